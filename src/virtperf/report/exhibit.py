@@ -212,4 +212,4 @@ def ratios_to_baseline(
     if not any(estimate.available for estimate in found.values()):
         found = {}
     against = level_words(factor, level) if column == factor.name else str(level)
-    return Estimates(f"ratio to {against}", found)
+    return Estimates(f"Ratio to {against}", found)

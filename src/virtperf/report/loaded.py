@@ -170,6 +170,7 @@ class LoadedStudy:
         ranges: bool | Sequence[str] = True,
         claims: bool = True,
         note: str = "",
+        heading: bool = False,
         tables: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Shown:
         """An exhibit with all that concerns it, in one record: the figure or table, estimates, the
@@ -189,6 +190,8 @@ class LoadedStudy:
             Whether the paper's claims about it stand below, folded.
         note : str
             Markdown above the exhibit; that of study.yaml where it is empty.
+        heading : bool
+            Whether it stands below a heading with its title.
         tables : mapping
             Further tables of estimates by title.
 
@@ -199,7 +202,7 @@ class LoadedStudy:
         ProvenanceError
             A fit or an estimate says what is not true of the study's runs.
         """
-        return self._exhibit(exhibit_id, shown, ranges, claims, note, tables or {}, headed=False)
+        return self._exhibit(exhibit_id, shown, ranges, claims, note, tables or {}, heading)
 
     def exhibits(
         self, *exhibit_ids: str, ranges: bool = True, claims: bool = True
@@ -207,7 +210,7 @@ class LoadedStudy:
         """Several exhibits, each below a heading with its title; without ids, all of study.yaml."""
         names = exhibit_ids or tuple(exhibit.id for exhibit in self.study.exhibits)
         return ShownTogether(
-            self._exhibit(name, (), ranges, claims, "", {}, headed=True) for name in names
+            self._exhibit(name, (), ranges, claims, "", {}, True) for name in names
         )
 
     def ratios(self, exhibit_id: str, to: Mapping[str, Any]) -> Estimates:
@@ -236,7 +239,6 @@ class LoadedStudy:
         claims: bool,
         note: str,
         tables: Mapping[str, Mapping[str, Any]],
-        *,
         headed: bool,
     ) -> Shown:
         exhibit = frames.named(self.data, exhibit_id)
