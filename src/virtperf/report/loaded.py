@@ -2,22 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import StudyError, VirtperfError
+from rawperf.core.near import near
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import data as stored
 from virtperf.report import frames, origins
+from virtperf.report.exhibit import (
+    ESTIMATES,
+    Estimates,
+    derived_of,
+    fit_estimates,
+    joined,
+    parts_of,
+    ratios_to_baseline,
+)
 from virtperf.report.kinds import Context, check_exhibits, kind_of, kinds
 from virtperf.report.records import Record
-from virtperf.report.show import Shown
+from virtperf.report.show import Shown, ShownTogether
+from virtperf.report.wording import exhibit_name
+from virtperf.study.definition import Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+APPENDIX = {
+    "text": ("What the paper says elsewhere", ""),
+    "contradictions": (
+        "Contradictions",
+        "Statements that cannot all hold, found by computation. To go on, the reconstruction sets "
+        "aside a smallest set of statements without which the rest is consistent. Where there are "
+        "several such sets, ranges hold the values under each of them. A statement that is set "
+        "aside need not be the wrong one.",
+    ),
+    "readings": (
+        "Readings of words",
+        "Words such as *about*, *nearly* or *slight* are read as limits. This table shows what "
+        "changes when they are read more strictly or more leniently.",
+    ),
+    "assumptions": (
+        "Assumptions",
+        "Not in the paper's text. Each can be switched off in `params.yaml`; the pale bands in the "
+        "figures show what the text allows without all of them.",
+    ),
+    "errata": ("Errata", "Misprints of the paper, and places that are unclear or disagree."),
+    "quality": ("Data quality", ""),
+}
+"""Parts of a report that concern the whole study: their heading and note by name."""
 
 
 def load_study(
@@ -121,31 +158,123 @@ class LoadedStudy:
         `StudyError` names near exhibits where there is no such one; `ProvenanceError` where a fit
         says what is not true of the study's runs.
         """
+        picture, fits, others = _sorted_by_what_they_are(shown)
         exhibit = frames.named(self.data, exhibit_id)
-        kind = kind_of(exhibit)
-        pictures = [
-            item.figure
-            for item in shown
-            if hasattr(item, "figure") and not isinstance(item, Mapping)
+        record, figure = self._drawn(exhibit, picture, [*fits, *others])
+        return _shown(record, figure)
+
+    def exhibit(
+        self,
+        exhibit_id: str,
+        *shown: Any,
+        ranges: bool | Sequence[str] = True,
+        claims: bool = True,
+        note: str = "",
+        heading: bool = False,
+        tables: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Shown:
+        """An exhibit with all that concerns it, in one record: the figure or table, estimates, the
+        numbers that follow from it, the paper's claims.
+
+        Parameters
+        ----------
+        exhibit_id : str
+            Its id in study.yaml.
+        *shown
+            A picture and fits as in `show`; what fits estimate is tabled. Mappings of label to
+            `virtperf.models.Estimate`, such as `ratios` gives, are tables of their own.
+        ranges : bool or sequence of str
+            Whether the derived numbers of study.yaml stand below; ids of those that do. A number
+            that rests on several exhibits stands below the first.
+        claims : bool
+            Whether the paper's claims about it stand below, folded.
+        note : str
+            Markdown above the exhibit; that of study.yaml where it is empty.
+        heading : bool
+            Whether it stands below a heading with its title.
+        tables : mapping
+            Further tables of estimates by title.
+
+        Raises
+        ------
+        StudyError
+            There is no such exhibit or derived number.
+        ProvenanceError
+            A fit or an estimate says what is not true of the study's runs.
+        """
+        return self._exhibit(exhibit_id, shown, ranges, claims, note, tables or {}, heading)
+
+    def exhibits(
+        self, *exhibit_ids: str, ranges: bool = True, claims: bool = True
+    ) -> ShownTogether:
+        """Several exhibits, each below a heading with its title; without ids, all of study.yaml."""
+        names = exhibit_ids or tuple(exhibit.id for exhibit in self.study.exhibits)
+        return ShownTogether(
+            self._exhibit(name, (), ranges, claims, "", {}, True) for name in names
+        )
+
+    def ratios(self, exhibit_id: str, to: Mapping[str, Any]) -> Estimates:
+        """Ratios of a figure's measured means to those at one level: ``to={"guests": 1}`` or
+        ``to={"series": "z/VM"}``.
+
+        Within replicates where both sides have them (`virtperf.models.pairs`), else of means
+        (`virtperf.models.ratios`); empty without enough runs.
+        """
+        exhibit = frames.named(self.data, exhibit_id)
+        ((column, level),) = to.items()
+        factor = self.study.factors[exhibit.series[0].over]
+        if column not in (factor.name, "series"):
+            raise StudyError(
+                f"{exhibit_id}: {column} is no column of its conditions",
+                expected=f"{factor.name} or series",
+            )
+        alpha = 1 - self.context.level
+        return ratios_to_baseline(self.runs(exhibit_id), column, level, factor, alpha)
+
+    def _exhibit(
+        self,
+        exhibit_id: str,
+        shown: Sequence[Any],
+        ranges: bool | Sequence[str],
+        claims: bool,
+        note: str,
+        tables: Mapping[str, Mapping[str, Any]],
+        headed: bool,
+    ) -> Shown:
+        exhibit = frames.named(self.data, exhibit_id)
+        picture, fits, estimates = _sorted_by_what_they_are(shown)
+        record, figure = self._drawn(exhibit, picture, fits)
+        made = [fit_estimates(self.context, exhibit, found) for found in fits if found]
+        made += [
+            item if isinstance(item, Estimates) else Estimates(ESTIMATES, item)
+            for item in estimates
         ]
-        fits = [
-            item
-            for item in shown
-            if isinstance(item, Mapping) or not (item is None or hasattr(item, "figure"))
-        ]
-        for label, fit in (
-            pair for item in fits if isinstance(item, Mapping) for pair in item.items()
-        ):
+        made += [Estimates(title, table) for title, table in tables.items()]
+        measured = self.study.kind == "measured"
+        derived = derived_of(self.context, exhibit) if ranges is True else list(ranges or ())
+        parts = parts_of(
+            self.context,
+            exhibit,
+            [table for table in made if table],
+            [] if measured and ranges is True else derived,
+            claims=claims and not measured,
+        )
+        heading = f"{exhibit_name(exhibit.id, exhibit.kind)}. {exhibit.title}" if headed else ""
+        note = note or str(exhibit.spec.get("note", ""))
+        return _shown(joined(record, parts, heading=heading, note=note), figure)
+
+    def _drawn(
+        self, exhibit: Exhibit, picture: Figure | None, fits: Sequence[Any]
+    ) -> tuple[Record, Figure | None]:
+        """The exhibit's record and figure, the default one where there is no `picture`."""
+        given = [pair for found in fits if isinstance(found, Mapping) for pair in found.items()]
+        for label, fit in given:
             if isinstance(origin := getattr(fit, "origin", None), Origin):
                 origins.check(self.data, origin, str(label))
-        figure = (
-            pictures[-1]
-            if pictures
-            else kind.draw(self.context, exhibit, *fits)
-            if kind.draw
-            else None
-        )
-        return _shown(kind.record(self.context, exhibit, figure, *fits), figure)
+        kind = kind_of(exhibit)
+        if picture is None and kind.draw:
+            picture = kind.draw(self.context, exhibit, *fits)
+        return kind.record(self.context, exhibit, picture, *fits), picture
 
     def claims(self, exhibit_id: str | None = None) -> Shown:
         """What the paper says about an exhibit ("text": about none; None: everything), with
@@ -160,14 +289,27 @@ class LoadedStudy:
         figure = kind.draw(self.context)
         return _shown(kind.record(self.context, figure), figure)
 
-    def results(self, *exhibit_ids: str) -> list[Shown]:
-        """The exhibits, without names all, with fits and comparisons as study.yaml declares
-        them.
-        """
-        from virtperf.report.results import results
+    def appendix(self, *parts: str) -> ShownTogether:
+        """What concerns the whole study, each part below a heading; without names all of them.
 
-        asked = [frames.named(self.data, exhibit_id) for exhibit_id in exhibit_ids]
-        return list(results(self, asked or self.study.exhibits))
+        `parts` are names among `APPENDIX`: text (what the paper says about no exhibit),
+        contradictions, readings, assumptions, errata, quality.
+        """
+        for name in parts:
+            if name not in APPENDIX:
+                raise StudyError(
+                    f"there is no part {name!r} of a report",
+                    expected=f"one of {', '.join(APPENDIX)}",
+                    remedy=near(name, APPENDIX),
+                )
+        found = []
+        for name in parts or APPENDIX:
+            heading, note = APPENDIX[name]
+            about = ("claims", "text") if name == "text" else (name,)
+            record = kinds()[about[0]].record(self.context, *about[1:])
+            above = {"heading": heading, "note": note, "level": 2}
+            found.append(_shown(record.model_copy(update=above), None))
+        return ShownTogether(found)
 
     def setup(self) -> Shown:
         """How the study was measured, as its paper says: machines, guests, workload, procedure;
@@ -254,6 +396,32 @@ def _is_nothing(values: Any) -> bool:
     if isinstance(values, Mapping):
         return all(map(_is_nothing, values.values()))
     return not getattr(values, "available", True) and getattr(values, "origin", None) is None
+
+
+def _sorted_by_what_they_are(
+    shown: Iterable[Any],
+) -> tuple[Figure | None, list[Any], list[Mapping[str, Any]]]:
+    """The last picture, the fits and the mappings of estimates among what a notebook shows."""
+    picture = None
+    fits: list[Any] = []
+    estimates: list[Mapping[str, Any]] = []
+    for item in shown:
+        if item is None:
+            continue
+        if not isinstance(item, Mapping):
+            if hasattr(item, "figure"):
+                picture = item.figure
+            else:
+                fits.append(item)
+        elif hasattr(item, "estimates") or any(map(_is_fit, item.values())):
+            fits.append(item)
+        else:
+            estimates.append(item)
+    return picture, fits, estimates
+
+
+def _is_fit(item: Any) -> bool:
+    return hasattr(item, "predict") or hasattr(item, "get_prediction")
 
 
 def _shown(record: Record, figure: Figure | None) -> Shown:

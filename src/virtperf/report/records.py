@@ -8,17 +8,21 @@ site, downloads and `verify` read that.
 
 from __future__ import annotations
 
-import base64
-import json
 import math
-import zlib
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
-from rawperf.core.errors import VirtperfError
 from rawperf.core.tables import rounded
 from virtperf.core.provenance import Provenance
 
@@ -95,7 +99,7 @@ class Listing(_Part):
 
 class Grid(_Part):
     """A table: `numeric` columns are flush right; `ids` anchors its rows; `stacks` makes cards of
-    rows on a phone.
+    rows on a phone; `layout` is claims where columns have fixed shares of the width.
     """
 
     block: Literal["grid"] = "grid"
@@ -105,6 +109,7 @@ class Grid(_Part):
     numeric: tuple[int, ...] = ()
     ids: tuple[str, ...] = ()
     stacks: bool = False
+    layout: Literal["plain", "claims"] = "plain"
 
 
 class Fact(_Part):
@@ -165,6 +170,40 @@ class Numbers(_Part):
     rows: tuple[tuple[str | int | float | bool | None, ...], ...]
     words: str = "Download the numbers (CSV)"
 
+    @model_serializer(mode="wrap")
+    def _constant_columns_once(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A column that has one value in all rows is written once, which halves a figure's JSON."""
+        fields = self._short(handler)
+        if len(self.rows) < 2 or len(set(self.columns)) < len(self.columns):
+            return fields
+        constant = {
+            column: values[0]
+            for column, values in zip(self.columns, zip(*self.rows, strict=True), strict=True)
+            if all(value == values[0] and type(value) is type(values[0]) for value in values)
+        }
+        varying = [k for k, column in enumerate(self.columns) if column not in constant]
+        if not varying:
+            return fields
+        rows = [[row[k] for k in varying] for row in self.rows]
+        return fields | {"constant": constant, "rows": rows}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_constant_columns(cls, fields: Any) -> Any:
+        if not isinstance(fields, dict) or "constant" not in fields:
+            return fields
+        constant = fields["constant"]
+
+        def row_of(varying: Any) -> list[Any]:
+            values = iter(varying)
+            return [
+                constant[column] if column in constant else next(values)
+                for column in fields["columns"]
+            ]
+
+        rows = [row_of(row) for row in fields["rows"]]
+        return {name: part for name, part in fields.items() if name != "constant"} | {"rows": rows}
+
     @classmethod
     def of(cls, frame: pd.DataFrame, name: str, **said: str) -> Numbers:
         """The numbers of a frame, rounded; infinities and NaN become None; `said` are other
@@ -207,7 +246,8 @@ class Record(_Part):
     `claims` the ids of claims that it speaks of,
     `lineage` what the numbers rest on as far as they are not its own: ``run:<id>``,
     ``exhibit:<id>``. Its own runs, files and lines are behind a link ``trace:<study>/<id>`` in a
-    block. `blocks` stand below the drawing and the caption.
+    block. `heading` (of a section, at `level`) and `note` (Markdown) stand above everything, `blocks`
+    below the drawing and the caption.
     """
 
     kind: str
@@ -215,6 +255,9 @@ class Record(_Part):
     study: str
     name: str = ""
     title: str
+    heading: str = ""
+    level: Literal[2, 3] = 3
+    note: str = ""
     caption: str = ""
     provenance: tuple[Provenance, ...] = ()
     numbers: tuple[Numbers, ...] = ()
@@ -232,41 +275,19 @@ class Record(_Part):
         return self.model_copy(update={"drawing": self.drawing.model_copy(update={"svg": svg})})
 
 
-PACKED = "zlib"
-LARGE, LARGEST = 4_000, 20_000_000
-"""Characters of JSON from which on a notebook keeps a record packed, and up to which one is
-unpacked.
-"""
+def split_tail(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
+    """The blocks, and the folded ones and links at their end."""
+    count = len(blocks)
+    while count and (isinstance(blocks[count - 1], Folded) or _is_link(blocks[count - 1])):
+        count -= 1
+    return list(blocks[:count]), list(blocks[count:])
 
 
-def packed(record: dict[str, Any]) -> dict[str, Any]:
-    """A record's JSON as a notebook keeps it: a large one is compressed, since a notebook in git
-    has to stay small.
-    """
-    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    if len(text) < LARGE:
-        return record
-    return {PACKED: base64.b64encode(zlib.compress(text.encode(), 9)).decode()}
-
-
-def unpacked(kept: Any) -> Any:
-    """What `packed` was made of; raises `VirtperfError` where that is damaged, or larger than any
-    record is.
-    """
-    if not isinstance(kept, dict) or kept.keys() != {PACKED}:
-        return kept
-    reader = zlib.decompressobj()
-    try:
-        text = reader.decompress(base64.b64decode(kept[PACKED], validate=True), LARGEST)
-        if reader.unconsumed_tail or not reader.eof:
-            raise ValueError(f"it has more than {LARGEST:,} bytes, or breaks off")
-        return json.loads(text)
-    except (ValueError, TypeError, zlib.error) as err:
-        raise VirtperfError(
-            "an exhibit's packed record can't be read",
-            found=str(err),
-            remedy="execute the notebook again.",
-        ) from err
+def _is_link(block: Block) -> bool:
+    if not isinstance(block, Paragraph) or isinstance(block.words, str) or len(block.words) != 1:
+        return False
+    (word,) = block.words
+    return isinstance(word, Span) and bool(word.link)
 
 
 for _model in (Box, Folded):

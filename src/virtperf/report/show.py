@@ -4,6 +4,7 @@ reader.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from virtperf.report import records
-from virtperf.report.records import MIME, Block, Record, Words, packed
+from virtperf.report.records import MIME, Block, Record, Words
 from virtperf.report.wording import printable
 
 Bundle = tuple[dict[str, Any], dict[str, Any]]
@@ -48,20 +49,26 @@ class Shown:
 
         A record without a drawing is one output with the record, its HTML and its text. One with a
         drawing is two: the record with its picture and text, then the HTML of caption and links,
-        which pages leave out. Without a record it is one line of text, which pages leave out.
+        which pages leave out, as they do the Markdown of a heading or note before them. Without a
+        record it is one line of text, which pages leave out.
         """
         if self.record is None:
             return [({"text/plain": NOTHING}, dict(NOTEBOOK_ONLY))]
+        above = markdown_above(self.record)
+        heading = [({"text/markdown": above, "text/plain": ""}, dict(NOTEBOOK_ONLY))]
+        return [*(heading if above else []), *self._bundles(self.record)]
+
+    def _bundles(self, record: Record) -> list[Bundle]:
         # Pages are made above this layer. A notebook's display is the one moment when an exhibit
         # needs one of their templates, so it asks for it then, and neither layer has to be loaded
         # for the other.
         from virtperf.report.html.record import record_html
 
-        html = str(record_html(self.record, notebook=True))
+        html = str(record_html(record, notebook=True, heading=record.heading))
         # JupyterLab and pages show the HTML; its words again would be a seventh of the committed
         # notebook.
-        text, drawing = record_text(self.record).partition("\n")[0], self.record.drawing
-        kept = packed(self.record.with_picture("").model_dump(mode="json"))
+        text, drawing = record_text(record).partition("\n")[0], record.drawing
+        kept = record.with_picture("").model_dump(mode="json")
         if drawing is None:
             return [({MIME: kept, "text/html": html, "text/plain": text}, {})]
         picture = {MIME: kept, "image/svg+xml": drawing.svg, "text/plain": text}
@@ -71,7 +78,24 @@ class Shown:
         ]
 
 
-LONGEST = 36  # characters of a cell
+class ShownTogether(tuple[Shown, ...]):
+    """Exhibits one below the other, as the last expression of one cell displays them."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(repr, self))
+
+    def _ipython_display_(self) -> None:
+        for shown in self:
+            shown._ipython_display_()
+
+
+def markdown_above(record: Record) -> str:
+    """The heading and the note of a record as Markdown; "" without both."""
+    heading = re.sub(r"([\\`*_\[\]<>#])", r"\\\1", printable(record.heading))
+    return "\n\n".join(filter(None, (heading and f"{'#' * record.level} {heading}", record.note)))
+
+
+MAX_CELL_CHARACTERS = 36
 
 
 def record_text(record: Record) -> str:
@@ -129,7 +153,7 @@ def _table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
     def flat(cell: str) -> str:
         one = " ".join(printable(cell).split())
-        return one if len(one) <= LONGEST else f"{one[: LONGEST - 3]}..."
+        return one if len(one) <= MAX_CELL_CHARACTERS else f"{one[: MAX_CELL_CHARACTERS - 3]}..."
 
     grid = [[flat(c) for c in columns], *([flat(c) for c in row] for row in rows)]
     widths = [max(len(row[k]) for row in grid) for k in range(len(columns))]

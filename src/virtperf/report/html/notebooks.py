@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from rawperf.core.errors import VirtperfError
 from rawperf.core.files import write_atomically
-from virtperf.report.records import MIME, Record, unpacked
+from virtperf.report.records import MIME, Record
 from virtperf.report.show import NOTEBOOK_ONLY
 
 _CELL_METADATA = ("execution", "papermill", "collapsed", "scrolled", "jp-MarkdownHeadingCollapsed")
@@ -103,7 +103,7 @@ def record_of(output: NotebookNode) -> Record | None:
     if MIME not in data:
         return None
     try:
-        record = Record.model_validate(unpacked(data[MIME]))
+        record = Record.model_validate(data[MIME])
     except ValidationError as err:
         first = err.errors()[0]
         raise VirtperfError(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -21,10 +21,9 @@ from virtperf.report.records import (
     Folded,
     Grid,
     Numbers,
-    Paragraph,
     Record,
-    Span,
     Words,
+    split_tail,
 )
 from virtperf.report.wording import slug
 
@@ -45,7 +44,7 @@ def record_html(
     what stands above it: a caption does not repeat it.
     """
     where = place or (NOTEBOOK if notebook else Place(known=frozenset(ids([record]))))
-    blocks, tail = _split(record.blocks)
+    blocks, tail = split_tail(record.blocks)
     if notebook:
         blocks, tail = (
             [_short(b) for b in part if not isinstance(b, Folded)] for part in (blocks, tail)
@@ -97,16 +96,6 @@ def distinct(records: Iterable[Record], taken: Iterable[str] = ()) -> list[Recor
     return made
 
 
-def _split(blocks: Sequence[Block]) -> tuple[Sequence[Block], Sequence[Block]]:
-    """The blocks, and the folded ones and links at the end, which stand in one line with the
-    downloads.
-    """
-    end = len(blocks)
-    while end and (isinstance(blocks[end - 1], Folded) or _only_link(blocks[end - 1])):
-        end -= 1
-    return blocks[:end], blocks[end:]
-
-
 def _short(block: Block) -> Block:
     """A table as a notebook shows it: nothing folded in its cells, no anchors, no cards on
     phones.
@@ -121,13 +110,6 @@ def _short(block: Block) -> Block:
 
     rows = tuple(tuple(map(unfolded, row)) for row in block.rows)
     return block.model_copy(update={"rows": rows, "ids": (), "stacks": False})
-
-
-def _only_link(block: Block) -> bool:
-    if not isinstance(block, Paragraph) or isinstance(block.words, str) or len(block.words) != 1:
-        return False
-    (word,) = block.words
-    return isinstance(word, Span) and bool(word.link)
 
 
 def _block_ids(blocks: Iterable[Block]) -> Iterator[str]:

@@ -5,7 +5,7 @@ script to be read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -34,6 +34,7 @@ from virtperf.report.html.templating import (
     with_policy,
 )
 from virtperf.report.records import Record
+from virtperf.report.show import markdown_above
 
 
 class _Exporter(HTMLExporter):
@@ -117,11 +118,11 @@ class Output:
 
 @dataclass(frozen=True)
 class Part:
-    """One cell: prose has a `body`; code has outputs, its source, and its first line as
-    `summary`.
+    """A piece of a page: prose has a `body`; code has outputs, its source, and its first line as
+    `summary`; what is shown has outputs of a cell of which more outputs follow.
     """
 
-    kind: Literal["prose", "code"]
+    kind: Literal["prose", "code", "shown"]
     body: Markup
     summary: str = ""
     outputs: tuple[Output, ...] = ()
@@ -153,10 +154,10 @@ def build_page(notebook: NotebookNode, title: str | None) -> Page:
         record for pairs in shown.values() for _, record in pairs if record is not None
     )
     taken = frozenset(ids(records))
-    prose, of_cells = pages_of([c.source for c in cells if c.cell_type == "markdown"], taken)
-    headings = [heading for found in of_cells for heading in found]
+    prose, of_prose = pages_of(list(_prose(cells, shown)), taken)
+    headings = [heading for found in of_prose for heading in found]
     place = Place(taken | {heading.anchor for heading in headings})
-    written, chosen, heading = iter(zip(prose, of_cells, strict=True)), iter(records), ""
+    written, chosen, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
     parts: list[Part] = []
     quiet: list[str] = []  # code that shows nothing stands with the next one that does
     for position, cell in enumerate(cells):
@@ -165,20 +166,38 @@ def build_page(notebook: NotebookNode, title: str | None) -> Page:
             heading = found[-1].text if found else heading
             parts.append(Part("prose", body))
             continue
-        outputs = [
-            _output(o, record, next(chosen) if record else None, place, heading)
-            for o, record in shown[position]
-        ]
-        seen = tuple(output for output in outputs if output is not None)
+        seen: list[Output] = []
+        for output, record in shown[position]:
+            if record is not None and markdown_above(record):
+                body, found = next(written)
+                heading = found[-1].text if found else heading
+                parts += [Part("shown", Markup(), outputs=tuple(seen))] if seen else []
+                parts.append(Part("prose", body))
+                seen = []
+            made = _output(output, record, next(chosen) if record else None, place, heading)
+            seen += [made] if made is not None else []
         quiet.append(cell.source)
         if seen or not any(shown.get(later) for later in range(position + 1, len(cells))):
             source = highlight(
                 "\n\n".join(quiet), PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True)
             )
-            parts.append(Part("code", Markup(source), _summary(cell.source), seen))  # noqa: S704 (Pygments escapes)
+            summary = _summary(cell.source)
+            parts.append(Part("code", Markup(source), summary, tuple(seen)))  # noqa: S704 (Pygments escapes)
             quiet = []
     first = next((h.text for h in headings if h.level == 1), None)
     return Page(title or first or "Report", first is not None, tuple(headings), tuple(parts))
+
+
+def _prose(
+    cells: Sequence[NotebookNode], shown: Mapping[int, Sequence[tuple[NotebookNode, Record | None]]]
+) -> Iterator[str]:
+    """The Markdown of a page in its order: cells, and what stands above exhibits."""
+    for position, cell in enumerate(cells):
+        if cell.cell_type == "markdown":
+            yield cell.source
+        for _, record in shown.get(position, ()):
+            if record is not None and (above := markdown_above(record)):
+                yield above
 
 
 def _summary(source: str) -> str:

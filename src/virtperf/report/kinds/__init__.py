@@ -43,12 +43,16 @@ else:
 
 
 class ExhibitSpec(Model):
-    """What every entry of `exhibits` in study.yaml says; a kind adds its own names."""
+    """What every entry of `exhibits` in study.yaml says; a kind adds its own names.
+
+    `section` is that of the paper; `note`, Markdown, stands above the exhibit in reports.
+    """
 
     id: str
     title: str
     kind: str
     section: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,7 @@ def record(context: Context, about: str | None = None) -> Record:
             rows=tuple(row[: len(columns)] for row in rows),
             ids=tuple(f"claim-{claim.id}" for claim in chosen),
             stacks=True,
+            layout="claims",
         )
         blocks = [
             Paragraph(

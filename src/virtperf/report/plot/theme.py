@@ -58,6 +58,8 @@ _RC = {
         ),
         FONT,
     ),
+    "figure.figsize": (WIDTH / 72, PANEL / 72),
+    "figure.constrained_layout.use": True,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
     "text.color": INK.light,
@@ -113,7 +115,8 @@ def theme() -> Iterator[None]:
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.interactive(interactive)
-        sns.set_theme(context="notebook", style="whitegrid", rc=_RC)
+        colours = [colour.light for colour in SERIES]
+        sns.set_theme(context="notebook", style="whitegrid", palette=colours, rc=_RC)
         yield
 
 

@@ -1,0 +1,215 @@
+"""One exhibit with all that concerns it: its figure or table, estimates of fits, derived numbers,
+claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from virtperf.core.provenance import Provenance
+from virtperf.report.axis_words import level_words
+from virtperf.report.from_runs import ratio
+from virtperf.report.kinds import Context, kinds
+from virtperf.report.records import Block, Folded, Heading, Paragraph, Record, split_tail
+from virtperf.report.wording import exhibit_name, plural, pretty
+from virtperf.study.definition import Exhibit, Factor
+from virtperf.study.derived import derivations
+
+DERIVED = "Numbers that follow from it"
+ESTIMATES = "Estimates"
+
+
+class Estimates(dict[str, Any]):
+    """Estimates by label, with the title of their table."""
+
+    def __init__(self, title: str, estimates: Mapping[str, Any]) -> None:
+        super().__init__(estimates)
+        self.title = title
+
+
+def derived_of(context: Context, exhibit: Exhibit) -> list[str]:
+    """The ids of derived numbers that stand below an exhibit: of several exhibits that a number
+    rests on, below the first.
+    """
+    found = dict.fromkeys(
+        asked.derived.id
+        for asked in derivations(context.study)
+        if asked.derived.exhibits[:1] == (exhibit.id,)
+    )
+    return list(found)
+
+
+def parts_of(
+    context: Context,
+    exhibit: Exhibit,
+    tables: Iterable[Estimates],
+    derived: Sequence[str],
+    *,
+    claims: bool,
+) -> list[Record]:
+    """The records of what stands below an exhibit: tables of estimates, derived numbers, claims."""
+    whole = ". ".join((exhibit_name(exhibit.id, exhibit.kind), exhibit.title))
+    found = [
+        kinds()["estimates"].record(context, table, title=f"{whole}: {table.title}")
+        for table in tables
+    ]
+    if derived:
+        found.append(kinds()["ranges"].record(context, derived))
+    if claims and any(exhibit.id in claim.exhibits for claim in context.data.paper_claims):
+        found.append(kinds()["claims"].record(context, exhibit.id))
+    return found
+
+
+def joined(record: Record, parts: Sequence[Record], *, heading: str = "", note: str = "") -> Record:
+    """One record of an exhibit's record and of those that stand below it.
+
+    Tables get a heading within the exhibit. What is folded, and links, stand at the end, the
+    exhibit's own first. Numbers, claims, provenance and lineage are those of all.
+    """
+    body, end = split_tail(record.blocks)
+    for part in parts:
+        own, folded = split_tail(part.blocks)
+        if part.kind == "claims":
+            folded = [_claims_folded(block, part) for block in folded]
+        else:
+            title = DERIVED if part.kind == "ranges" else part.title.partition(": ")[2]
+            own = [
+                Heading(text=title),
+                *([Paragraph(words=part.caption)] if part.caption else []),
+                *own,
+            ]
+        body += own
+        end += folded
+    whole = (record, *parts)
+    words = {
+        "ranges": "Download the derived numbers (CSV)",
+        "estimates": "Download the estimates (CSV)",
+    }
+    numbers = [
+        table.model_copy(update={"words": words.get(made.kind, table.words)})
+        for made in whole
+        for table in made.numbers
+    ]
+    rests = {made for part in whole for made in part.provenance}
+    lineage = dict.fromkeys(
+        link for made in whole for link in made.lineage if link != f"exhibit:{record.id}"
+    )
+    return record.model_copy(
+        update={
+            "heading": heading,
+            "note": note,
+            "blocks": (*body, *end),
+            "numbers": tuple(numbers),
+            "provenance": tuple(kind for kind in Provenance if kind in rests),
+            "lineage": tuple(lineage),
+            "claims": tuple(dict.fromkeys(claim for made in whole for claim in made.claims)),
+        }
+    )
+
+
+def _claims_folded(block: Block, part: Record) -> Block:
+    if not isinstance(block, Folded):
+        return block
+    summary = f"What the paper says ({plural(len(part.claims), 'claim')})"
+    return block.model_copy(update={"summary": summary})
+
+
+_SCALING: Mapping[str, Callable[[Any, float], Any]] = {
+    "{x} at the highest {y}": lambda fit, alpha: fit.peak_load(alpha),
+    "highest {y}": lambda fit, alpha: fit.peak_throughput(alpha),
+}
+_LINE: Mapping[str, Callable[[Any, float], Any]] = {
+    "change of {y} with each step of {x} by one": lambda fit, alpha: fit.slope(alpha),
+    "{y} at 0": lambda fit, alpha: fit.intercept(alpha),
+}
+_SEGMENTED: Mapping[str, Callable[[Any, float], Any]] = {
+    "{x} at the break": lambda fit, alpha: fit.breakpoint(alpha),
+    "slope before": lambda fit, alpha: fit.estimate("slope1", alpha),
+    "slope after": lambda fit, alpha: fit.estimate("slope2", alpha),
+}
+FAMILIES = (
+    ("peak_load", "Scaling law", _SCALING),
+    ("breakpoint", "Two straight pieces", _SEGMENTED),
+    ("slope", "Straight line", _LINE),
+)
+"""Of each family of fits: a method that tells it, the title of its table, what is estimated."""
+
+
+def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -> Estimates | None:
+    """What the fits of a figure's series estimate, with a warning where runs reject the curve; None
+    for fits of no known family, or without any.
+    """
+    alpha, series = 1 - context.level, exhibit.series[0]
+    available = [fit for fit in fits.values() if getattr(fit, "available", True)]
+    family = next(
+        (found for found in FAMILIES if available and hasattr(available[0], found[0])), None
+    )
+    if family is None:
+        return None
+    _, title, asked = family
+    words = {
+        "x": context.study.factors[series.over].label,
+        "y": context.study.quantities[series.quantity].label.lower(),
+    }
+    found = {
+        str(label): {
+            ask.format(**words): with_lack_of_fit(get(fit, alpha), fit, alpha)
+            for ask, get in asked.items()
+        }
+        for label, fit in fits.items()
+    }
+    return Estimates(title, found)
+
+
+def with_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
+    """The estimate, with a warning where the runs reject the curve: by how much it misses a mean,
+    and the p-value.
+    """
+    test = fit.lack_of_fit() if estimate.available else estimate
+    if not test.available or test.pvalue >= alpha:
+        return estimate
+    means = (
+        pd.DataFrame({"x": fit.x, "measured": fit.y, "fitted": fit.y - fit.resid})
+        .groupby("x")
+        .mean()
+    )
+    miss = 100 * (means["fitted"] / means["measured"] - 1).abs().max()
+    p = "below 0.0001" if test.pvalue < 1e-4 else f"= {pretty(test.pvalue, 2)}"
+    missed = f"misses a mean by {pretty(miss, 2)} %, more than the spread of the runs explains"
+    return replace(
+        estimate, warnings=(*estimate.warnings, f"lack of fit: the curve {missed} (p {p})")
+    )
+
+
+def ratios_to_baseline(
+    runs: pd.DataFrame, column: str, level: Any, factor: Factor, alpha: float
+) -> Estimates:
+    """Ratios of every other level of a column to one of them, at each level of the other column.
+
+    `column` is the factor of the figure's axis, or ``series``. Where both sides have replicates in
+    common, the ratio is that of pairs within them, since replicates are blocks of runs made one
+    after another. Ratios that can't be estimated, of one run a condition say, are left out.
+    """
+    other = "series" if column == factor.name else factor.name
+    found: dict[str, Any] = {}
+    for at in dict.fromkeys(runs[other]):
+        rows = runs[runs[other] == at]
+        for name in dict.fromkeys(rows[column]):
+            if name == level or level not in set(rows[column]):
+                continue
+            words = (
+                (str(at), level_words(factor, name))
+                if other == "series"
+                else (str(name), level_words(factor, at))
+            )
+            estimate, kept = ratio(rows, {column: name}, {column: level}, alpha, blocks=True)
+            count = plural(int((kept[column] == name).sum()), "run")
+            found[f"{', '.join(words)} ({count})"] = estimate
+    if not any(estimate.available for estimate in found.values()):
+        found = {}
+    against = level_words(factor, level) if column == factor.name else str(level)
+    return Estimates(f"Ratio to {against}", found)
