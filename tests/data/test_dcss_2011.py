@@ -116,13 +116,13 @@ def test_tables_6_and_7_agree_with_the_claims(study, claims):
 @pytest.mark.parametrize(
     ("step", "fixed", "each"), [("cms-save", 12, 81), ("add", 12, 63), ("fill", 12, 11)]
 )
-def test_a_rule_leaves_five_percent_at_every_size(claims, step, fixed, each):
+def test_a_rule_leaves_ten_percent_at_every_size(claims, step, fixed, each):
     rule = claims[f"{step}-rule"]
     assert rule.levels == SIZES
     for gb, (low, high) in zip(SIZES, rule.bounds, strict=True):
         value = fixed + each * gb
         assert (low, high) == pytest.approx(
-            (value / 1.05, value * 1.05)
+            (value / 1.1, value * 1.1)
         )  # wider than the digits, 0.5 + 0.5 gb
 
 
@@ -141,31 +141,23 @@ def test_what_has_no_upper_limit(study, solved):
 
 
 def test_printed_times_survive(study, solved):
-    """Table 5 and the rules agree within 5 %; 22 and 23 minutes, and 28 minutes or what is said of them, exclude each other."""
-    at = {"dcss_type": "sr"}
-    for name, gb, pieces in [
-        # 22 minutes, and 23 up to 5 % above the rule's 1308 s
-        ("cms_save", 16, {(1290.1, 1349.9), (1350.1, 1308 * 1.05)}),
-        # from 5 % below the rule to where each step, 75 * 1.05 s being the first GB, is 1.02 times that of the last 8 GB
-        ("add_real", 8, {(516 / 1.05, (75 * 1.05 + 7 * 1.02 / 8 * 989.9) / (1 + 7 * 1.02 / 8))}),
-        ("add_real", 16, {(1020 / 1.05, 989.9)}),
-        ("fill_real", 16, {(188 / 1.05, 188 * 1.05)}),
-        ("readd_real", 16, {(450.1, 509.9)}),
+    """Table 5, 23 minutes and the rules: no word takes away what printed minutes allow."""
+    rule = 1.1  # room of a fitted line
+    first = 93 / rule  # s for 1 GB in CMS, at least
+    for name, gb, low, high in [
+        # 22 minutes, and 23 up to where the last 8 GB take 1.02 times as long per GB as the 7 before, which end at 11 minutes
+        ("cms_save", 16, 1290.1, 689.9 + 8 * 1.02 / 7 * (689.9 - first)),
+        ("add_real", 8, 516 / rule, 509.9),
+        ("add_real", 16, 930.1, 989.9),
+        ("fill_real", 16, 188 / rule, 188 * rule),
+        ("readd_real", 16, 450.1, 509.9),
+        ("linux_save_real", 8, 690.1, 749.9),
+        ("linux_save_real", 16, 1650.1, 1709.9),
+        # a little more than in CMS
+        ("linux_save_real", 1, 1.001 * first, 1.35 * 93 * rule),
     ]:
-        found = {
-            (low.value, high.value)
-            for low, high in solved.pieces(study.quantity_at(name, {**at, "size_gb": gb}))
-        }
-        assert {tuple(round(end, 2) for end in piece) for piece in found} == {
-            tuple(round(end, 2) for end in piece) for piece in pieces
-        }, name
-    saved = solved.pieces(study.quantity_at("linux_save_real", {**at, "size_gb": 16}))
-    assert any(
-        (round(low.value, 1), round(high.value, 1)) == (1650.1, 1709.9) for low, high in saved
-    )
-    # without the 28 minutes: slower than 1290.1 s by 0.1 %, at most 15 % above 1373.4 s
-    assert all(low.value > 1291 for low, _ in saved)
-    assert all(high.value < 1579.5 for low, high in saved if low.value < 1650)
+        found = solved.interval(study.quantity_at(name, {"dcss_type": "sr", "size_gb": gb}))
+        assert tuple(end.value for end in found) == pytest.approx((low, high), rel=1e-5), (name, gb)
 
 
 def test_what_is_dropped_names_what_it_conflicts_with(claims, solved):
@@ -198,37 +190,19 @@ CONTRADICTIONS = [
     # at most 1349.9 - 930.1 s = 7 minutes, by the rules 1373.4 - 971.4 s = 6.7 minutes, not 15.3
     ("cms-save-22-minutes", "add-16-minutes", "add-almost-17-minutes-shorter"),
     ("cms-save-rule", "add-rule", "add-almost-17-minutes-shorter"),
-    # 12 minutes against 11, 28 against 22: slower, by 1650.1 / 1349.9 = 1.22 at least, against 23 by 1.17
-    ("linux-save-faster-than-cms-save", "linux-save-slower-than-cms-save"),
+    # 12 minutes against 11, 28 against 22: slower
     ("linux-save-faster-than-cms-save", "linux-save-little-slower"),
     ("linux-save-faster-than-cms-save", "linux-save-12-minutes", "cms-save-11-minutes"),
     ("linux-save-faster-than-cms-save", "linux-save-28-minutes", "cms-save-22-minutes"),
-    ("linux-save-little-slower", "linux-save-28-minutes", "cms-save-22-minutes"),
-    ("linux-save-little-slower", "linux-save-28-minutes", "cms-save-23-minutes"),
-    # from 8 to 16 GB at least (1650.1 - 749.9) / 8 = 112.5 s a GB, so before it 102.3, 93.0 and 84.5 at least, which
-    # leaves 749.9 - 409.2 - 186.0 - 84.5 = 70.2 s for 1 GB; saving it in CMS takes 93 / 1.05 = 88.6 s
-    (
-        "linux-save-almost-linear",
-        "linux-save-12-minutes",
-        "linux-save-28-minutes",
-        "linux-save-slower-than-cms-save",
-        "cms-save-rule",
-    ),
     # sizes
     ("walk-through-4-gb", "pages-of-4-gb"),
-    ("table-1-guest-memory-load", "load-guest-has-512-mb"),
+    ("table-1-guest-memory", "load-guest-has-512-mb"),
     # 1536 - 1024 = 512 MB
-    (
-        "table-1-guest-memory-load",
-        "mem-of-1-gb-is-1536-mb",
-        "mem-is-guest-plus-dcss",
-        "pages-of-1-gb",
-    ),
-    ("table-1-guest-memory-swap", "swap-guest-has-1024-mb"),
-    ("table-1-guest-memory-swap", "enlarged-guest-has-2048-mb"),
-    ("table-1-guest-memory-code", "disk-guest-773-mb"),
+    ("table-1-guest-memory", "mem-of-1-gb-is-1536-mb", "mem-is-guest-plus-dcss", "pages-of-1-gb"),
+    ("table-1-guest-memory", "swap-guest-has-1024-mb"),
+    ("table-1-guest-memory", "enlarged-guest-has-2048-mb"),
+    ("table-1-guest-memory", "disk-guest-773-mb"),
     ("swap-guest-has-750-mb", "swap-guest-has-1024-mb"),
-    ("guests-below-2-gb", "enlarged-guest-has-2048-mb"),
     ("swap-dcss-has-183500-kb", "swap-dcss-defined-with-1-gb"),
     (
         "swap-dcss-has-183500-kb",
@@ -238,20 +212,13 @@ CONTRADICTIONS = [
     ),
     ("vdisk-has-1039860-kb", "vdisk-defined-with-1-gb"),
     ("cms-storage-start-plus-1-gb", "cms-storage-start-plus-60000"),
-    ("four-ways-to-swap", "five-ways-to-swap"),
     ("four-disk-sizes", "five-disk-sizes"),
     ("three-attributes", "four-attributes"),
     ("two-types-of-segments", "seven-types-of-segments"),
     ("two-types-used", "ew-en-used-as-well"),
-    # pressure rises with every step and is reduced at the last
-    ("pressure-rises-with-guest-size", "pressure-lower-at-783"),
-    # 119 % are 19 %; 991 / 119 = 8.33 (8.29 to 8.37), neither 9 to 10 nor 9.5 to 10.5
+    # 119 % are 19 %
     ("cache-gains-15-percent", "cache-gains-19-percent"),
     ("cache-gains-15-percent", "cache-119-percent"),
-    # of the one minidisk 9 to 10, of the other, which is 1.185 times as fast, at most 10 / 1.185 = 8.44
-    ("almost-factor-10-of-minidisks", "cache-119-percent"),
-    # a tenth at most 0.105, at least 0.0952: apart by 1.1025, not by 1.185
-    ("minidisks-tenth-of-throughput", "cache-gains-19-percent"),
 ]
 
 
@@ -263,7 +230,7 @@ def test_known_contradiction_is_irreducible(study, claims, names):
 AGREEING = [
     # 660 s and 1308 s are 11 and 21.8 minutes
     ("cms-save-rule", "cms-save-11-minutes", "cms-save-22-minutes", "cms-save-linear"),
-    # 516 and 1020 s, 5 % less 491 and 971 s, are within 8 and 16 minutes, at most 509.9 and 989.9 s
+    # 516 and 1020 s, 10 % less 469 and 927 s, are within 8 and 16 minutes, 450.1 to 509.9 and 930.1 to 989.9 s
     ("add-rule", "add-8-minutes", "add-16-minutes", "add-linear"),
     # 8 / 4 and 16 / 8
     (
@@ -275,6 +242,22 @@ AGREEING = [
     ),
     # 991 / 100 is almost 10, 891 % to tens 890 %
     ("minidisk-100-percent", "dcss-991-percent", "almost-factor-10", "dcss-gains-890-percent"),
+    # 1/9.91 and 1/8.33 are both about 1/10
+    (
+        "minidisk-100-percent",
+        "cache-119-percent",
+        "dcss-991-percent",
+        "minidisks-tenth-of-throughput",
+    ),
+    # 28 minutes are a little more than 22, and almost on a line with 12
+    (
+        "cms-save-rule",
+        "cms-save-22-minutes",
+        "linux-save-12-minutes",
+        "linux-save-28-minutes",
+        "linux-save-little-slower",
+        "linux-save-almost-linear",
+    ),
     ("swap-disk-has-1130392-kb", "swapon-disk"),
     ("saving-10-mb", "saving-1-gb", "saving-of-100-guests"),
 ]
