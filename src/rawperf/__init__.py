@@ -12,7 +12,7 @@ A third party adds a format by a declaration, or through the entry-point group `
 from __future__ import annotations
 
 from rawperf.base import RECORD_COLUMNS, Format, Outside, Reading, by_sample
-from rawperf.registry import all_formats, blocks_of, get_format, get_writer, head_of, ranking, sniff
+from rawperf.registry import all_formats, blocks_of, get_format, head_of, ranking, sniff
 
 __all__ = [
     "RECORD_COLUMNS",
@@ -23,7 +23,6 @@ __all__ = [
     "blocks_of",
     "by_sample",
     "get_format",
-    "get_writer",
     "head_of",
     "ranking",
     "sniff",
