@@ -155,14 +155,3 @@ class Outside(Format, Protocol):
         installed.
         """
         ...
-
-
-@runtime_checkable
-class Writer(Format, Protocol):
-    """A raw format whose files can be simulated."""
-
-    def write(self, reading: Reading) -> bytes:
-        """The file that `read` turns into `reading`: ``read(write(r))`` equals ``r``, or it raises
-        `FormatError`.
-        """
-        ...

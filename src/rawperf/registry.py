@@ -11,7 +11,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import BinaryIO
 
-from rawperf.base import Format, Reading, Streaming, Writer
+from rawperf.base import Format, Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.declared.read import presets
 from rawperf.packed import unpacked, unpacked_head
@@ -100,14 +100,6 @@ def get_format(name: str) -> Format:
             f"no format is called {name!r}", expected=f"one of {', '.join(formats)}", remedy=remedy
         )
     return formats[name]
-
-
-def get_writer(name: str) -> Writer:
-    """The format of that name; raises `FormatError` where its files can't be written."""
-    found = get_format(name)
-    if not isinstance(found, Writer):
-        raise FormatError(f"files of format {name} are read only; no simulation writes them")
-    return found
 
 
 def ranking(data: bytes) -> list[tuple[float, str]]:

@@ -10,13 +10,11 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rawperf.base import RECORD_COLUMNS, Reading, Writer
-from rawperf.core.errors import FormatError
+from rawperf.base import RECORD_COLUMNS
 
 WHOLE = "host"
 """Entity kind of numbers that describe what the tool ran on as a whole; their entity is empty."""
 
-_DTYPES = dict.fromkeys(RECORD_COLUMNS[:4], "str") | dict.fromkeys(RECORD_COLUMNS[4:], "float64")
 _MANY = 20
 
 
@@ -146,40 +144,3 @@ def split_lines(text: str) -> tuple[list[str], bool]:
     lines = text.split("\n")
     whole = lines[-1] == ""
     return (lines[:-1], True) if whole else (lines, False)
-
-
-def checked(reader: Writer, data: bytes, reading: Reading) -> bytes:
-    """`data` if reading it gives `reading` again; `FormatError` when the reading holds what the
-    tool can't print.
-    """
-    wanted = reading.records[list(RECORD_COLUMNS)].reset_index(drop=True).astype(_DTYPES)
-    try:
-        again = reader.read(data, file="<written>")
-    except FormatError as err:
-        raise refused(reader.name, err.problem, err.found) from err
-    if len(again.records) != len(wanted):
-        found = f"{len(wanted)} records, {len(again.records)} after"
-        raise refused(reader.name, "records would be lost or doubled", found)
-    for column in RECORD_COLUMNS:
-        got, want = again.records[column], wanted[column]
-        wrong = (got != want) & ~(got.isna() & want.isna())
-        if wrong.any():
-            found = str(wanted.iloc[int(wrong.argmax())].to_dict())
-            raise refused(reader.name, f"another {column} would be read", found)
-    if len(wanted) and again.clock != reading.clock:
-        raise refused(reader.name, f"another clock would be read, {again.clock}", reading.clock)
-    if again.info != reading.info:
-        raise refused(reader.name, "another info would be read", str(reading.info))
-    return data
-
-
-def refused(
-    name: str, problem: str, found: str | None = None, expected: str | None = None
-) -> FormatError:
-    """The error of a reading that format `name` can't print."""
-    return FormatError(
-        f"{name} can't print this reading: {problem}",
-        expected=expected,
-        found=found,
-        remedy=f"see docs/formats/{name}.md.",
-    )

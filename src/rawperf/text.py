@@ -121,17 +121,6 @@ def clock_seconds(text: str, *, file: str, line: int) -> int:
     raise FormatError("not a time of day", file=file, line=line, expected="HH:MM:SS", found=text)
 
 
-def clock_text(seconds: float) -> str:
-    """``HH:MM:SS`` of seconds since any midnight; the fraction is cut off, as tools do."""
-    whole = int(np.floor(seconds)) % DAY
-    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
-
-
-def exact_text(value: float) -> str:
-    """A number without a fraction where it has none, else with all its digits."""
-    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(float(value))
-
-
 def unwrap_midnight(
     seconds: np.ndarray, before: float = np.nan, days: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:

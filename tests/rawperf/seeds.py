@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from rawperf import all_formats
 from tests.rawperf.declared.test_fio_uperf_gc import FIO_2, GC_NEW, GC_OLD, UPERF_OLD
+from tests.rawperf.sample_files import sample
 from tests.rawperf.test_cms_console import SESSION
 from tests.rawperf.test_iostat import LISTING as IOSTAT
 from tests.rawperf.test_iostat import STAMPED as IOSTAT_STAMPED
@@ -29,7 +29,8 @@ from tests.rawperf.test_pidstat import LISTING as PIDSTAT
 from tests.rawperf.test_pidstat import ONE_TABLE as PIDSTAT_H
 from tests.rawperf.test_pidstat import THREADS as PIDSTAT_T
 from tests.rawperf.test_sadf_json import BASE as SADF
-from tests.rawperf.test_sadf_json import IO, document, sample
+from tests.rawperf.test_sadf_json import IO, document
+from tests.rawperf.test_sadf_json import sample as sadf_sample
 from tests.rawperf.test_sar import BASE as SAR
 from tests.rawperf.test_sar import LINE
 from tests.rawperf.test_swapon import BYTES, PROC_SWAPS, SHOWN, SUMMARY_LIST
@@ -90,28 +91,25 @@ IpExt:
 FORMATS = sorted(
     name
     for name, form in all_formats().items()
-    if type(form).__module__.startswith("virtperf.")
+    if type(form).__module__.startswith("rawperf.")
     and name != "sar-binary"  # another program reads that
 )
 """The formats of this repository."""
 
-DECLARED = Path(__file__).parent.parent / "data" / "declared"
-"""What the tools wrote, shortened; names of hosts are replaced."""
-
 
 def _files(*names: str) -> tuple[bytes, ...]:
-    return tuple((DECLARED / name).read_bytes() for name in names)
+    return tuple(map(sample, names))
 
 
 SEEDS: dict[str, tuple[bytes, ...]] = {
-    "ab": _files("ab.txt", "ab-err.txt"),
-    "cgroup-cpu": _files("cpu-1.stat", "cpu-2.stat"),
-    "cgroup-memory": _files("memory-2.stat"),
-    "cgroup-memory-1": _files("memory-1.stat"),
+    "ab": _files("ab/ab.txt", "ab/ab-err.txt"),
+    "cgroup-cpu": _files("cgroup/cpu-1.stat", "cgroup/cpu-2.stat"),
+    "cgroup-memory": _files("cgroup/memory-2.stat"),
+    "cgroup-memory-1": _files("cgroup/memory-1.stat"),
     "cms-console": (SESSION, SESSION[SESSION.index(b"q v\n") :]),
-    "fio": _files("fio-3.33.json", "fio-3.33-status.json"),
-    "fio-minimal": _files("fio-3.33-minimal.txt"),
-    "fio-text": (*_files("fio-3.33.txt"), FIO_2.encode()),
+    "fio": _files("fio/fio-3.33.json", "fio/fio-3.33-status.json"),
+    "fio-minimal": _files("fio/fio-3.33-minimal.txt"),
+    "fio-text": (*_files("fio/fio-3.33.txt"), FIO_2.encode()),
     "iostat": (IOSTAT, IOSTAT_STAMPED),
     "iwl-console": (
         LOG.encode(),
@@ -121,14 +119,14 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         ).encode(),
     ),
     "iwl-xml": (IWL_DOCUMENT.encode(),),
-    "jmeter-csv": _files("jmeter.csv"),
-    "jmeter-csv-bare": _files("jmeter-bare.csv"),
-    "jmeter-xml": _files("jmeter.xml", "jmeter-parents.xml"),
-    "meminfo": _files("meminfo.txt"),
+    "jmeter-csv": _files("jmeter/jmeter.csv"),
+    "jmeter-csv-bare": _files("jmeter/jmeter-bare.csv"),
+    "jmeter-xml": _files("jmeter/jmeter.xml", "jmeter/jmeter-parents.xml"),
+    "meminfo": _files("proc/meminfo.txt"),
     "mpstat": (MPSTAT, MPSTAT_TOPOLOGY),
     "netstat": (NETSTAT, NETSTAT_LONG),
-    "perf-stat": _files("perf.csv", "perf-A.csv"),
-    "perf-stat-intervals": _files("perf-I.csv"),
+    "perf-stat": _files("perf/perf.csv", "perf/perf-A.csv"),
+    "perf-stat-intervals": _files("perf/perf-I.csv"),
     "perfkit": tuple(
         text.encode()
         for text in (
@@ -141,18 +139,18 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         )
     ),
     "pidstat": (PIDSTAT, PIDSTAT_T, PIDSTAT_H),
-    "pressure": _files("pressure-all.txt", "pressure-timed.txt"),
-    "ps": _files("ps.txt"),
+    "pressure": _files("proc/pressure-all.txt", "proc/pressure-timed.txt"),
+    "ps": _files("ps/ps.txt"),
     "sadf-json": (
         SADF,
         document(
-            sample(
+            sadf_sample(
                 "10:00:10",
                 {"tz": "UTC"},
                 network={"net-dev": [{"iface": "lo", "rxpck": 0.0}]},
                 io=IO,
             ),
-            sample(
+            sadf_sample(
                 "10:00:20",
                 interrupts=[{"intr": "sum", "value": 1e3, "cpu": [{"cpu": "0", "value": 2}]}],
             ),
@@ -163,8 +161,8 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         ),
     ),
     "sar": (SAR, SAR_12_HOURS, f"{LINE}\n10:00:10 INTR intr/s\n10:00:20 sum 5.5\n".encode()),
-    "stress-ng": _files("stress-ng.yaml"),
-    "stress-ng-brief": _files("stress-ng-brief.txt"),
+    "stress-ng": _files("stress-ng/stress-ng.yaml"),
+    "stress-ng-brief": _files("stress-ng/stress-ng-brief.txt"),
     "swapon": (SUMMARY_LIST + SHOWN + BYTES, PROC_SWAPS, SHOWN, BYTES),
     "swingbench": (SWINGBENCH.encode(),),
     "swingbench-console": (CHARBENCH.encode(),),
@@ -172,12 +170,14 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         as_json(SWINGBENCH).encode(),
         json.dumps(json.loads(as_json(SWINGBENCH)), indent=1).encode(),
     ),
-    "sysbench": _files("sysbench-cpu.txt", "sysbench-mem.txt", "sysbench-fileio.txt"),
+    "sysbench": _files(
+        "sysbench/sysbench-cpu.txt", "sysbench/sysbench-mem.txt", "sysbench/sysbench-fileio.txt"
+    ),
     "time": (TIMES, BASH, POSIX, GNU_LINES, VERBOSE_LINES),
-    "uperf": (*_files("uperf-a.txt", "uperf-R.txt"), UPERF_OLD.encode()),
+    "uperf": (*_files("uperf/uperf-a.txt", "uperf/uperf-R.txt"), UPERF_OLD.encode()),
     "verbosegc": (GC_OLD.encode(), GC_NEW.encode()),
     "vmstat": (VMSTAT, VMSTAT_STAMPED),
-    "wrk": _files("wrk.txt", "wrk-latency.txt", "wrk-err.txt"),
+    "wrk": _files("wrk/wrk.txt", "wrk/wrk-latency.txt", "wrk/wrk-err.txt"),
     "xentop": (
         XENTOP,
         XENTOP_DETAILS,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +9,6 @@ from hypothesis import strategies as st
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.cms.read import FORMAT
 from rawperf.core.errors import FormatError
-from rawperf.rows import Rows
 
 SESSION = b"""z/VM Version 5 Release 4.0
 LOGON AT 23:58:00 EDT FRIDAY 08/05/11
@@ -296,70 +292,6 @@ def test_virtual_time_larger_than_total_is_said():
 NAMES = st.sampled_from(["DCSS1G", "DCSS16G1", "SWAP$1", "CMS"])
 TYPES = st.sampled_from(["EW", "EN", "ER", "SW", "SN", "SR", "SC"])
 PAGES = st.tuples(st.integers(0, 2**27), st.integers(0, 2**27)).map(sorted)
-
-
-@st.composite
-def sessions(draw):
-    """A reading with every record that is written, in the order in which a console shows them."""
-    rows = Rows()
-    t = draw(st.integers(0, 86399))
-    previous = None
-    timed = draw(st.booleans())
-    for _ in range(draw(st.integers(1, 6))):
-        since = len(rows)
-        shape = draw(st.sampled_from(["", "Q V", "SAVESEG", "DEFSEG"]))
-        command, code = shape, draw(st.sampled_from([0, 0, 28, -1]))
-        if shape == "SAVESEG":
-            command = f"SAVESEG {draw(NAMES)}"
-            rows.add(
-                "HCPNSS440I", "segment", command.split()[1], "fileid", draw(st.integers(1, 9999))
-            )
-        elif shape == "DEFSEG":
-            name, (begin, end), kind = draw(NAMES), draw(PAGES), draw(TYPES)
-            command, code = f"DEFSEG {name} {begin:X}-{end:X} {kind}", 0
-            rows.add("DEFSEG", "segment range", f"{name} 1 {kind}", "BEGPAG", begin)
-            rows.add("DEFSEG", "segment range", f"{name} 1 {kind}", "ENDPAG", end)
-        if timed:
-            rows.timed(since, float(t))
-        numbers = {"return code": code}
-        if timed:
-            virtual = draw(st.integers(0, 10**7))
-            numbers |= {
-                "virtual CPU": virtual / 100,
-                "total CPU": (virtual + draw(st.integers(0, 10**7))) / 100,
-            }
-            numbers |= {} if previous is None else {"elapsed": t - previous}
-        for field, value in numbers.items():
-            rows.add("command", "command", command, field, value, float(t) if timed else math.nan)
-        previous, t = t, t + draw(st.integers(0, 43199))
-    return Reading(rows.frame(), "time-of-day" if timed else "none")
-
-
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(sessions())
-def test_round_trip(reading):
-    again = FORMAT.read(FORMAT.write(reading))
-    pd.testing.assert_frame_equal(again.records, reading.records)
-    assert (again.clock, again.info, again.warnings) == (reading.clock, reading.info, ())
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        ("command", "command", "q v", "return code", 0),
-        ("command", "command", "Q V", "return code", 0.5),
-        ("command", "command", "Q V", "elapsed", 5),
-        ("HCPNSS440I", "segment", "A NAME", "fileid", 4),
-        ("QUERY NSS", "segment range", "X 1 SN", "ENDPAG", 4),
-        ("QUERY VIRTUAL", "device", "029F", "BLK", 4),
-        ("other", "host", "", "x", 4),
-    ],
-)
-def test_write_refuses_what_a_console_does_not_show(row):
-    rows = Rows()
-    rows.add(*row, 60.0)
-    with pytest.raises(FormatError):
-        FORMAT.write(Reading(rows.frame(), "time-of-day"))
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)

@@ -118,9 +118,3 @@ def test_a_file_that_breaks_off_loses_its_last_report() -> None:
     assert get(reading, "vda", "tps") == [179]
     assert get(reading, "", "%idle") == [96.95, 95.95]
     assert "i line 23: the file breaks off" in reading.warnings[-1]
-
-
-def test_real_listing(samples) -> None:  # type: ignore[no-untyped-def]
-    reading = FORMAT.read((samples / "misc/iostat_tdx_rhel5.5.txt").read_bytes())
-    assert reading.records["t"].min() == when(2011, 4, 12, 20, 44, 31)
-    assert set(reading.records["entity"]) == {"sda", "sda1", "sda2", "dm-0", "dm-1"}

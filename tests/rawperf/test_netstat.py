@@ -21,27 +21,6 @@ def snapshot(*lines: str) -> Reading:
     return FORMAT.read("".join(f"{line}\n" for line in lines).encode())
 
 
-def test_real_snapshot(samples):
-    reading = FORMAT.read((samples / "misc/netstat_s_linux_old.txt").read_bytes())
-    assert reading.clock == "none"
-    assert reading.records["t"].isna().all()
-    assert len(reading.records) == 39
-    assert get(reading, "Ip", "total packets received") == [71046295]
-    assert get(reading, "Ip", "forwarded") == [78]
-    assert get(reading, "Icmp", "ICMP input histogram: destination unreachable") == [103]
-    assert get(reading, "Icmp", "ICMP output histogram: destination unreachable") == [412802]
-    assert get(reading, "Icmp", "ICMP messages sent") == [412802]
-    assert get(reading, "IcmpMsg", "InType3") == [103]
-    assert get(reading, "Tcp", "segments sent out") == [95242567]  # printed as "send out"
-    assert get(reading, "Tcp", "segments retransmitted") == [176658]  # printed as "retransmited"
-    assert get(reading, "Tcp", "bad segments received") == [3]  # printed with a full stop
-    assert get(reading, "TcpExt", "Quick ack mode was activated # times") == [479]
-    assert get(reading, "TcpExt", "Detected reordering # times using SACK") == [114]
-    assert get(
-        reading, "TcpExt", "packets rejected in established connections because of timestamp"
-    ) == [95]
-
-
 def test_spellings_and_indent_do_not_matter():
     old = snapshot(
         "Tcp:",
@@ -92,46 +71,6 @@ def test_refusals_name_the_line(text, line, part):
     with pytest.raises(FormatError, match=part) as caught:
         FORMAT.read(text.encode())
     assert caught.value.line == line
-
-
-FIELDS = [
-    ("Ip", "total packets received"),
-    ("Ip", "forwarded"),
-    ("Icmp", "ICMP messages received"),
-    ("Icmp", "ICMP messages sent"),
-    ("Tcp", "segments retransmitted"),
-    ("TcpExt", "fast retransmits"),
-]
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(
-    st.lists(
-        st.tuples(st.booleans(), st.integers(0, 2**53)), min_size=len(FIELDS), max_size=len(FIELDS)
-    )
-)
-def test_round_trip(drawn):
-    records = [
-        (section, "host", "", field, float("nan"), float(value))
-        for (section, field), (there, value) in zip(FIELDS, drawn, strict=True)
-        if there
-    ] or [("Ip", "host", "", "forwarded", float("nan"), 1.0)]
-    reading = Reading(pd.DataFrame(records, columns=list(RECORD_COLUMNS)), "none")
-    again = FORMAT.read(FORMAT.write(reading))
-    pd.testing.assert_frame_equal(again.records, reading.records)
-    assert (again.clock, again.info, again.warnings) == ("none", {}, ())
-
-
-def test_write_refuses_what_would_not_be_found_again():
-    for field in (
-        "segments send out",
-        "ICMP input histogram: echo requests",
-        "TCPLossProbes",
-        "ran low # times",
-    ):
-        records = [("Tcp", "host", "", field, float("nan"), 1.0)]
-        with pytest.raises(FormatError, match="can't print"):
-            FORMAT.write(Reading(pd.DataFrame(records, columns=list(RECORD_COLUMNS)), "none"))
 
 
 BASE = b"Icmp:\n    103 ICMP messages received\n    ICMP input histogram:\n        echo requests: 5\nTcp:\n    5 resets sent\n"

@@ -2,39 +2,8 @@
 
 from __future__ import annotations
 
-import pandas as pd
-import pytest
-
-from rawperf.base import RECORD_COLUMNS, Reading
-from rawperf.core.errors import FormatError
-from rawperf.rows import Rows, Warnings, checked, split_lines
-
-
-class Numbers:
-    """A format with one number a line."""
-
-    name, title = "numbers", "numbers"
-
-    def sniff(self, head: bytes) -> float:
-        return 0.0
-
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        rows = Rows()
-        for line in data.decode().split():
-            if not line.isdigit():
-                raise FormatError("no number", file=file, line=1, found=line)
-            rows.add("", "host", "", "n", float(line))
-        return Reading(rows.frame(), "none")
-
-    def write(self, reading: Reading) -> bytes:
-        return b""
-
-
-def reading(*values: float, clock: str = "none", info: dict[str, str] | None = None) -> Reading:
-    rows = Rows()
-    for value in values:
-        rows.add("", "host", "", "n", value)
-    return Reading(rows.frame(), clock, info or {})
+from rawperf.base import RECORD_COLUMNS
+from rawperf.rows import Rows, Warnings, split_lines
 
 
 def test_rows_have_the_columns_and_types_of_records():
@@ -74,27 +43,3 @@ def test_lines_and_whether_the_last_one_is_whole():
     assert split_lines("a\nb\n") == (["a", "b"], True)
     assert split_lines("a\nb") == (["a", "b"], False)
     assert split_lines("") == ([], True)
-
-
-def test_checked_lets_pass_what_reads_back():
-    assert checked(Numbers(), b"1\n2\n", reading(1, 2)) == b"1\n2\n"
-
-
-@pytest.mark.parametrize(
-    ("data", "wanted", "problem"),
-    [
-        (b"1\n", reading(2), "another value"),
-        (b"1\n", reading(1, 2), "lost or doubled"),
-        (b"x\n", reading(1), "no number"),
-        (b"1\n", reading(1, clock="sample"), "another clock"),
-        (b"1\n", reading(1, info={"a": "b"}), "another info"),
-    ],
-)
-def test_checked_refuses_what_does_not(data, wanted, problem):
-    with pytest.raises(FormatError, match=rf"numbers can't print this reading: .*{problem}"):
-        checked(Numbers(), data, wanted)
-
-
-def test_checked_takes_a_frame_with_another_index():
-    records = pd.concat([reading(1).records, reading(2).records])
-    assert checked(Numbers(), b"1\n2\n", Reading(records, "none"))

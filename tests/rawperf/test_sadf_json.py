@@ -42,34 +42,6 @@ LOAD = [{"cpu": "all", "user": 2.5, "idle": 97.5}, {"cpu": "0", "user": 5, "idle
 IO = {"tps": 1.5, "io-reads": {"rtps": 1.0, "bread": 2.0}, "io-writes": {"wtps": 0.5}}
 
 
-def test_real_host_with_fans(samples):
-    reading = FORMAT.read((samples / "sysstat/sadf_j_data-11.6.5.json").read_bytes())
-    assert reading.clock == "absolute"
-    assert set(reading.records["t"]) == {epoch(2018, 8, 29, 9, 34, 34)}
-    assert (reading.info["host"], reading.info["cpus"], reading.info["zone"]) == (
-        "linux.home",
-        "8",
-        "UTC",
-    )
-    assert reading.info["restarts"] == f"{epoch(2018, 8, 29, 9, 33, 38):.0f}"
-    assert get(reading, "power-management/fan-speed", "4", "rpm") == [1650]
-    assert get(reading, "power-management/fan-speed", "3", "drpm") == [0]
-    assert get(reading, "power-management/temperature", "4", "percent-temp") == [37.89]
-    assert get(reading, "power-management/temperature", "9", "degC") == [33]
-    assert get(reading, "power-management/voltage-input", "3", "percent-in") == [38.46]
-    assert set(reading.records["entity_kind"]) == {"number"}
-
-
-def test_weighted_frequency_and_empty_restarts(samples):
-    reading = FORMAT.read((samples / "sysstat/sadf_j_wghfreq.json").read_bytes())
-    one, two = epoch(2019, 4, 18, 13, 20, 10), epoch(2019, 4, 18, 13, 20, 11)
-    report = "power-management/cpu-weighted-frequency"
-    assert get(reading, report, "all", "weighted-frequency") == [1123.35, 2001]
-    assert get(reading, report, "1", "weighted-frequency", two) == [2001]
-    assert get(reading, report, "8", "weighted-frequency", one) == [0]
-    assert "restarts" not in reading.info
-
-
 def test_nested_activities():
     network = {
         "net-dev": [{"iface": "lo", "rxpck": 0.0}, {"iface": "eth0", "rxpck": 5.25}],

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from rawperf import Reading, sniff
+from rawperf import Reading, get_format, sniff
 from rawperf.core.errors import FormatError
 from rawperf.sar import binary
 from rawperf.sar.binary import FORMAT
+from tests.rawperf.sample_files import SAMPLES, sample
 
 MAGIC = b"\x96\xd5\x75\x21\x0c\x06\x01\x00"
 OUTPUT = """{"sysstat": {"hosts": [{"nodename": "h", "number-of-cpus": 2, "file-date": "2026-11-22", "statistics": [
@@ -80,15 +78,7 @@ def test_what_sadf_refuses_is_refused(
     assert (caught.value.file, caught.value.line) == ("sa03", None)
 
 
-@pytest.mark.skipif(
-    not shutil.which("sar") or not shutil.which("sadf"), reason="sysstat is not installed"
-)
-def test_a_file_that_sar_writes(tmp_path: Path) -> None:
-    place = tmp_path / "sa"
-    subprocess.run(["sar", "-o", str(place), "1", "1"], check=True, capture_output=True)
-    reading = FORMAT.read(place.read_bytes())
-    cpu = reading.records[
-        (reading.records["report"] == "cpu-load") & (reading.records["entity"] == "all")
-    ]
-    assert np.isclose(cpu["value"].sum(), 100, atol=0.1)
-    assert "sysstat" in FORMAT.outside()
+def test_all_that_sadf_prints_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
+    sadf(f"cat {SAMPLES / 'sadf' / 'sadf-A.json'}")
+    reading = FORMAT.read(MAGIC, file="sa03")
+    assert reading.records.equals(get_format("sadf-json").read(sample("sadf/sadf-A.json")).records)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rawperf.base import RECORD_COLUMNS, Reading
+from rawperf.base import RECORD_COLUMNS
 from rawperf.core.errors import FormatError
-from rawperf.rows import Rows
-from rawperf.swapon.read import FORMAT, SHOW, SUMMARY, SUMMARY_FIELDS
+from rawperf.swapon.read import FORMAT, SHOW, SUMMARY
 
 SUMMARY_LIST = (
     b"Filename\t\t\t\tType\t\tSize\tUsed\tPriority\n"
@@ -148,45 +144,6 @@ def test_refusals_name_the_line(data, line, part):
     with pytest.raises(FormatError, match=part) as caught:
         FORMAT.read(data)
     assert caught.value.line == line
-
-
-PATHS = st.sampled_from(["/dev/dasda2", "/dev/dm-1", "/swap file", "/a\\b", "/größe (deleted)"])
-PRIORITY = st.integers(-(10**6), 10**6).map(float)
-
-
-@settings(max_examples=120, deadline=None, derandomize=True)
-@given(
-    st.dictionaries(PATHS, st.tuples(st.integers(0, 2**42), st.floats(0, 1), PRIORITY), max_size=4)
-)
-def test_round_trip(devices):
-    rows, info = Rows(), {}
-    for path, (size, part, priority) in devices.items():
-        info[f"type {path}"] = "partition"
-        for field, value in zip(SUMMARY_FIELDS, (size, int(part * size), priority), strict=True):
-            rows.add(SUMMARY, "swap device", path, field, value)
-    reading = Reading(rows.frame(), "none", info)
-    again = FORMAT.read(FORMAT.write(reading))
-    pd.testing.assert_frame_equal(again.records, reading.records)
-    assert (again.clock, again.info, again.warnings) == (reading.clock, info, ())
-
-
-@pytest.mark.parametrize(
-    ("report", "values", "info"),
-    [
-        (SUMMARY, {"Size": 10.0, "Used": 5.0}, {"type /a": "file"}),
-        (SUMMARY, {"Size": 10.0, "Used": 5.0, "Priority": 1.0}, {}),
-        (SUMMARY, {"Size": 10.5, "Used": 5.0, "Priority": 1.0}, {"type /a": "file"}),
-        (SUMMARY, {"Size": math.inf, "Used": 5.0, "Priority": 1.0}, {"type /a": "file"}),
-        (SHOW, {"SIZE": 1049.0, "USED": 0.0, "PRIO": 1.0}, {"type /a": "file"}),
-        ("other", {"SIZE": 1.0}, {}),
-    ],
-)
-def test_write_refuses_what_swapon_can_not_print(report, values, info):
-    rows = Rows()
-    for field, value in values.items():
-        rows.add(report, "swap device", "/a", field, value)
-    with pytest.raises(FormatError):
-        FORMAT.write(Reading(rows.frame(), "none", info))
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)

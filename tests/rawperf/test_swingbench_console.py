@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +10,7 @@ from rawperf import all_formats
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
 from rawperf.swingbench.console import FORMAT
-from rawperf.swingbench.xml import FORMAT as RESULTS
+from tests.rawperf.sample_files import sample, sample_names
 
 BANNER = """\
 \x1b[33;1mSwingBench Wizard\x1b[m
@@ -40,56 +38,6 @@ def read(text: str) -> Reading:
 
 def table(reading: Reading) -> pd.DataFrame:
     return reading.records.pivot(index="t", columns="field", values="value")
-
-
-def test_real_sample(samples: Path) -> None:
-    data = (samples / "swingbench/charbench_2.7_console.txt").read_bytes()
-    reading = FORMAT.read(data, file="charbench.log")
-    assert reading.warnings == ()
-    file = reading.info.pop("results file")
-    assert file.endswith("/swingbench/results.xml")
-    assert reading.info == {
-        "version": "2.7.0.1561",
-        "runtime": "1 minute",
-        "completed": "Completed Run",
-    }
-    found = table(reading)
-    assert found.index.tolist() == [
-        59074.0 + second for second in range(64)
-    ]  # 16:24:34 to 16:25:37
-    names = [
-        "Users",
-        "Users total",
-        "TPM",
-        "TPS",
-        "Errors",
-        "NCR",
-        "UCD",
-        "BP",
-        "OP",
-        "PO",
-        "BO",
-        "SQ",
-        "WQ",
-        "WA",
-    ]
-    assert reading.records["field"].tolist()[:14] == names
-    assert found.loc[59134.0, ["Users", "TPM", "TPS"]].tolist() == [4, 126939, 2147]
-    assert found.loc[59137.0, ["Users", "Users total", "Errors"]].tolist() == [
-        0,
-        4,
-        4,
-    ]  # after `Saved results to`
-    # TPM is the sum of the last 60 TPS, so it grows through the whole first minute
-    assert found["TPM"].iloc[:61].tolist() == found["TPS"].iloc[:61].cumsum().tolist()
-    assert found["TPM"].iloc[61] == found["TPS"].iloc[2:62].sum()
-
-
-def test_the_results_file_holds_the_same_rates(samples: Path) -> None:
-    xml = RESULTS.read((samples / "swingbench/charbench_2.7_4users_60s.xml").read_bytes()).records
-    series = xml.loc[xml["report"] == "TPSReadings", "value"].tolist()
-    found = table(FORMAT.read((samples / "swingbench/charbench_2.7_console.txt").read_bytes()))
-    assert found["TPS"].tolist()[1:60] == series
 
 
 def test_rows_are_samples() -> None:
@@ -213,14 +161,13 @@ def test_long_lines_take_no_time() -> None:
     assert len(table(read(text))) == 3
 
 
-def test_sniff(samples: Path) -> None:
+def test_sniff() -> None:
     others = [fmt for fmt in all_formats().values() if fmt.name != FORMAT.name]
-    head = (samples / "swingbench/charbench_2.7_console.txt").read_bytes()[:8192]
+    head = LOG.encode()
     assert FORMAT.sniff(head) > 0.9
     assert max(fmt.sniff(head) for fmt in others) < 0.5
     assert FORMAT.sniff(BANNER.encode()) > 0.5  # the heading may come later than 8 KiB
     assert FORMAT.sniff(b"Time     TPM      TPS     Users       Response NCR\n") > 0.9
     assert FORMAT.sniff(b"Time is short\n") == 0
-    for path in samples.rglob("*"):
-        if path.is_file() and path.name != "charbench_2.7_console.txt":
-            assert FORMAT.sniff(path.read_bytes()[:8192]) == 0, path
+    for name in sample_names():
+        assert FORMAT.sniff(sample(name)[:8192]) == 0, name

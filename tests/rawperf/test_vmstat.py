@@ -111,14 +111,3 @@ def test_another_heading_and_times_in_some_rows_are_refused() -> None:
         FORMAT.read(STAMPED.replace(b"11-22 12:31:57", b"13-22 12:31:57"))
     with pytest.raises(FormatError, match="no row but the first"):
         FORMAT.read(LISTING[: LISTING.index(ROW.encode())])
-
-
-def test_real_listings(samples) -> None:  # type: ignore[no-untyped-def]
-    for name, count in {
-        "vmstat_rhel4.txt": 16,
-        "vmstat_rhel5.5.txt": 17,
-        "vmstat_t_rhel6.0.txt": 17,
-    }.items():
-        data = (samples / "misc" / name).read_bytes()
-        assert sniff(data) is FORMAT
-        assert FORMAT.read(data).records["field"].nunique() == count

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +10,6 @@ from rawperf import sniff
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
 from rawperf.xentop.read import FORMAT
-from rawperf.xentop.write import COLUMNS
 
 HEADER = (
     "      NAME  STATE   CPU(sec) CPU(%)     MEM(k) MEM(%)  MAXMEM(k) MAXMEM(%) VCPUS NETS NETTX(k) NETRX(k) "
@@ -52,55 +49,30 @@ def get(
     return r.loc[mask & (True if t is None else r["t"] == t), "value"].tolist()
 
 
-def test_eight_samples_of_xen_3(samples):
-    reading = FORMAT.read((samples / "xentop/xen3_17col_batch_8samples.txt").read_bytes())
-    assert reading.clock == "sample"
-    assert reading.info == {"columns": "17", "summary": "no"}
-    assert get(reading, "Domain-0", "CPU(sec)") == [22157, 22157] + [22158] * 6
-    # the log begins after the tool's first sample, whose 0.0 would be no measurement
-    assert get(reading, "Domain-0", "CPU(%)") == [0.6, 0.4, 11.8, 0.5, 0.6, 0.5, 0.7, 0.5]
-    assert get(reading, "Domain-0", "CPU(%)", t=2) == [11.8]
-    assert get(reading, "Domain-0", "MEM(%)", t=7) == [2.3]
-
-
-def test_no_limit_and_one_iteration(samples):
-    reading = FORMAT.read((samples / "xentop/xen3_17col_nolimit.txt").read_bytes())
+def test_no_limit_and_one_iteration():
+    reading = FORMAT.read(
+        listing(HEADER, row("Domain-0"), row("jvm").replace("no limit", "  524288"))
+    )
     assert get(reading, "Domain-0", "MAXMEM(k)") == get(reading, "Domain-0", "MAXMEM(%)") == []
     assert get(reading, "jvm", "MAXMEM(k)") == [524288]
-    assert get(reading, "utm", "NETTX(k)") == [17630]
-    assert get(reading, "utm", "NETRX(k)") == [10866]
-    assert get(reading, "utm", "VBD_WR") == [17994]
-    assert get(reading, "Domain-0", "NETS") == [4]
+    assert get(reading, "jvm", "VBD_WR") == [7]
     assert "CPU(%)" not in set(reading.records["field"])
 
 
-def test_screens_with_summary(samples):
-    reading = FORMAT.read((samples / "xentop/xen4.1.2_xmtop_summary.txt").read_bytes())
+def test_summary_lines_give_the_time_of_day():
+    top = "xentop - 18:03:17   Xen 4.1.2"
+    states = "2 domains: 1 running, 1 blocked, 0 paused, 0 crashed, 0 dying, 0 shutdown "
+    memory = "Mem: 16734804k total, 8000000k used, 8734804k free    CPUs: 8 @ 2112MHz"
+    rows = (row("Domain-0", tail="3 4 0"), row("virtual1", tail="3 69690752 0"))
+    reading = FORMAT.read(listing(top, states, memory, HEADER_19, *rows))
     assert reading.clock == "time-of-day"
     assert set(reading.records["t"]) == {18 * 3600 + 3 * 60 + 17.0}
-    assert reading.info["xen_version"] == "4.1.2"
-    assert get(reading, "virtual1", "NETRX(k)") == [17270964]
-    assert get(reading, "virtual1", "VBD_WSECT") == [69690752]
-    assert get(reading, "Domain-0", "MAXMEM(k)") == []
-    reading = FORMAT.read((samples / "xentop/xen4.9.2_xltop_summary.txt").read_bytes())
-    assert (reading.info["columns"], reading.info["cpus"], reading.info["cpu_mhz"]) == (
-        "19",
+    assert (reading.info["xen_version"], reading.info["cpus"], reading.info["cpu_mhz"]) == (
+        "4.1.2",
         "8",
         "2112",
     )
-    assert get(reading, "guest-01", "MAXMEM(k)") == [1049600]
-    assert get(reading, "guest-01", "VBD_RSECT", t=20 * 3600 + 44 * 60 + 53) == [112010]
-    assert get(reading, "guest-01", "VBD_RD") == [2495]
-
-
-def test_listing_with_eight_columns(samples):
-    reading = FORMAT.read((samples / "xentop/xen_batch_i2_first_sample_zero_8col.txt").read_bytes())
-    assert get(reading, "Domain-0", "CPU(%)") == [127.3]
-    assert get(reading, "vm2132", "CPU(%)") == [0.2]
-    assert get(reading, "vm2057", "CPU(%)") == [
-        0.0
-    ]  # the 0.0 of the second sample is a measurement
-    assert get(reading, "vm2113", "MAXMEM(k)", t=1) == [262144]
+    assert get(reading, "virtual1", "VBD_WSECT") == [69690752]
 
 
 def test_names_longer_than_the_column_or_with_blanks():
@@ -165,9 +137,6 @@ def test_a_header_for_each_domain() -> None:
     assert FORMAT.read(both).info["repeat_header"] == "yes"
     parted = listing(HEADER, row("b"), HEADER, row("a"), "", HEADER, row("b"))
     assert FORMAT.read(parted).records["t"].unique().tolist() == [0, 1, 2]
-    for data in (both, parted):
-        with pytest.raises(FormatError, match="can't print"):
-            FORMAT.write(FORMAT.read(data))
 
 
 def test_devices_in_error_and_counters_below_zero():
@@ -259,81 +228,6 @@ def test_refusals_name_the_line(data, line, part):
     with pytest.raises(FormatError, match=part) as caught:
         FORMAT.read(data, file="x")
     assert caught.value.line == line
-
-
-def test_written_layout():
-    lines = (
-        FORMAT.write(
-            FORMAT.read(listing(HEADER, row("a"), row("b"), HEADER, row("a", 3, 12.34), row("b")))
-        )
-        .decode()
-        .split("\n")
-    )
-    assert lines[0] == lines[3] == HEADER
-    assert len(HEADER) == len(lines[1]) == 140
-    assert lines[4].split()[:5] == ["a", "------", "3", "12.3", "524288"]
-    assert lines[1].split()[3] == "0.0"
-    assert len(HEADER_19) == 162
-    with pytest.raises(FormatError, match="NETTX"):
-        gone = FORMAT.read(listing(HEADER, row("a")))
-        FORMAT.write(
-            Reading(gone.records[gone.records["field"] != "NETTX(k)"], "sample", gone.info)
-        )
-
-
-@st.composite
-def readings(draw) -> Reading:
-    timed = draw(st.booleans())
-    names = draw(
-        st.lists(
-            st.from_regex(r"[A-Za-z0-9](?:[ .-]?[a-z0-9]){0,14}", fullmatch=True),
-            min_size=1 if timed else 2,
-            max_size=4,
-            unique=True,
-        )
-    )
-    records, before = [], set()
-    t = float(draw(st.integers(0, 86399))) if timed else 0.0
-    for _ in range(draw(st.integers(1, 4))):
-        now = draw(st.lists(st.sampled_from(names), min_size=1 if timed else 2, unique=True))
-        for name in now:
-            for c in COLUMNS:
-                tenths = draw(st.integers(0, 9999)) / 10
-                absent = c.startswith(("MAXMEM", "VBD_")) and draw(st.booleans())
-                if not absent and (c != "CPU(%)" or name in before):
-                    records.append(
-                        (
-                            "",
-                            "domain",
-                            name,
-                            c,
-                            t,
-                            tenths if "(%)" in c else draw(st.integers(0, 2**52)),
-                        )
-                    )
-        before = set(now)
-        t += draw(st.integers(1, 4000)) if timed else 1
-    frame = pd.DataFrame(records, columns=list(RECORD_COLUMNS)).astype({"t": float, "value": float})
-    info = {"columns": "17", "summary": "yes" if timed else "no"}
-    if timed:
-        info |= {"xen_version": "3.1.0", "mem_total_k": "16734804", "cpus": "8", "cpu_mhz": "2112"}
-    return Reading(frame, "time-of-day" if timed else "sample", info)
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(readings())
-def test_round_trip(reading):
-    reading.records.loc[reading.records["field"] == "CPU(sec)", "value"] %= (
-        1e9  # more is below zero in disguise
-    )
-    reading.records["value"] = np.where(
-        reading.records["field"].str.contains("(%)", regex=False),
-        reading.records["value"],
-        np.floor(reading.records["value"]),
-    )
-    again = FORMAT.read(FORMAT.write(reading))
-    pd.testing.assert_frame_equal(again.records, reading.records)
-    assert (again.clock, again.info, again.warnings) == (reading.clock, reading.info, ())
 
 
 BASE = (

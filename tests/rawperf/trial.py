@@ -19,7 +19,7 @@ from rawperf.core.errors import FormatError
 from rawperf.registry import HEAD_BYTES, blocks_of, ranking
 
 FILE = "a/damaged.file"
-INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "150"))
+INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "40"))
 """Damaged files of each format that the tests read."""
 CPU_SECONDS = 1.0
 """What one file of at most a few hundred kilobytes may take; processor time, so that other work does not count."""

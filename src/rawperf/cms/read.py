@@ -4,17 +4,16 @@ answered.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from rawperf.base import RECORD_COLUMNS, Reading, Streaming
-from rawperf.cms.responses import DEFSEG, Responses
+from rawperf.base import Reading, Streaming
+from rawperf.cms.responses import Responses
 from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, line_end, recoded
-from rawperf.rows import Rows, Warnings, checked, refused, split_lines
-from rawperf.text import DAY, HALF_DAY, clock_seconds, clock_text, surest
+from rawperf.rows import Rows, Warnings, split_lines
+from rawperf.text import DAY, HALF_DAY, clock_seconds, surest
 
 COMMAND, LOGON, SAVED = "command", "LOGON", "HCPNSS440I"
 RETURN_CODE, VIRTUAL_CPU, TOTAL_CPU, ELAPSED = "return code", "virtual CPU", "total CPU", "elapsed"
@@ -78,7 +77,7 @@ _SNIFFS = (
 
 
 class CmsConsole(Streaming):
-    """Reader and writer of console transcripts; see docs/formats/cms-console.md."""
+    """Reader of console transcripts; see docs/formats/cms-console.md."""
 
     name = "cms-console"
     title = "transcript of a CMS console"
@@ -108,14 +107,6 @@ class CmsConsole(Streaming):
                 yield session.taken(strange, last=False)
         session.finish(number)
         yield session.taken(strange, last=True)
-
-    def write(self, reading: Reading) -> bytes:
-        """Print DEFSEG, SAVESEG and commands without a response, each with its ready message.
-
-        Raises `FormatError` for what a console does not show, such as a fact whose command is
-        missing.
-        """
-        return checked(self, "".join(f"{line}\n" for line in _printed(reading)).encode(), reading)
 
 
 class _Session:
@@ -285,52 +276,6 @@ def _joined(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int, str,
             begun, begun_at = line, number
         else:
             yield number, line, value_at, cut
-
-
-def _printed(reading: Reading) -> Iterator[str]:
-    """Each command's echo, the message of a segment that it saved, its ready message."""
-    said: list[str] = []
-    command: dict[str, float] = {}
-    name, now = "", float("nan")
-    for report, _, entity, field, t, value in reading.records[[*RECORD_COLUMNS]].itertuples(
-        index=False, name=None
-    ):
-        if command and (report != COMMAND or field == RETURN_CODE):
-            yield from _block(name, said, command, now)
-            said, command = [], {}
-        if report == COMMAND:
-            name, now = entity, t
-            command[field] = value
-        elif report == SAVED:
-            said.append(
-                f"{SAVED} Saved segment {entity} was successfully saved in fileid {_whole(value):04d}."
-            )
-        elif report != DEFSEG:  # the command says it
-            raise refused("cms-console", f"report {report!r}, entity {entity!r}")
-    if command:
-        yield from _block(name, said, command, now)
-
-
-def _block(name: str, said: list[str], command: dict[str, float], t: float) -> Iterator[str]:
-    yield from [name] if name else []
-    yield from said
-    code = _whole(command.get(RETURN_CODE, math.nan))
-    ready = f"Ready({code:05d});" if code else "Ready;"
-    if math.isnan(t):
-        yield ready
-    else:
-        virtual, total = command.get(VIRTUAL_CPU, -1.0), command.get(TOTAL_CPU, -1.0)
-        if not (0 <= virtual < 1e9 and 0 <= total < 1e9):
-            raise refused(
-                "cms-console", "a ready message with a time has two CPU times", f"{name}: {command}"
-            )
-        yield f"{ready} T={virtual:.2f}/{total:.2f} {clock_text(t)}"
-
-
-def _whole(value: float) -> int:
-    if not abs(value) < 2**63 or value != int(value):
-        raise refused("cms-console", "whole numbers stand here", str(value))
-    return int(value)
 
 
 FORMAT = CmsConsole()

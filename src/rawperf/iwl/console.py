@@ -19,27 +19,17 @@ import pyarrow.compute as pc
 from rawperf.base import Reading, Streaming, joined
 from rawperf.core.errors import FormatError
 from rawperf.iwl.summary import (
-    CLIENTS_FIELD,
-    CLIENTS_OF_FIELD,
     FLOAT,
     INT,
-    RUN_TIME_FIELD,
-    SUMMARY_LABELS,
     Rest,
     data_attributes,
 )
 from rawperf.pieces import Pieces, recoded
-from rawperf.rows import Warnings, record_table, refused
+from rawperf.rows import Warnings, record_table
 from rawperf.text import strings, surest
 
 STATUS_FIELDS = ("clients", "clients max", "rd", "wr", "pg", "web err", "resp avg", "pg elem/s")
 STATUS_REPORT, SUMMARY_REPORT = "status", "summary"
-_STATUS_LINE = (
-    "# clients {:.0f}/{:.0f} | rd {:.4f} MB/s | wr {:.4f} MB/s | pg {:.0f} | web err {:.0f}"
-    " | resp avg = {:.3f} | pg elem/s = {:.3f}"
-)
-_LIMIT = "time limit"
-
 _STATUS = re.compile(
     rf"^[ \t]*# clients[ \t]+{INT}[ \t]*/[ \t]*{INT}[ \t]*\|[ \t]*rd[ \t]+{FLOAT}[ \t]+MB/s[ \t]*\|"
     rf"[ \t]*wr[ \t]+{FLOAT}[ \t]+MB/s[ \t]*\|[ \t]*pg[ \t]+{INT}[ \t]*\|[ \t]*web err[ \t]+{INT}[ \t]*"
@@ -61,7 +51,7 @@ _SNIFFS = (
 
 
 class IwlConsole(Streaming):
-    """Reader and writer of the console log; see docs/formats/iwl-console.md."""
+    """Reader of the console log; see docs/formats/iwl-console.md."""
 
     name = "iwl-console"
     title = "WebSphere Studio Workload Simulator console log"
@@ -108,25 +98,6 @@ class IwlConsole(Streaming):
                 said.say(sentence)
             if pieces.last or len(part.records):
                 yield replace(part, warnings=said.new(pieces.last))
-
-    def write(self, reading: Reading) -> bytes:
-        """The log of a reading: status lines, then the summary.
-
-        Raises `FormatError`: what a log of iwlengine can't hold, and what is not written: a
-        harness's wrapper, several machines, other lines.
-        """
-        info = reading.info
-        if info.keys() - {_LIMIT} or reading.records["entity"].any():
-            raise refused(
-                self.name, f"{_LIMIT} is the only fact, of one driver", str(info), "no entity"
-            )
-        samples, summary = _printable(reading)
-        lines = _status_lines(samples)
-        if _LIMIT in info:
-            lines.append(
-                f"IWL0058I Time limit of {info[_LIMIT]} seconds has been reached. Shutting down."
-            )
-        return "".join(f"{line}\n" for line in lines + _summary_lines(summary)).encode()
 
 
 def _outside(text: str, line: int, file: str) -> FormatError:
@@ -279,46 +250,6 @@ def _status_values(text: str, first: int) -> tuple[np.ndarray, np.ndarray, str]:
     parts = [text[end:begin] for end, begin in zip([0, *ends], [*begins, len(text)], strict=True)]
     gaps = ["\n" * count for count in (below - above).tolist()]
     return values, lines, "".join(part + gap for part, gap in zip(parts, [*gaps, ""], strict=True))
-
-
-def _printable(reading: Reading) -> tuple[dict[float, dict[str, float]], dict[str, float]]:
-    """The values of each time's status line, and of the summary, by field."""
-    samples: dict[float, dict[str, float]] = {}
-    summary: dict[str, float] = {}
-    known = {STATUS_REPORT: {*STATUS_FIELDS}, SUMMARY_REPORT: {*SUMMARY_LABELS, CLIENTS_OF_FIELD}}
-    columns = (reading.records[name].tolist() for name in ("report", "field", "t", "value"))
-    for place, (report, field, t, value) in enumerate(zip(*columns, strict=True)):
-        fields = samples.setdefault(t, {}) if report == STATUS_REPORT else summary
-        if field not in known.get(report, ()) or not 0 <= value < 1e15 or field in fields:
-            expected = "report status or summary, each field once a sample, numbers from 0 to 1e15"
-            found = str(reading.records.iloc[place].to_dict())
-            raise FormatError(
-                "a record that a console log can't hold", expected=expected, found=found
-            )
-        fields[field] = value
-    return samples, summary
-
-
-def _status_lines(samples: dict[float, dict[str, float]]) -> list[str]:
-    times = sorted(samples)
-    if times != list(range(len(times))) or any(len(samples[t]) < len(STATUS_FIELDS) for t in times):
-        expected = f"t = 0, 1, 2, ... and each of {', '.join(STATUS_FIELDS)}"
-        raise FormatError("status records do not make whole status lines", expected=expected)
-    return [_STATUS_LINE.format(*(samples[t][field] for field in STATUS_FIELDS)) for t in times]
-
-
-def _summary_lines(values: dict[str, float]) -> list[str]:
-    most = values.pop(CLIENTS_OF_FIELD, values.get(CLIENTS_FIELD, 0.0))
-    lines = []
-    for label, value in values.items():
-        ident, unit, decimals = SUMMARY_LABELS[label]
-        text = f"{value:.{decimals}f}"
-        if label == RUN_TIME_FIELD:
-            text = f"{int(value) // 3600:02d}:{int(value) // 60 % 60:02d}:{int(value) % 60:02d}"
-        elif label == CLIENTS_FIELD:
-            text = f"{value:.0f}/{most:.0f}"
-        lines.append(f"{ident} {label} = {text}{unit}".strip())
-    return lines
 
 
 FORMAT = IwlConsole()

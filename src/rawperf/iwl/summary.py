@@ -16,22 +16,22 @@ CLIENTS_FIELD, CLIENTS_OF_FIELD, RUN_TIME_FIELD = (
 )
 COUNT_ID, RATE_ID = "IWL0059I", "IWL0060I"
 
-# label -> (message id, unit that follows the number, decimals); 0 decimals is a count
-SUMMARY_LABELS: dict[str, tuple[str, str, int]] = {
-    RUN_TIME_FIELD: ("IWL0038I", "", 0),
-    CLIENTS_FIELD: ("IWL0007I", "", 0),
-    "Page elements": (COUNT_ID, "", 0),
-    "Page element throughput": (RATE_ID, " /s", 3),
-    "Transactions": (COUNT_ID, "", 0),
-    "Transaction throughput": (RATE_ID, " /s", 3),
-    "Network I/O errors": (COUNT_ID, "", 0),
-    "Web server errors": (COUNT_ID, "", 0),
-    "Num of pages retrieved": (COUNT_ID, "", 0),
-    "Page throughput": (RATE_ID, " /s", 3),
-    "HTTP data read": (RATE_ID, " MB", 3),
-    "HTTP data written": (RATE_ID, " MB", 3),
-    "HTTP avg. page element response time": (RATE_ID, "", 3),
-    "Initial number of clients": ("", "", 0),  # printed by measurement harnesses, without an id
+# label -> unit that follows the number
+SUMMARY_LABELS: dict[str, str] = {
+    RUN_TIME_FIELD: "",
+    CLIENTS_FIELD: "",
+    "Page elements": "",
+    "Page element throughput": "/s",
+    "Transactions": "",
+    "Transaction throughput": "/s",
+    "Network I/O errors": "",
+    "Web server errors": "",
+    "Num of pages retrieved": "",
+    "Page throughput": "/s",
+    "HTTP data read": "MB",
+    "HTTP data written": "MB",
+    "HTTP avg. page element response time": "",
+    "Initial number of clients": "",  # printed by measurement harnesses, without an id
 }
 COUNT_AND_RATE = (
     ("Page elements", "Page element throughput"),
@@ -116,7 +116,7 @@ class Rest:
         label = found["label"] if found else body.partition("=")[0].strip()
         if label not in SUMMARY_LABELS and not (found and ident in (COUNT_ID, RATE_ID)):
             return False
-        own = SUMMARY_LABELS[label][1].strip() if label in SUMMARY_LABELS else None
+        own = SUMMARY_LABELS.get(label)
         if found is None or (found["unit"] and own not in (found["unit"], None)):
             raise self._damaged(
                 "a damaged summary line", body, number, "label = number, with the label's own unit"

@@ -10,24 +10,107 @@ import os
 import re
 from collections.abc import Iterator
 from typing import BinaryIO
-from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing only
 
-import numpy as np
-
-from rawperf.base import Reading, Streaming, joined
+from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.iwl.snapshots import Parsed, Plain
-from rawperf.iwl.xml_mapping import HMS, NAME, SHIPPED_MAPPING, Mapping, load_mapping
-from rawperf.pieces import Pieces, recoded
-from rawperf.rows import Rows, Warnings, refused
-from rawperf.text import exact_text
-from rawperf.xml_stream import XmlFeed, declared
+from rawperf.iwl.xml_mapping import HMS, SHIPPED_MAPPING, Mapping, load_mapping
+from rawperf.rows import Rows, Warnings
+from rawperf.xml_stream import Target, XmlFeed, XmlPieces
 
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
 
+MAX_DEPTH = 32
+MAX_UNMAPPED = 50
+_BEFORE = -1.0  # no snapshot has this time or an earlier one
+_NUMBER = re.compile(r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?")
+_CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
+
+
+class Snapshots(Target):
+    """What the parser calls: keeps numbers, never a tree, so that memory is bounded by the
+    numbers.
+    """
+
+    def __init__(self, rules: Mapping, file: str) -> None:
+        super().__init__(file, rules.snapshot[0], MAX_DEPTH)
+        self.rules = rules
+        self.info: dict[str, str] = {}
+        self.unmapped: set[str] = set()
+        self.time = _BEFORE  # of the last snapshot
+        self.rows = Rows()
+        self.found: dict[str, tuple[str, int]] = {}
+        self._begin = 0
+
+    def any(self) -> bool:
+        return self.time > _BEFORE
+
+    def begins(self, tag: str, attributes: dict[str, str]) -> None:
+        if len(self.path) == 1:
+            self.info |= attributes
+        inside = self._inside()
+        if inside == "":
+            self.found, self._begin = {}, self.line()
+        if inside is not None:
+            for key, value in attributes.items():
+                self._take(f"{inside}/@{key}".removeprefix("/"), value)
+        elif tuple(self.path) != self.rules.snapshot[: len(self.path)]:
+            self._note_unmapped(self.path[-1])
+
+    def ends(self) -> None:
+        inside = self._inside()
+        if inside == "":
+            self._close_snapshot()
+        elif inside is not None and (text := "".join(self.text).strip()):
+            self._take(inside, text)
+
+    def _inside(self) -> str | None:
+        """Path below the snapshot, "" for the snapshot itself, None outside."""
+        depth = len(self.rules.snapshot)
+        return (
+            "/".join(self.path[depth:]) if tuple(self.path[:depth]) == self.rules.snapshot else None
+        )
+
+    def _take(self, path: str, text: str) -> None:
+        if path != self.rules.time and path not in self.rules.fields:
+            self._note_unmapped(path)
+        elif path in self.found:
+            raise self.error("an element is given twice in one snapshot", f"one {path}", text)
+        else:
+            self.found[path] = (text, self.line())
+
+    def _note_unmapped(self, path: str) -> None:
+        if len(self.unmapped) < MAX_UNMAPPED:
+            self.unmapped.add(path)
+
+    def _close_snapshot(self) -> None:
+        if self.rules.time not in self.found:
+            raise self.error(
+                "a snapshot without its time", self.rules.time, " ".join(self.found), self._begin
+            )
+        text, line = self.found.pop(self.rules.time)
+        clock = _CLOCK.fullmatch(text)
+        if self.rules.time_unit == HMS and clock is not None:
+            time = int(clock[1]) * 3600.0 + int(clock[2]) * 60 + int(clock[3])
+        elif self.rules.time_unit != HMS and _NUMBER.fullmatch(text):
+            time = float(text) * self.rules.time_factor
+        else:
+            raise self.error("not a time", self.rules.time_unit, text, line)
+        if time <= self.time:
+            least = self.time if self.any() else 0
+            raise self.error("the time does not grow", f"more than {least:g} s", text, line)
+        for path, (text, line) in self.found.items():
+            if not _NUMBER.fullmatch(text):
+                raise self.error(f"{path} is no number", "a decimal number", text, line)
+            field, factor = self.rules.fields[path]
+            self.rows.line = line
+            self.rows.add(
+                self.rules.report, self.rules.entity_kind, "", field, float(text) * factor, time
+            )
+        self.time = time
+
 
 class IwlXml(Streaming):
-    """Reader and writer of the snapshots; see docs/formats/iwl-xml.md."""
+    """Reader of the snapshots; see docs/formats/iwl-xml.md."""
 
     name = "iwl-xml"
     title = "WebSphere Studio Workload Simulator XML snapshots"
@@ -50,132 +133,37 @@ class IwlXml(Streaming):
         return 0.95 if path[-1].encode() in tags else 0.6
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Snapshots on the elapsed clock; raises `FormatError` for bad, hostile or foreign XML.
-
-        Those of the same plain form are not parsed one by one.
-        """
+        """Snapshots on the elapsed clock; raises `FormatError` for bad, hostile or foreign XML."""
         rules = self.mapping
-        target, said = Parsed(rules, file), Warnings(file)
-        pieces = Pieces(stream, lambda data: data.rfind(b">") + 1, file, by_line=False)
-        opening = re.compile(
-            rb"<(?:[\w.-]+:)?" + re.escape(rules.snapshot[-1].encode()) + rb"[\s>]"
-        )
-        closing = re.compile(
-            rb"</(?:[\w.-]+:)?" + re.escape(rules.snapshot[-1].encode()) + rb"\s*>"
-        )
-        plain: Plain | None = None
-        feed: XmlFeed | None = None
-        recode = False
+        target, warnings = Snapshots(rules, file), Warnings(file)
+        pieces, feed = XmlPieces(stream, warnings, file), XmlFeed(target)
         for piece in pieces:
-            line, quick = pieces.line, list[Reading]()
-            if plain is None and feed is None:
-                match = opening.search(piece)
-                head = piece[: match.start()] if match else b""
-                recode = not declared(piece)
-                plain = Plain(head, rules)
-                if match is None or not plain.plain or not _begins(head, target, recode):
-                    feed, head = XmlFeed(target), b""
-                piece, line = piece[len(head) :], line + head.count(b"\n")
-            if feed is None and plain is not None:
-                end = _last_end(closing, piece)
-                found = plain.read(piece[:end], line, target.time) if end else None
-                if found is not None:
-                    records, lines, target.time = found
-                    quick = [Reading(records, "elapsed", dict(target.info), said.new(False), lines)]
-                    if not pieces.last:
-                        pieces.back = len(piece) - end
-                        yield quick[0]
-                        continue
-                    line += piece.count(b"\n", 0, end)
-                    piece = piece[end:]
-                feed = XmlFeed(target, line - head.count(b"\n"))
-                feed.feed(head)
-            assert feed is not None
-            feed.feed(recoded(piece, line, said, file) if recode else piece)
+            feed.feed(piece)
             cut = feed.close() if pieces.last else 0
             if cut:
-                said.say(
+                warnings.say(
                     f"{file} line {cut}: the document ends early; the snapshots before it were kept"
                 )
-            strangers = " ".join(sorted(target.strangers))
+            unmapped = " ".join(sorted(target.unmapped))
             if pieces.last and not target.any():
                 raise FormatError(
                     "no snapshot in the document",
                     file=file,
                     expected="/".join(rules.snapshot),
-                    found=strangers or "no other element",
+                    found=unmapped or "no other element",
                     remedy=f"the element names are those of a mapping file; set {MAPPING_VARIABLE} to your own.",
                 )
-            if strangers:
-                target.info["elements not mapped"] = strangers
+            if unmapped:
+                target.info["elements not mapped"] = unmapped
             rows, target.rows = target.rows, Rows()
             if pieces.last or len(rows):
-                info, warnings = dict(target.info), said.new(pieces.last)
-                yield joined(
-                    [*quick, Reading(rows.frame(), "elapsed", info, warnings, rows.lines())]
+                yield Reading(
+                    rows.frame(),
+                    "elapsed",
+                    dict(target.info),
+                    warnings.new(pieces.last),
+                    rows.lines(),
                 )
-
-    def write(self, reading: Reading) -> bytes:
-        """The document of a reading, by the mapping in use; raises `FormatError` for what it has no
-        place for.
-        """
-        rules = self.mapping
-        places = {field: (path, factor) for path, (field, factor) in rules.fields.items()}
-        if rules.time_unit == HMS or not all(
-            NAME.fullmatch(path) for path in (rules.time, *rules.fields)
-        ):
-            raise refused(
-                self.name, "by the mapping, numbers are no plain children of their snapshot"
-            )
-        if reading.info or reading.records.empty or reading.records["t"].isna().any():
-            raise refused(
-                self.name, "snapshots, each with its elapsed time, and no facts", str(reading.info)
-            )
-        root = parent = Element(rules.snapshot[0])
-        for name in rules.snapshot[1:-1]:
-            parent = SubElement(parent, name)
-        snapshots: dict[float, Element] = {}
-        for t, field, value in reading.records[["t", "field", "value"]].itertuples(
-            index=False, name=None
-        ):
-            if t not in snapshots:
-                snapshots[t] = SubElement(parent, rules.snapshot[-1])
-                SubElement(snapshots[t], rules.time).text = exact_text(t / rules.time_factor)
-            if field not in places or not np.isfinite(value):
-                raise refused(
-                    self.name,
-                    "the mapping has no place for it",
-                    f"{field}={value}",
-                    ", ".join(places),
-                )
-            path, factor = places[field]
-            SubElement(snapshots[t], path).text = exact_text(value / factor)
-        indent(root)
-        return tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
-
-
-def _begins(head: bytes, target: Parsed, recode: bool) -> bool:
-    """Whether the parser takes what stands before the first snapshot; `target` then knows the
-    root's attributes.
-    """
-    trial = Parsed(target.rules, target.file)
-    if (not recode and b"utf-8" not in head[:200].lower()) or not head.isascii():
-        return False
-    try:
-        XmlFeed(trial).feed(head)
-    except FormatError:
-        return False
-    target.info |= trial.info
-    return tuple(trial.path) == target.rules.snapshot[:-1] and not trial.strangers
-
-
-def _last_end(closing: re.Pattern[bytes], piece: bytes) -> int:
-    """Where the last snapshot of a piece ends, 0 where none does."""
-    at = len(piece)
-    while (at := piece.rfind(b"</", 0, at)) >= 0:
-        if match := closing.match(piece, at):
-            return match.end()
-    return 0
 
 
 FORMAT = IwlXml()

@@ -10,7 +10,7 @@ from functools import partial
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import WHOLE, Rows, Warnings, checked, refused, split_lines
+from rawperf.rows import WHOLE, Rows, Warnings, split_lines
 from rawperf.text import decode
 
 SPELLINGS = (
@@ -34,7 +34,6 @@ _WORDS_ONLY = re.compile(r"(Forwarding is|RTO algorithm is) \S+")  # settings wi
 _SECTION = re.compile(r"([A-Za-z][A-Za-z0-9]*):")
 _HISTOGRAM = re.compile(r"(ICMP (?:input|output) histogram):")
 _NUMBER = re.compile(r"(?<![^\s])\d{1,20}(?![^\s])", re.ASCII)
-_NUMBER_INSIDE = re.compile(r"[#:]|^[A-Z]\w*$")  # or behind, as in TCPLossProbes: 12
 _SNIFF = re.compile(
     rb"^[ \t]*(?:Ip|Tcp|Udp|TcpExt|Icmp|IpExt|Ip6|Icmp6|Udp6|UdpLite|IcmpMsg):[ \t\r]*$", re.M
 )
@@ -44,7 +43,7 @@ _KNOWN = re.compile(
 
 
 class NetstatFormat:
-    """Reader and writer of a ``netstat -s`` snapshot."""
+    """Reader of a ``netstat -s`` snapshot."""
 
     name = "netstat"
     title = "netstat -s snapshot (Linux)"
@@ -111,29 +110,6 @@ class NetstatFormat:
                 "no section in the file", file=file, line=1, expected="the output of netstat -s"
             )
         return Reading(rows.frame(), "none", {}, warnings.sentences(), rows.lines())
-
-    def write(self, reading: Reading) -> bytes:
-        """Print a snapshot of counters that stand behind their number.
-
-        Raises `FormatError` for a value that is no whole number, or a field that would not be found
-        again.
-        """
-        lines: list[str] = []
-        section = ""
-        for report, field, value in reading.records[["report", "field", "value"]].itertuples(
-            index=False, name=None
-        ):
-            if not (0 <= value < 2**64 and value == int(value)):
-                raise refused(self.name, "counters are whole numbers", f"{field} = {value}")
-            if _NUMBER_INSIDE.search(field):
-                raise refused(
-                    self.name, "only counters behind their number are printed", f"{field} = {value}"
-                )
-            if report != section:
-                lines.append(f"{report}:")
-                section = report
-            lines.append(f"    {int(value)} {field}")
-        return checked(self, "".join(line + "\n" for line in lines).encode(), reading)
 
 
 def _counter(words: str, error: partial[FormatError]) -> tuple[str, float]:

@@ -29,7 +29,6 @@ class Column:
     name: str  # as it is printed
     field: str  # what records are called
     unit: str = "1"  # of a number that has no unit glued to it
-    decimals: int = 1
     required: bool = False
     caption: str = ""
     text: bool = False
@@ -72,7 +71,7 @@ class Layout:
     )  # entities that are averages, in a log times -> entity kind
     log: bool = False  # rows are intervals of the page's period, for each entity where there is one
     below: bool = False  # stands below another table of the same page
-    heading: tuple[str, ...] = ()  # as `write` prints it; the last line names the columns
+    heading: tuple[str, ...] = ()  # as the tool prints it; the last line names the columns
     columns: tuple[Column, ...] = ()  # of a table, from left to right
     sections: tuple[
         Section, ...

@@ -9,9 +9,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
+from rawperf.perfkit.values import BLANK
 from rawperf.text import DAY, HALF_DAY, clock_seconds, unwrap_midnight
+from rawperf.words import Places
 
 PAGE_BEGINS = re.compile(r"^1?[ ]{0,3}(FCX\d{3})(?=[ \n]|\Z)(.*)$", re.MULTILINE)
 """First line of a page: the report id at the left edge, with or without the carriage control 1 for
@@ -37,14 +41,64 @@ _MARGIN = (  # what may stand to the right of From, To and For
 )
 HEADER_LINES = 12
 LONGEST_LINE = 512
+_PADDING = 1024  # at least the width of any row
+
+
+class Part:
+    """A part of a file, in UTF-8, below so many lines: where its lines and pages stand.
+
+    Attributes
+    ----------
+    begin, end : ndarray of int, shape (lines,)
+        Where each line stands, without its line feed.
+    reports : list of str
+        Of each page.
+    pages, first : ndarray of int, shape (pages + 1,)
+        Where each page begins, and with which line, from 0; then the part's end, and the number of
+        lines.
+    """
+
+    def __init__(self, data: bytes, above: int) -> None:
+        self.data, self.above = data, above
+        self.bytes = np.frombuffer(data + b" " * _PADDING, np.uint8)
+        ends = np.flatnonzero(self.bytes[: len(data)] == ord("\n"))
+        self.end: Places = ends if data.endswith(b"\n") else np.append(ends, len(data))
+        self.begin: Places = np.concatenate([[0], self.end[:-1] + 1])
+        begins: list[int] = []
+        self.reports: list[str] = []
+        at = -1
+        while (at := data.find(b"FCX", at + 1)) >= 0:
+            begin = data.rfind(b"\n", max(at - 5, 0), at) + 1
+            line = data[begin : data.find(b"\n", at) + 1 or len(data)] if at - begin < 5 else b""
+            if match := PAGE_BEGINS.match(line.decode()):
+                begins.append(begin)
+                self.reports.append(match[1])
+        self.pages: Places = np.array([*begins, len(data)])
+        self.first: Places = np.append(
+            np.searchsorted(self.begin, self.pages[:-1]), len(self.begin)
+        )
+
+    def line(self, number: int) -> str:
+        """The text of a line, from 0."""
+        return self.data[self.begin[number] : self.end[number]].decode()
+
+    def letters(self, lines: Places, width: int) -> NDArray[np.uint8]:
+        """The first characters of some lines, shape (lines, width), with blanks behind a line's
+        end.
+        """
+        if width > len(self.bytes) - len(self.data):
+            self.bytes = np.append(
+                self.bytes[: len(self.data)], np.full(width, BLANK, dtype=np.uint8)
+            )
+        found = sliding_window_view(self.bytes, width)[self.begin[lines]]
+        length = self.end[lines] - self.begin[lines]
+        if len(length) and length.min() < width:
+            np.copyto(found, np.uint8(BLANK), where=np.arange(width) >= length[:, None])
+        return found
 
 
 class Page(NamedTuple):
-    """What a page's header says.
-
-    `places` are the characters of the header at which the times `begin` and `end` stand, and the
-    end of what the first line says (a page's number may stand behind it).
-    """
+    """What a page's header says."""
 
     report: str
     line: int  # of the file, on which the page begins
@@ -57,7 +111,6 @@ class Page(NamedTuple):
     day: date | None = None  # that of `begin`
     facts: dict[str, str] = {}  # machine, release and the like, for `Reading.info`
     log: bool = False  # its rows are intervals of its period
-    places: tuple[int, ...] = ()  # none in a titled page
 
     @property
     def lasts(self) -> int:
@@ -82,12 +135,7 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
             clock_seconds(screen[name], file=file, line=line) for name in ("begin", "end")
         )
         facts = {name: screen[name] for name in ("cpu", "serial", "source") if screen[name]}
-        places = (
-            first.start(2) + screen.start("begin"),
-            first.start(2) + screen.start("end"),
-            len(lines[0]),
-        )
-        return Page(report, line, 1, "screen", asa, begin, end, facts=facts, places=places)
+        return Page(report, line, 1, "screen", asa, begin, end, facts=facts)
     run = _RUN.fullmatch(rest)
     if run is None:
         if not re.match(r"[ ]{1,}[A-Z][a-z]", rest):
@@ -97,10 +145,8 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
             )
         return Page(report, line, 1, "titled", asa)
     facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
-    period: dict[str, tuple[int, date | None, int]] = {}
-    above = 0  # characters
+    period: dict[str, tuple[int, date | None]] = {}
     for at, text in enumerate(lines[1:HEADER_LINES], start=1):
-        above += len(lines[at - 1]) + 1
         found = _PERIOD.fullmatch(text[:LONGEST_LINE])  # patterns may take quadratic time
         if found is None:
             continue
@@ -116,14 +162,13 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
         }
         if keyword != "For":
             clock = clock_seconds(value, file=file, line=line + at)
-            period[keyword] = clock, _date(day, file, line + at), above + found.start(3)
+            period[keyword] = clock, _date(day, file, line + at)
             continue
         if not re.fullmatch(r"\d{1,7}", value) or not {"From", "To"} <= set(period):
             raise refused(
                 "a damaged period", line=line + at, expected="From, To, For n Secs", found=text
             )
-        (begin, day_of_begin, begins), (end, _, ends) = period["From"], period["To"]
-        places = (begins, ends, first.start(2) + run.end("name") if run["name"] else len(lines[0]))
+        (begin, day_of_begin), (end, _) = period["From"], period["To"]
         return Page(
             report,
             line,
@@ -135,7 +180,6 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
             int(value),
             day_of_begin,
             facts,
-            places=places,
         )
     if len(lines) <= HEADER_LINES:
         return None

@@ -9,8 +9,7 @@ column.
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import BinaryIO
 
 import numpy as np
@@ -20,11 +19,9 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.perfkit.items import read_items
 from rawperf.perfkit.layout import REMEDY, Layout, load_layouts
-from rawperf.perfkit.page import NO_DATA, PAGE_BEGINS, Page, Spans, read_header
-from rawperf.perfkit.regular import Part, Template
+from rawperf.perfkit.page import NO_DATA, PAGE_BEGINS, Page, Part, Spans, read_header
 from rawperf.perfkit.rows import Found, records, together
-from rawperf.perfkit.table import RULE, Heading, Table, find_heading, unknown_heading
-from rawperf.perfkit.write import write_listing
+from rawperf.perfkit.table import Heading, Table, find_heading, unknown_heading
 from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings, record_table
 from rawperf.text import DAY
@@ -36,7 +33,7 @@ file may differ.
 
 
 class PerfKit(Streaming):
-    """Reader and writer of listings; see docs/formats/perfkit.md."""
+    """Reader of listings; see docs/formats/perfkit.md."""
 
     name = "perfkit"
     title = "z/VM Performance Toolkit listings"
@@ -70,12 +67,6 @@ class PerfKit(Streaming):
                     found, "time-of-day", listing.info(), listing.warnings.new(pieces.last), lines
                 )
 
-    def write(self, reading: Reading) -> bytes:
-        """The listing of a reading, in the printed form; raises `FormatError` for what it has no
-        column for.
-        """
-        return write_listing(reading, load_layouts())
-
 
 class _Listing:
     """The pages of one file and what was found on them."""
@@ -92,10 +83,6 @@ class _Listing:
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
         self.tables: dict[tuple[str, int], Table] = {}
-        self.templates: dict[str, deque[Template]] = {}  # by report
-        self.regular: dict[
-            int, tuple[Template, int, int]
-        ] = {}  # by page of this part, with its interval
         self.items: list[
             tuple[int, Layout, int, str, float]
         ] = []  # page, layout, line, field, value
@@ -112,33 +99,15 @@ class _Listing:
                 found=found,
             )
         complete = part.data.endswith(b"\n")
-        pages: dict[str, list[int]] = {}
-        for place in range(len(part.reports) - (not complete)):
-            pages.setdefault(part.reports[place], []).append(place)
-        self.pages, self.regular = [], {}
-        for report, own in pages.items():
-            self._match(part, reversed(self.templates.get(report, ())), own)
-        news = 0
+        self.pages = []
         for place, report in enumerate(part.reports):
             line = int(part.first[place]) + part.above + 1
-            if place in self.regular:
-                template, begin, end = self.regular[place]
-                page = template.page._replace(line=line, begin=begin, end=end)
-                part.repeated[place], part.number[place] = self._repeated(page), len(self.pages)
-                self.pages.append(page)
-                self.before[report] = page
-                continue
             if report not in self.layouts:
                 self.skipped.setdefault(report, line)
                 continue
-            last = ends and place == len(part.reports) - 1
             text = part.data[part.pages[place] : part.pages[place + 1]].decode()
-            new = self._page(text.split("\n"), line, last, complete)
-            known = self.templates.setdefault(report, deque(maxlen=KNOWN))
-            if new and news < NEWS and all(new.common != other.common for other in known):
-                news += 1
-                known.append(new)
-                self._match(part, [new], [page for page in pages[report] if page > place])
+            last = ends and place == len(part.reports) - 1
+            self._page(text.split("\n"), line, last, complete)
         for page in self.pages:
             if (
                 not self.odd
@@ -167,13 +136,6 @@ class _Listing:
                 problem, file=self.file, expected=expected, found=found, remedy=REMEDY
             )
 
-    def _match(self, part: Part, templates: Iterable[Template], pages: list[int]) -> None:
-        """Take the rows of those of some pages of one report that are regular."""
-        for template in templates:
-            left = [page for page in pages if page not in self.regular]
-            for page, begin, end in template.rows(part, np.array(left)) if left else ():
-                self.regular[page] = template, begin, end
-
     def _repeated(self, page: Page) -> bool:
         """Whether a page goes on with the interval of the one before."""
         before = self.before.get(page.report)
@@ -183,12 +145,12 @@ class _Listing:
             page.day,
         )
 
-    def _page(self, lines: list[str], first: int, last: bool, complete: bool) -> Template | None:
-        """Take a page line by line; what it may have in common with further ones."""
+    def _page(self, lines: list[str], first: int, last: bool, complete: bool) -> None:
+        """Take a page line by line."""
         page = read_header(lines, first, self.file)
         if page is None:
             self._cut_off(first, "header", last)
-            return None
+            return
         layouts = self.layouts[page.report]
         body = list(enumerate(lines[page.body :], first + page.body))
         body = [(n, text) for n, text in body if not NO_DATA.match(text)]
@@ -201,7 +163,6 @@ class _Listing:
                 if text[:1] != "+"
             ]
         cut = first + len(lines) - 1 if last and not complete else 0
-        heading = None
         if layouts[0].kind == "items":
             layout = layouts[0]
             if cut and any(n == cut and text.strip() for n, text in body):
@@ -223,7 +184,7 @@ class _Listing:
                 ):
                     raise unknown_heading(page.report, body, layouts, self.file, first)
                 self._cut_off(first, "heading", last)
-                return None
+                return
             layout = self._tables(page, body, heading, layouts, cut)
         if page.begin < 0 and not layout.time:
             raise FormatError(
@@ -234,15 +195,6 @@ class _Listing:
         page = page._replace(log=layout.log)
         self.pages.append(page)
         self.before[page.report] = page
-        if heading is None or cut or not page.places or any(other.below for other in layouts):
-            return None
-        end = body[heading[0]][0] - first + 1
-        while end < len(lines) - 1 and RULE.fullmatch(lines[end]):
-            end += 1
-        top = "\n".join(lines[:end]) + "\n"
-        return (
-            Template(page, self.tables[page.report, id(heading[2])], top) if top.isascii() else None
-        )
 
     def _tables(
         self,
@@ -288,9 +240,7 @@ class _Listing:
         """`Reading.records` and `Reading.lines` of the part of the file that was read last."""
         spans = self.spans.of(self.pages)
         found = [
-            records(table, part, spans, self.file)
-            for table in self.tables.values()
-            if table.rows or table.found
+            records(table, part, spans, self.file) for table in self.tables.values() if table.rows
         ]
         if self.items:
             pages, layouts, lines, fields, values = zip(*self.items, strict=True)

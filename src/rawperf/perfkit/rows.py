@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
 from rawperf.perfkit.layout import Cell
-from rawperf.perfkit.page import LONGEST_LINE, log_times
-from rawperf.perfkit.regular import Part, Places
+from rawperf.perfkit.page import LONGEST_LINE, Part, log_times
 from rawperf.perfkit.table import CLOCK, Table
 from rawperf.perfkit.values import BLANK, distinct, letters_of, number, numbers, plain_numbers
 from rawperf.rows import record_table
 from rawperf.text import strings
+from rawperf.words import Places
 
 _SURE = 10  # characters of which any plain number is one for `number` too
 
@@ -78,16 +78,9 @@ def records(table: Table, part: Part, spans: tuple[np.ndarray, np.ndarray], file
     Raises `FormatError`: a known column holds something else than a number, or a number stands
     beside its heading.
     """
-    taken = np.array(table.rows, dtype=np.int64).reshape(-1, 4).T
-    own = taken[0] - part.above - 1
-    parts = [(own, *taken[1:])]
-    for line, page, entity, kind in table.found:
-        kept = ~part.repeated[page] | (kind == 0)
-        parts.append((line[kept], part.number[page[kept]], entity[kept], kind[kept]))
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    order = np.argsort(columns[0], kind="stable")
-    line, page, entity, kind = (column[order] for column in columns)
-    texts = dict(zip(np.searchsorted(line, own).tolist(), table.texts, strict=True))
+    line, page, entity, kind = np.array(table.rows, dtype=np.int64).reshape(-1, 4).T
+    line = line - part.above - 1
+    texts = dict(enumerate(table.texts))
     rows = _Rows(table, part, line, texts, file)
     values = rows.values()
     average = np.array([kind != table.layout.entity_kind for kind in table.kinds])[kind]

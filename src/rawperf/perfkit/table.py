@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rawperf.core.errors import FormatError
 from rawperf.perfkit.layout import REMEDY, Cell, Layout, choose
 from rawperf.perfkit.page import LONGEST_LINE, LogEnd
-from rawperf.perfkit.values import BLANK, distinct, number
-from rawperf.words import Places
+from rawperf.perfkit.values import number
 
 HEADING_LINES = 4  # captions in up to three lines, names in the last
 HEADING_WITHIN = 40  # lines below a page's header
@@ -37,8 +33,6 @@ class Table:
     """
     texts: list[str] = field(default_factory=list)
     """Those of these rows."""
-    found: list[tuple[Places, Places, Places, Places]] = field(default_factory=list)
-    """The same of regular pages, with line and page of the part of the file."""
     ended: LogEnd | None = None  # where its log ends
 
     def __post_init__(self) -> None:
@@ -51,16 +45,7 @@ class Table:
         self.wide = max(cell.end for cell in self.cells)
         self._edge = max(cell.end for cell in self.cells if not cell.column.text)
         self._numbers = [cell for cell in self.cells if cell.column.known and not cell.column.text]
-        telling = [cell for cell in (self._key, self._owner, self.time, *self._repeats) if cell]
-        self.reach = max(
-            cell.end for cell in telling
-        )  # characters of a row that tell what it is about
-        self._naming = np.zeros(self.reach, dtype=bool)
-        for cell in (self._key, self._owner or self._key):
-            self._naming[cell.start : cell.end] = True
         self._first = self._owner or self._key
-        if self._first is self.cells[0]:
-            self._naming[: self._first.start] = True
         self.kinds = [self.layout.entity_kind, *self.layout.averages.values()]
         self._averages = {
             text: n for n, (text, kind) in enumerate(self.layout.averages.items(), start=1) if kind
@@ -91,26 +76,6 @@ class Table:
         return self.entities.setdefault(
             label or "" if self.layout.entity else "", len(self.entities)
         )
-
-    def tell(self, letters: NDArray[np.uint8]) -> tuple[Places, Places, NDArray[np.bool_]]:
-        """What lines are about that begin with these letters: places in `entities` and `kinds`, and
-        which are rows.
-
-        Rows with a blank cell that repeats the one above, and rules, are not told from other lines.
-        """
-        code, texts = distinct(np.where(self._naming, letters, np.uint8(BLANK)))
-        labels = [None if RULE.fullmatch(text) else self._named(text) for text in texts]
-        row = np.array([label is not None for label in labels])[code]
-        entity = np.array([self._entity(label) for label in labels])[code]
-        if self.layout.log and self.time:
-            code, texts = distinct(letters[:, self.time.start : self.time.end])
-            times = [text.strip() for text in texts]
-            row &= np.array([self._timed(time) for time in times])[code]
-            labels = list(times)
-        kind = np.array([self._averages.get(label or "", 0) for label in labels])[code]
-        for cell in self._repeats:
-            row &= (letters[:, cell.start : cell.end] != BLANK).any(axis=1)
-        return entity, kind, row
 
     def take(
         self, body: list[tuple[int, str]], page: int, repeated: bool, cut: int, followed: bool
@@ -192,7 +157,7 @@ class Table:
 
     def forget(self) -> None:
         """Drop the rows."""
-        self.rows, self.texts, self.found, self.entities = [], [], [], {}
+        self.rows, self.texts, self.entities = [], [], {}
 
 
 def _is_heading(text: str) -> bool:

@@ -19,7 +19,6 @@ from rawperf.sar.clock import head
 from rawperf.sar.headings import tool_of
 from rawperf.sar.scan import Seen, boundary, scan
 from rawperf.sar.table import Table, table_records
-from rawperf.sar.write import write_sar
 from rawperf.text import DAY, HALF_DAY
 from rawperf.words import Words
 
@@ -104,11 +103,5 @@ def _marks(table: Table, t: NDArray[np.float64], seen: Seen) -> dict[str, str]:
     return info | ({"comments": "\n".join(comments)} if comments else {})
 
 
-class SarWriter(SarFormat):
-    """Reader and writer of sar's text."""
-
-    write = staticmethod(write_sar)
-
-
-FORMAT = SarWriter("sar", "sar text output (sysstat)")
+FORMAT = SarFormat("sar", "sar text output (sysstat)")
 MPSTAT = SarFormat("mpstat", "mpstat text output (sysstat)")

@@ -13,7 +13,7 @@ import numpy as np
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import Rows, Warnings, checked, refused, split_lines
+from rawperf.rows import Rows, Warnings, split_lines
 from rawperf.text import decode, surest
 
 SUMMARY, SHOW = "summary", "show"
@@ -52,7 +52,7 @@ _SNIFFS = (
 
 
 class SwaponFormat:
-    """Reader and writer of lists of swap devices; see docs/formats/swapon.md."""
+    """Reader of lists of swap devices; see docs/formats/swapon.md."""
 
     name = "swapon"
     title = "swapon -s, /proc/swaps, swapon --show"
@@ -112,25 +112,6 @@ class SwaponFormat:
         return Reading(
             records, "sample" if snapshots > 1 else "none", info, warnings.sentences(), rows.lines()
         )
-
-    def write(self, reading: Reading) -> bytes:
-        """Print ``/proc/swaps``.
-
-        Raises `FormatError` for another report, several snapshots, and a device without its type,
-        size, use or priority.
-        """
-        lines = ["Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority"]
-        for entity, rows in reading.records.groupby("entity", sort=False):
-            if tuple(rows["field"]) != SUMMARY_FIELDS:
-                raise refused(
-                    self.name, "a device has one size, use and priority", " ".join(rows["field"])
-                )
-            name = "".join(rf"\{ord(c):03o}" if c in " \\" else c for c in str(entity))
-            kind = reading.info.get(f"{_TYPE}{entity}", "")
-            lines.append(
-                "\t".join([f"{name:39}", kind, *(f"{value:.0f}" for value in rows["value"])])
-            )
-        return checked(self, "".join(f"{line}\n" for line in lines).encode(), reading)
 
 
 def _columns(words: list[str], error: partial[FormatError]) -> list[str]:

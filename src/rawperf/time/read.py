@@ -10,9 +10,9 @@ import numpy as np
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import WHOLE, Rows, Warnings, checked, refused, split_lines
+from rawperf.rows import WHOLE, Rows, Warnings, split_lines
 from rawperf.text import decode, surest
-from rawperf.time.blocks import SHELL_FIELDS, Block, Blocks, BrokenOffError, other_tool
+from rawperf.time.blocks import Block, Blocks, BrokenOffError, other_tool
 
 # Printed by GNU time before a block when the command did not end well.
 _STATUS = re.compile(
@@ -40,7 +40,7 @@ _SNIFFS = (
 
 
 class TimeFormat:
-    """Reader and writer of what ``time`` prints; see docs/formats/time.md."""
+    """Reader of what ``time`` prints; see docs/formats/time.md."""
 
     name = "time"
     title = "time of bash, and GNU time"
@@ -121,30 +121,6 @@ class TimeFormat:
         info = {"other lines": str(others)} if others else {}
         clock = "sample" if repeated else "none"
         return Reading(rows.frame(), clock, info, warnings.sentences(), rows.lines())
-
-    def write(self, reading: Reading) -> bytes:
-        """Print bash's three lines for each command, below a comment with its label.
-
-        Raises `FormatError` for another report than bash's, and for what bash can't print, such as
-        more than three decimals.
-        """
-        records, fields = reading.records, len(SHELL_FIELDS)
-        value = records["value"].to_numpy()
-        if len(records) % fields or not ((value >= 0) & (value < 1e12)).all():
-            raise refused(
-                self.name,
-                "a command took some real, user and sys seconds",
-                f"{len(records)} records",
-            )
-        lines: list[str] = []
-        for entity, times in zip(
-            records["entity"][::fields], value.reshape(-1, fields).tolist(), strict=True
-        ):
-            lines += [f"# {entity}", ""] if entity else [""]
-            for name, seconds in zip(SHELL_FIELDS, times, strict=True):
-                n = round(seconds * 1000)
-                lines.append(f"{name}\t{n // 60_000}m{n // 1000 % 60}.{n % 1000:03d}s")
-        return checked(self, "".join(f"{line}\n" for line in lines).encode(), reading)
 
 
 class _Before:

@@ -28,17 +28,15 @@ from rawperf.xentop.samples import (
     values_of,
     without_difference,
 )
-from rawperf.xentop.write import write_listing
 
 _HEADING = re.compile(rb"^ *NAME +STATE +CPU\(sec\)", re.M)
 
 
 class XentopFormat(Streaming):
-    """Reader and writer of xentop listings."""
+    """Reader of xentop listings."""
 
     name = "xentop"
     title = "xentop batch output (Xen)"
-    write = staticmethod(write_listing)
 
     def sniff(self, head: bytes) -> float:
         """1 when a column heading of xentop is in sight, 0.9 for its summary line."""

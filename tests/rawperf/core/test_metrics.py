@@ -7,6 +7,7 @@ from rawperf.core.errors import StudyError
 from rawperf.core.metrics import load_metrics
 from rawperf.declared.metrics import with_presets
 from rawperf.perfkit.layout import load_layouts
+from tests.rawperf.sample_files import sample
 
 DICTIONARY = """\
 metrics:
@@ -248,20 +249,21 @@ def test_a_field_belongs_to_one_metric(real):
             assert seen.setdefault(place, metric.name) == metric.name
 
 
-@pytest.mark.parametrize("name", ["sar_12.7_sar-A.txt", "sar_data-10.3.1.txt"])
-def test_fields_of_real_sar_files_are_found(real, samples, name):
-    reading = all_formats()["sar"].read((samples / "sysstat" / name).read_bytes(), file=name)
-    found = real.translate(reading.records, "sar")
-    wanted = {m.name for m in real.metrics.values() for s in m.sources if s.format == "sar"}
-    assert wanted - set(found["metric"]) == set()
+def test_fields_of_real_files_are_found(real):
+    def found_in(name, file):
+        return real.translate(all_formats()[name].read(sample(file)).records, name)
+
+    def wanted(name):
+        return {m.name for m in real.metrics.values() for s in m.sources if s.format == name}
+
+    found = found_in("sar", "sar/sar-A.txt")
+    assert wanted("sar") - set(found["metric"]) == set()
     assert found.loc[found["metric"].str.startswith("cpu_"), "value"].between(0, 1).all()
-
-
-def test_fields_of_real_xentop_and_netstat_files_are_found(real, samples):
-    data = (samples / "xentop" / "xen4.1.2_xmtop_summary.txt").read_bytes()
-    found = set(real.translate(all_formats()["xentop"].read(data).records, "xentop")["metric"])
-    assert found >= {"guest_memory", "disk_read_rate", "network_transmit_rate", "guest_cpu_seconds"}
-    data = (samples / "misc" / "netstat_s_linux_old.txt").read_bytes()
-    found = set(real.translate(all_formats()["netstat"].read(data).records, "netstat")["metric"])
-    wanted = {m.name for m in real.metrics.values() for s in m.sources if s.format == "netstat"}
-    assert wanted - found == set()
+    listing = set(found_in("xentop", "xentop/xentop-4.17.txt")["metric"])
+    assert listing >= {
+        "guest_memory",
+        "disk_read_rate",
+        "network_transmit_rate",
+        "guest_cpu_seconds",
+    }
+    assert wanted("netstat") - set(found_in("netstat", "netstat/netstat-s.txt")["metric"]) == set()

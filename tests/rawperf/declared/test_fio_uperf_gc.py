@@ -1,6 +1,6 @@
 """fio's texts, uperf's output and logs of garbage collections, against what the tools say elsewhere.
 
-`tests/data/declared` has what fio 3.33 and uperf 1.0.8 wrote; the texts below follow the documented grammar of other
+`tests/rawperf/samples` has what fio 3.33 and uperf 1.0.8 wrote; the texts below follow the documented grammar of other
 versions with numbers of our own.
 """
 
@@ -13,6 +13,7 @@ import pytest
 from rawperf import sniff
 from rawperf.core.metrics import load_metrics
 from rawperf.declared.metrics import with_presets
+from tests.rawperf.sample_files import sample
 
 FIO_2 = """\
 db: (g=0): rw=randrw, bs=8K-8K/8K-8K/8K-8K, ioengine=libaio, iodepth=4
@@ -89,13 +90,8 @@ def metrics(root: Path):  # type: ignore[no-untyped-def]
     return of
 
 
-@pytest.fixture
-def folder(root: Path) -> Path:
-    return root / "tests" / "data" / "declared"
-
-
-def test_fio_says_the_same_in_its_two_texts(metrics, folder: Path) -> None:  # type: ignore[no-untyped-def]
-    text = metrics((folder / "fio-3.33.txt").read_bytes())
+def test_fio_says_the_same_in_its_two_texts(metrics) -> None:  # type: ignore[no-untyped-def]
+    text = metrics(sample("fio/fio-3.33.txt"))
     assert text["io_job_reads", "read"] == [16600]
     assert text["io_job_read_rate", "read"] == [65.0 * 1024**2]
     assert text["io_job_writes", "write"] == [4687]
@@ -104,7 +100,7 @@ def test_fio_says_the_same_in_its_two_texts(metrics, folder: Path) -> None:  # t
     assert sum(v for (m, _), (v,) in text.items() if m == "io_job_rate") == pytest.approx(
         (65 + 18.3 + 1000) * 1024**2
     )
-    line = metrics((folder / "fio-3.33-minimal.txt").read_bytes())
+    line = metrics(sample("fio/fio-3.33-minimal.txt"))
     assert line["io_job_read_rate", "web 1"] == [62666 * 1024]
     assert line["io_job_reads", "web 1"] == [15666]
     assert line["io_job_read_time", "web 1"] == [pytest.approx(55.503090e-6)]
@@ -136,34 +132,15 @@ def test_fio_of_2014(metrics) -> None:  # type: ignore[no-untyped-def]
         assert found[f"io_job_{way}_rate", way.upper()] == [pytest.approx(rate, rel=1e-4)]
 
 
-def test_fio_samples(metrics, samples: Path) -> None:  # type: ignore[no-untyped-def]
-    text = metrics((samples / "fio" / "fio-2.2_normal_read.txt").read_bytes())
-    assert (text["io_job_reads", "read"], text["io_job_read_rate", "read"]) == (
-        [122805],
-        [491222 * 1024],
-    )
-    line = metrics((samples / "fio" / "fio-2.1.10_terse_v3.txt").read_bytes())
-    assert line["io_job_read_rate", "randrw"] == [370228 * 1024]
-    assert line["io_job_write_time", "randrw"] == [pytest.approx(871.771213e-6)]
-    disk = metrics((samples / "fio" / "fio-3.8_terse_v3_disk.txt").read_bytes())
-    assert set(disk) == {
-        (f"io_job_{m}", "job1") for m in ("write_rate", "writes", "write_time", "rate")
-    }
-
-
-def test_uperf(metrics, folder: Path) -> None:  # type: ignore[no-untyped-def]
-    found = metrics((folder / "uperf-a.txt").read_bytes())
+def test_uperf(metrics) -> None:  # type: ignore[no-untyped-def]
+    found = metrics(sample("uperf/uperf-a.txt"))
     assert found["network_exchange_rate_total", ""] == [pytest.approx(9.72e9 / 8)]
     assert found["network_operations_total", ""] == [148365]
     assert found["transaction_count_total", "Txn1"] == [386220]
     assert found["transaction_response_time_total", "Txn1"] == [pytest.approx(15.50e-6)]
     # the profile has two processes exchange for 3 s
     assert found["transaction_count_total", "Txn1"][0] * 15.50e-6 == pytest.approx(2 * 3, rel=0.01)
-    data = (
-        sniff((folder / "uperf-a.txt").read_bytes())
-        .read((folder / "uperf-a.txt").read_bytes())
-        .records
-    )
+    data = sniff(sample("uperf/uperf-a.txt")).read(sample("uperf/uperf-a.txt")).records
     moved = data.loc[data["field"] == "data", "value"].item()
     assert moved / found["driver_run_time", ""][0] == pytest.approx(
         found["network_exchange_rate_total", ""][0], rel=2e-3
@@ -174,8 +151,8 @@ def test_uperf(metrics, folder: Path) -> None:  # type: ignore[no-untyped-def]
     }
 
 
-def test_uperf_samples_are_counters(folder: Path) -> None:
-    data = (folder / "uperf-R.txt").read_bytes()
+def test_uperf_samples_are_counters() -> None:
+    data = sample("uperf/uperf-R.txt")
     reading = sniff(data).read(data)
     assert reading.clock == "absolute"
     sent = reading.records[
@@ -183,14 +160,6 @@ def test_uperf_samples_are_counters(folder: Path) -> None:
     ]
     assert sent["value"].tolist() == [24576, 2181873664, 4352933888, 6551027712]
     assert sent["t"].tolist()[1] == pytest.approx(1795364106.1375798)
-
-
-def test_uperf_of_others(metrics, samples: Path) -> None:  # type: ignore[no-untyped-def]
-    assert metrics((samples / "uperf" / "uperf_minimal_stdout.txt").read_bytes())[
-        "network_exchange_rate_total", ""
-    ] == [17.84e9 / 8]
-    old = metrics((samples / "uperf" / "uperf_manual_default_output.txt").read_bytes())
-    assert old["network_exchange_rate_total", ""] == [pytest.approx(50.70e6 / 8)]
 
 
 @pytest.mark.parametrize(

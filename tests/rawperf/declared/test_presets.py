@@ -17,7 +17,8 @@ from rawperf.core.errors import StudyError, stop
 from rawperf.core.metrics import load_metrics
 from rawperf.declared.metrics import with_presets
 from rawperf.declared.read import FOLDER_VARIABLE, DeclaredFormat
-from tests.rawperf.seeds import DECLARED, SEEDS
+from tests.rawperf.sample_files import sample
+from tests.rawperf.seeds import SEEDS
 
 PRESETS = sorted(name for name, form in all_formats().items() if isinstance(form, DeclaredFormat))
 
@@ -28,10 +29,8 @@ def metrics(root: Path):  # type: ignore[no-untyped-def]
     dictionary = with_presets(load_metrics(root / "data" / "metrics.yaml"))
 
     def of(name: str) -> pd.DataFrame:
-        form = sniff((DECLARED / name).read_bytes())
-        return dictionary.translate(
-            form.read((DECLARED / name).read_bytes(), file=name).records, form.name
-        )
+        form = sniff(sample(name))
+        return dictionary.translate(form.read(sample(name), file=name).records, form.name)
 
     return of
 
@@ -53,8 +52,8 @@ def test_no_other_format_comes_near_to_a_file(name: str) -> None:
 
 
 def test_fio(metrics) -> None:  # type: ignore[no-untyped-def]
-    document = json.loads((DECLARED / "fio-3.33.json").read_text())
-    found = metrics("fio-3.33.json")
+    document = json.loads(sample("fio/fio-3.33.json").decode())
+    found = metrics("fio/fio-3.33.json")
     (job,) = document["jobs"]
     for way in ("read", "write"):
         assert one(found, f"io_job_{way}s") == job[way]["iops"]
@@ -74,26 +73,15 @@ def test_fio(metrics) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_fio_reports_of_a_run_that_went_on_are_superseded_by_the_last(metrics) -> None:  # type: ignore[no-untyped-def]
-    text = (DECLARED / "fio-3.33-status.json").read_text()
+    text = sample("fio/fio-3.33-status.json").decode()
     last = json.loads(text[text.rindex("\n{\n") :])
-    found = metrics("fio-3.33-status.json")
+    found = metrics("fio/fio-3.33-status.json")
     for job in last["jobs"]:
         way = "read" if job["read"]["runtime"] else "write"
         assert one(found, f"io_job_{way}s", job["jobname"]) == job[way]["iops"]
     assert set(found.loc[found["metric"] == "io_job_reads", "entity"]) == {
         "r1"
     }  # w1 read nothing: no latency of it
-
-
-def test_fio_2_has_microseconds(samples: Path) -> None:
-    data = (samples / "fio" / "fio-2.1.4_5jobs.json").read_bytes()
-    records = all_formats()["fio"].read(data).records
-    jobs = json.loads(data)["jobs"]
-    lat = records[records["field"] == "write/lat/mean"]
-    assert lat["value"].tolist() == [
-        j["write"]["lat"]["mean"] for j in jobs if j["write"]["runtime"]
-    ]
-    assert not records["field"].str.contains("_ns").any()
 
 
 def _in_whole_seconds(samples: list[tuple[int, int, bool]]) -> dict[int, list[tuple[int, bool]]]:
@@ -124,9 +112,9 @@ def _compare(
     )
 
 
-@pytest.mark.parametrize("name", ["jmeter.xml", "jmeter-parents.xml"])
+@pytest.mark.parametrize("name", ["jmeter/jmeter.xml", "jmeter/jmeter-parents.xml"])
 def test_jmeter_xml(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
-    root = ElementTree.parse(DECLARED / name).getroot()
+    root = ElementTree.fromstring(sample(name))
 
     def of(*paths: str) -> list[tuple[int, int, bool]]:
         elements = [e for path in paths for e in root.findall(path)]
@@ -143,9 +131,9 @@ def test_jmeter_xml(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
     assert 0 < failed < len(http)
 
 
-@pytest.mark.parametrize("name", ["jmeter.csv", "jmeter-bare.csv"])
+@pytest.mark.parametrize("name", ["jmeter/jmeter.csv", "jmeter/jmeter-bare.csv"])
 def test_jmeter_csv(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
-    lines = (DECLARED / name).read_text().splitlines()
+    lines = sample(name).decode().splitlines()
     rows = [row for row in csv.reader(lines) if row[0] != "timeStamp"]
     is_transaction = ["Number of samples" in row[4] for row in rows]
     samples = [(int(row[0]), int(row[1]), row[7] == "true") for row in rows]
@@ -158,7 +146,7 @@ def test_jmeter_csv(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_wrk_and_ab(metrics) -> None:  # type: ignore[no-untyped-def]
-    wrk = metrics("wrk-latency.txt")
+    wrk = metrics("wrk/wrk-latency.txt")
     assert one(wrk, "page_element_throughput_total") == 1037.06
     assert one(wrk, "page_element_response_time_total") == pytest.approx(0.00216)
     assert one(wrk, "page_element_response_time_p50") == pytest.approx(0.00112)
@@ -167,26 +155,26 @@ def test_wrk_and_ab(metrics) -> None:  # type: ignore[no-untyped-def]
     assert one(wrk, "page_elements_total") / one(wrk, "driver_run_time") == pytest.approx(
         1037.06, rel=0.01
     )
-    assert one(metrics("wrk-err.txt"), "driver_web_errors") == 1714
-    ab = metrics("ab.txt")
+    assert one(metrics("wrk/wrk-err.txt"), "driver_web_errors") == 1714
+    ab = metrics("ab/ab.txt")
     assert one(ab, "page_element_throughput_total") == 1504.56
     assert one(ab, "page_element_response_time_total") == pytest.approx(0.001329)
     assert one(ab, "clients_configured") / one(
         ab, "page_element_throughput_total"
     ) == pytest.approx(0.001329, rel=1e-3)
-    assert one(metrics("ab-err.txt"), "driver_web_errors") == 20
+    assert one(metrics("ab/ab-err.txt"), "driver_web_errors") == 20
 
 
 def test_sysbench(metrics) -> None:  # type: ignore[no-untyped-def]
-    cpu = metrics("sysbench-cpu.txt")
+    cpu = metrics("sysbench/sysbench-cpu.txt")
     rates = cpu[cpu["metric"] == "transaction_rate"]
     assert rates[["t", "value"]].to_numpy().tolist() == [[1, 2292.79], [2, 2236.84]]
     assert one(cpu, "transaction_rate_total") == 2263.80
     assert one(cpu, "transactions_total") / one(cpu, "driver_run_time") == pytest.approx(
         2263.80, rel=1e-3
     )
-    assert one(metrics("sysbench-fileio.txt"), "io_job_read_rate") == 58 * 1024**2
-    assert one(metrics("sysbench-mem.txt"), "transaction_rate_total") == 3378183.74
+    assert one(metrics("sysbench/sysbench-fileio.txt"), "io_job_read_rate") == 58 * 1024**2
+    assert one(metrics("sysbench/sysbench-mem.txt"), "transaction_rate_total") == 3378183.74
 
 
 OLTP = """sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
@@ -225,7 +213,7 @@ def test_sysbench_of_a_database() -> (
 
 
 def test_stress_ng_says_the_same_in_both_forms(metrics) -> None:  # type: ignore[no-untyped-def]
-    yaml, brief = metrics("stress-ng.yaml"), metrics("stress-ng-brief.txt")
+    yaml, brief = metrics("stress-ng/stress-ng.yaml"), metrics("stress-ng/stress-ng-brief.txt")
     for stressor in ("cpu", "vm"):
         for metric in (
             "operations_total",
@@ -249,7 +237,7 @@ def test_perf_stat() -> None:
         "context-switches": 1,
         "cpu-migrations": 0,
         "page-faults": 59,
-    }  # fmt: skip  - what is not supported has no value
+    }  # what is not supported has no value
     each = all_formats()["perf-stat"].read(SEEDS["perf-stat"][1]).records
     assert set(each["entity"]) == {"CPU0", "CPU1"}
     parts = all_formats()["perf-stat-intervals"].read(SEEDS["perf-stat-intervals"][0])
@@ -262,27 +250,27 @@ def test_perf_stat() -> None:
 def test_what_linux_prints(metrics) -> None:  # type: ignore[no-untyped-def]
     memory = {
         k: int(v)
-        for k, v in re.findall(r"^(\w+): +(\d+) kB", (DECLARED / "meminfo.txt").read_text(), re.M)
+        for k, v in re.findall(r"^(\w+): +(\d+) kB", sample("proc/meminfo.txt").decode(), re.M)
     }
-    found = metrics("meminfo.txt")
+    found = metrics("proc/meminfo.txt")
     for metric, key in (
         ("memory_total", "MemTotal"),
         ("memory_available", "MemAvailable"),
         ("memory_dirty", "Dirty"),
     ):
         assert one(found, metric) == memory[key] * 1024
-    pressure = metrics("pressure-all.txt")
+    pressure = metrics("proc/pressure-all.txt")
     assert one(pressure, "pressure_some", "io") == pytest.approx(
         38.008359
     )  # seconds so far; samples have the growth
-    alone = metrics("pressure-cpu.txt")  # its name says what it is about
+    alone = metrics("proc/pressure-cpu.txt")  # its name says what it is about
     grown = alone[(alone["metric"] == "pressure_some") & (alone["entity"] == "cpu")]
     assert np.diff(grown["value"]) == pytest.approx([1.016881])
-    group = metrics("cpu-2.stat")
+    group = metrics("cgroup/cpu-2.stat")
     assert np.diff(group.loc[group["metric"] == "group_cpu", "value"]) == pytest.approx([2.015065])
-    assert one(metrics("cpu-1.stat"), "group_throttled") == pytest.approx(0.35)
-    assert one(metrics("memory-1.stat"), "group_memory_anonymous") == 3937144832
-    threads = metrics("ps.txt")
+    assert one(metrics("cgroup/cpu-1.stat"), "group_throttled") == pytest.approx(0.35)
+    assert one(metrics("cgroup/memory-1.stat"), "group_memory_anonymous") == 3937144832
+    threads = metrics("ps/ps.txt")
     assert one(threads, "thread_cpu", "1 75") == 21
 
 
