@@ -9,8 +9,8 @@ import click
 import pytest
 import yaml
 
+from tests.dvc_stages import load_stages
 from virtperf.cli import main
-from virtperf.pipeline.stages import load_stages
 
 PAGES = ["README.md", "docs/README.md", "docs/architecture.md", "docs/formats/README.md"]
 

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from tests.conftest import ROOT
+from tests.dvc_stages import load_stages
 from virtperf.core.paths import Layout
-from virtperf.pipeline.stages import load_stages
 
 # Runs the cells of every notebook in a namespace and a process of its own and prints the files below data/ that were
 # opened. Parquet is read by a library that opens files on its own, hence the second way of listening. Nothing is drawn:

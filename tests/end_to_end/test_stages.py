@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.dvc_stages import Stage, load_stages
 from tests.imports import SOURCE, closure, imported, module_path
 from virtperf.core.paths import Layout
-from virtperf.pipeline.stages import Stage, load_stages
 
 ROOT = SOURCE.parent
 PACKAGE = SOURCE / "virtperf"

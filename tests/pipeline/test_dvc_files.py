@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from virtperf.pipeline.lockfiles import COPIES, RWLOCK, broken, in_order, mend, settle
 
 LOCK = """\

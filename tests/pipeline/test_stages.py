@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.dvc_stages import Stage, in_order, load_stages
 from tests.pipeline.conftest import STAGES
-from virtperf.pipeline.stages import Stage, in_order, load_stages
 
 ROOT = Path(__file__).parents[2]
 

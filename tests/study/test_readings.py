@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 import yaml
 
+from rawperf.core.errors import StudyError
 from tests.conftest import ROOT
 from tests.study.test_claims import CLAIMS
 from tests.study.test_definition import write
-from virtperf.core.errors import StudyError
 from virtperf.core.params import Reading
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from virtperf_free import FORMAT
 
-from virtperf.cli import main
-from rawperf.core.errors import FormatError
 from rawperf import all_formats, sniff
 from rawperf.base import Reading
+from rawperf.core.errors import FormatError
+from virtperf.cli import main
 
 PLACE = Path(__file__).parent.parent
 SAMPLE = (PLACE / "sample.txt").read_text()

@@ -23,9 +23,7 @@ EXIT_QUARANTINED = 3
     default="",
     help="A running Dask cluster (tcp://host:8786) does the work; its workers see the repository at this path.",
 )
-def runs(
-    layout: Layout, study_id: str, keep_going: bool, jobs: int | None, scheduler: str
-) -> None:
+def runs(layout: Layout, study_id: str, keep_going: bool, jobs: int | None, scheduler: str) -> None:
     """Read all run folders of a study, summarize them and judge claims by them.
 
     Reads data/measured/STUDY and examples/STUDY. Writes data/samples/STUDY (tidy samples, one
@@ -40,9 +38,7 @@ def runs(
     from virtperf.runs.stage import process_runs
 
     with status(f"runs of {study_id}") as progress:
-        summary = process_runs(
-            layout, study_id, jobs=jobs, scheduler=scheduler, progress=progress
-        )
+        summary = process_runs(layout, study_id, jobs=jobs, scheduler=scheduler, progress=progress)
     for refused in summary.quarantined:
         click.echo(f"quarantined {refused['run']}: {refusal_error(refused)}", err=True)
     if summary.quarantined and not keep_going:

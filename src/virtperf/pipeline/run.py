@@ -97,7 +97,9 @@ def run_pipeline(
         arguments = ["--force"] if force else []
         try:
             failed = _run_studies(layout, chosen, tell, jobs, arguments)
-            sort_lock_files(layout.root)  # what all studies share depends on the studies' lock files
+            sort_lock_files(
+                layout.root
+            )  # what all studies share depends on the studies' lock files
             if shared and not failed and not _repro(layout.root, SHARED, arguments, tell):
                 failed = [SHARED]
         finally:

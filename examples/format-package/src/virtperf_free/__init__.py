@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from rawperf.core.errors import FormatError
 from rawperf.base import Reading
+from rawperf.core.errors import FormatError
 from rawperf.rows import Rows, Warnings, checked, refused, split_lines
 from rawperf.text import decode
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rawperf.core.errors import StudyError
 from rawperf.core.yamlio import load_yaml
-from virtperf.pipeline.lockfiles import pipeline_files
+from virtperf.pipeline.dvc_files import pipeline_files
 
 
 @dataclass(frozen=True)
