@@ -104,20 +104,6 @@ def test_a_repeated_relation_is_corroborated_and_adds_nothing(tiny):
     assert 0 < narrower.information < 1
 
 
-def test_the_response_law_encloses_the_curve(tiny):
-    text = "claims:\n" + claim("x2", "kind: value, of: 'throughput[guests=2]', low: 60, high: 80")
-    text += (
-        "assumptions:\n  - {id: law, says: closed loop, why: test, kind: response_law, of: response_time, to: throughput,"
-        " over: guests, constant: 3333.3333333, for_each: {guests: [2, 3]}}\n"
-    )
-    feasible = solve(*tiny(text))
-    low, high = interval(feasible, "response_time[guests=2]")
-    exact = 3333.3333333 * 2 / np.array([80, 60])
-    assert low <= exact[0] + 1e-6
-    assert high >= exact[1] - 1e-6
-    assert (low, high) == pytest.approx(tuple(exact), rel=0.02)
-
-
 def test_ratio_interval_matches_a_search(tiny):
     study, claims = tiny("claims:\n" + RATIO + PEAK)
     feasible = solve(study, claims)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.reconstruct.conftest import claim
 from virtperf.reconstruct.constraints import Row
 from virtperf.reconstruct.feasible import solve
-from virtperf.reconstruct.laws import Law, LawSystem
 from virtperf.reconstruct.region import Region, Regions
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.quantities import Expression, Quantity
@@ -129,17 +128,3 @@ def test_groups_that_no_claim_connects_are_asked_together(tiny):
     )
     (found,) = Regions(feasible).of([of, to]).ratios(of, to)
     assert found == pytest.approx((40 / 25, 60 / 15))
-
-
-def test_a_law_holds_in_a_region_that_has_more_rows():
-    r, x = Quantity("r", ()), Quantity("x", ())
-    rows = [
-        Row("law", ((r, 0.0), (x, 0.0)), 0.0),
-        *(Row("", ((q, -1.0),), -1.0) for q in (r, x)),
-        Row("", ((x, 1.0),), 50.0),
-    ]
-    system = LawSystem(rows, [Law("law", r, x, 100.0)])
-    parts = [Expression(((1.0, r),)), Expression(((1.0, x),))]
-    # the larger of two whose product is 100 is least where both are 10, and 100 / 1 or 50 at the ends
-    (found,) = Region(system, (np.ones(len(rows), dtype=bool),)).maxima(parts)
-    assert found == pytest.approx((10.0, 100.0), rel=1e-3)

@@ -1,4 +1,4 @@
-"""Searched ranges against known ones: numbers whose extremes are known, grids, and laws that every data set obeys."""
+"""Searched ranges against known ones: numbers whose extremes are known, grids."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 
 from virtperf.models import many
 from virtperf.reconstruct.constraints import Row
-from virtperf.reconstruct.laws import Law, LawSystem
 from virtperf.reconstruct.region import Region
 from virtperf.reconstruct.search import searched
 from virtperf.reconstruct.system import LinearSystem
@@ -110,24 +109,3 @@ def test_values_without_an_upper_limit_are_searched_up_to_one():
     assert most == 30.0 and range_of(closed, number(lambda y: y[:, 3])) == pytest.approx(
         (1, 30), rel=1e-6
     )
-
-
-def test_every_data_set_obeys_the_law():
-    r, x = Quantity("r", ()), Quantity("x", ())
-    rows = [
-        Row("law", ((r, 0.0), (x, 0.0)), 0.0),
-        *(Row("", ((q, -1.0),), -1.0) for q in (r, x)),
-        Row("", ((x, 1.0),), 50.0),
-    ]
-    system = LawSystem(rows, [Law("law", r, x, 100.0)])
-    seen = []
-
-    def product(y):
-        seen.append(y)
-        return {"n": (y.sum(axis=1),) * 2}
-
-    parts = [Expression(((1.0, r),)), Expression(((1.0, x),))]
-    (found,) = searched(Region(system, (np.ones(4, dtype=bool),)), parts, ("n",), product, 3)
-    fits = np.vstack([y for y in seen if len(y) > 4])  # those of four rows ask for a slope
-    assert fits[:, 0] * fits[:, 1] == pytest.approx(np.full(len(fits), 100.0), rel=1e-4)
-    assert found.ranges["n"] == pytest.approx((20.0, 101.0), rel=1e-3)

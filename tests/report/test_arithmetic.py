@@ -73,7 +73,6 @@ def test_every_kind_of_the_studies_names_all_that_it_speaks_of(root: Path) -> No
         "linear",
         "concave",
         "rule",
-        "response_law",
         "sum",
         "ordering",
     }

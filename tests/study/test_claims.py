@@ -20,8 +20,8 @@ claims:
      says: Four guests are fastest., about: [figure-1], section: One, ledger: c001, conflicts: [faster]}
   - {id: busy, kind: range, of: "load[guests=4]", low: 90, says: Four guests fill it., about: [text], section: One, ledger: c002}
 assumptions:
-  - {id: law, kind: response_law, of: load, to: speed, over: guests, constant: 25, for_each: {guests: [1, 2]},
-     says: Load times speed., why: A test., enabled: false}
+  - {id: full, kind: range, of: load, low: 50, for_each: {guests: [1, 2]},
+     says: Load is never low., why: A test., enabled: false}
   - {id: even, kind: linear, of: speed, over: guests, levels: [1, 2, 4], margin: 0.1, says: Speed is straight., why: A test.}
 not_encoded:
   - {ledger: [c003, c004], reason: They say nothing.}
@@ -58,10 +58,9 @@ def test_winner_stands_first_for_every_level_of_for_each(tmp_path):
     ]
 
 
-def test_axis_of_series_and_law(tmp_path):
+def test_axis_of_a_series(tmp_path):
     claims = load(tmp_path)
     assert claims["even"].instances[0].axis == (1.0, 2.0, 4.0)
-    assert [i.axis for i in claims["law"].instances] == [(1.0,), (2.0,)]
 
 
 def test_assumptions_can_be_switched(tmp_path):
@@ -72,8 +71,8 @@ def test_assumptions_can_be_switched(tmp_path):
 
     assert names() == ["faster", "peak", "busy", "even"]
     assert names("even") == names("all") == ["faster", "peak", "busy"]
-    assert names("+law") == ["faster", "peak", "busy", "law", "even"]
-    assert names("all", "+law") == ["faster", "peak", "busy", "law"]
+    assert names("+full") == ["faster", "peak", "busy", "full", "even"]
+    assert names("all", "+full") == ["faster", "peak", "busy", "full"]
     assert names("faster") == names()  # the paper's own claims stay
 
 
@@ -122,7 +121,7 @@ MISTAKES = {
     "unknown kind": (
         "kind: range",
         "kind: rang",
-        "'concave', 'equivalence', 'sum', 'relative_mean', 'rule' or 'response_law'; found 'rang'. Did you mean 'range'",
+        "'concave', 'equivalence', 'sum', 'relative_mean' or 'rule'; found 'rang'. Did you mean 'range'",
     ),
     "a sentence of nobody else": (
         "low: 90,",

@@ -147,11 +147,6 @@ def _instance_rows(study: Study, claim: Claim, instance: Instance) -> list[Row]:
         case "rule":
             limited = zip(parts, claim.bounds, strict=True)
             return [row for part, ends in limited for row in _limits(claim, *ends, part)]
-        case (
-            "response_law"
-        ):  # a row that bounds nothing puts the law's quantities into one group (`laws.LawSystem`)
-            (_, response), (_, throughput) = first.terms[0], others[0].terms[0]
-            return [Row(claim.id, ((response, 0.0), (throughput, 0.0)), 0.0)]
         case "relative_mean":  # its rows follow from the ranges of its parts (`feasible.mean_rows`)
             return []
     assert_never(claim.kind)

@@ -14,7 +14,6 @@ from scipy.sparse.csgraph import connected_components
 
 from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
 from virtperf.reconstruct.contradictions import Contradictions, drop_cost, find_contradictions
-from virtperf.reconstruct.laws import LawSystem, laws_of
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
@@ -235,17 +234,12 @@ def systems_of(
     """One system for each group of quantities that the claims connect, the plotted points among
     them.
 
-    `linear` is what systems without laws are; `limits` are rows beside those of the claims.
+    `linear` is what the systems are; `limits` are rows beside those of the claims.
     """
     rows = [*(row for claim in active for row in claim_rows(study, claim)), *limits]
     named = dict.fromkeys(q for row in rows for q, _ in row.terms)
     plotted = [q for e in study.exhibits for _, _, q in study.points(e)]
-    laws = laws_of(active)
-    systems: list[LinearSystem] = []
-    for group in _groups([*rows, *natural_rows(study, [*named, *plotted])]):
-        own = [law for law in laws if any(row.claim == law.claim for row in group)]
-        systems.append(LawSystem(group, own) if own else linear(group))
-    return tuple(systems)
+    return tuple(map(linear, _groups([*rows, *natural_rows(study, [*named, *plotted])])))
 
 
 def _groups(rows: Sequence[Row]) -> list[list[Row]]:

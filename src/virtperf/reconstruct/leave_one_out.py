@@ -2,7 +2,7 @@
 
 A claim is left out with everything that is said only where it is said: other parts of the same
 sentence, other cells of the same row. The rest is resolved anew (all cheapest sets of claims to set
-aside), and every law is enclosed anew: nothing that was found with the claim is used without it.
+aside): nothing that was found with the claim is used without it.
 The verdict is about the claim alone.
 """
 
@@ -16,7 +16,6 @@ import numpy as np
 from rawperf.core.tables import rounded
 from virtperf.reconstruct.contradictions import cheapest_resolutions, drop_cost
 from virtperf.reconstruct.feasible import Feasible
-from virtperf.reconstruct.laws import LawSystem
 from virtperf.reconstruct.remembered import Remembered
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim
@@ -58,8 +57,7 @@ class LeaveOneOut:
         self.feasible = feasible
         # each claim is left out of rows that hardly differ from those without the next one
         self._systems = [
-            s if isinstance(s, LawSystem | Remembered) else Remembered(s.rows)
-            for s in feasible.systems
+            s if isinstance(s, Remembered) else Remembered(s.rows) for s in feasible.systems
         ]
         self._active = {c.id: c for c in feasible.active}
         self._members = [dict.fromkeys(name for name in s.owner if name) for s in feasible.systems]
@@ -141,11 +139,7 @@ class LeaveOneOut:
         with_it = {
             q: self.feasible.pieces(q)[0] for q in named
         }  # by the first resolution, as `kept`
-        asked = [
-            q
-            for q, ends in with_it.items()
-            if isinstance(system, LawSystem) or any(claim.id in end.held_by for end in ends)
-        ]
+        asked = [q for q, ends in with_it.items() if any(claim.id in end.held_by for end in ends)]
         single = [Expression(((1.0, q),)) for q in asked]
         others = system.intervals(single, self.feasible.mask(system, claim.id))
         without = {**with_it, **dict(zip(asked, others, strict=True))}
@@ -191,12 +185,10 @@ def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) ->
 
 
 def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
-    """Whether the (masked) rows leave a claim no way to be wrong; a law, whose row bounds nothing,
-    is never implied.
-    """
+    """Whether the (masked) rows leave a claim no way to be wrong."""
     for i in np.flatnonzero(system.owner == claim):
         limit = system.b[i] + TOLERANCE * system.scale[i] * max(1.0, abs(system.b[i]))
-        if not system.A[i].any() or system.beyond(system.A[i], limit, others):
+        if system.beyond(system.A[i], limit, others):
             return False
     return True
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from virtperf.reconstruct.constraints import Row, combined_row, natural_rows
 from virtperf.reconstruct.feasible import Feasible
-from virtperf.reconstruct.laws import LawSystem
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.quantities import Expression, Quantity
 
@@ -90,7 +89,7 @@ class Region:
     ) -> tuple[LinearSystem, tuple[np.ndarray, ...]]:
         """The system with more rows, all on or all off, and the masks of it."""
         more = np.full(len(rows), on)
-        return _system([*self.system.rows, *rows], [self.system]), tuple(
+        return LinearSystem([*self.system.rows, *rows]), tuple(
             np.append(mask, more) for mask in self.masks
         )
 
@@ -120,11 +119,6 @@ class Regions:
         bounds = np.ones(len(natural), dtype=bool)
         rows = [*(row for system in systems for row in system.rows), *natural]
         return Region(
-            _system(rows, systems),
+            LinearSystem(rows),
             tuple(np.concatenate((*chosen, bounds)) for chosen in product(*masks)),
         )
-
-
-def _system(rows: Sequence[Row], systems: Sequence[LinearSystem]) -> LinearSystem:
-    laws = [law for system in systems if isinstance(system, LawSystem) for law in system.laws]
-    return LawSystem(rows, laws) if laws else LinearSystem(rows)

@@ -97,8 +97,7 @@ class _Search:
         corners = self._corners() if self.known else np.empty((0, self.E.shape[1]))
         if not len(corners):
             return Found()
-        walk = self.system.settled(self._walk(corners), self.mask)
-        points, ends = self._numbers(np.vstack([self._given(also), corners, walk]))
+        points, ends = self._numbers(np.vstack([self._given(also), corners, self._walk(corners)]))
         found = Found()
         for name in names if len(points) else ():
             low, first = self._end(points, ends, name, 0)
@@ -192,7 +191,7 @@ class _Search:
         return best, x
 
     def _best_of(self, points: np.ndarray, name: str, k: int) -> tuple[float, np.ndarray]:
-        points, ends = self._numbers(self.system.settled(points, self.mask))
+        points, ends = self._numbers(points)
         if not len(points):
             return np.inf, np.empty(0)
         values = _signed(ends, name, k)

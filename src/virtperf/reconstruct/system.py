@@ -113,12 +113,6 @@ class LinearSystem:
         A, b = self._scaled if mask is None else (self._scaled[0][mask], self._scaled[1][mask])
         return points[np.all(points @ A.T <= b + OBEYED * np.maximum(1.0, np.abs(b)), axis=1)]
 
-    def settled(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
-        """Points between others that obey all (masked) rows, shape (m, n): those that do so
-        themselves.
-        """
-        return points
-
     def minimum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
         """The smallest value of the expression: -inf where nothing bounds it."""
         c = self.vector(expression)

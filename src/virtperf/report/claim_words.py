@@ -24,7 +24,6 @@ _PRINTED = {
     "concave": "no upward bend",
     "sum": "a sum",
     "relative_mean": "a mean",
-    "response_law": "clients, throughput and response time",
 }
 _DIRECTIONS = {
     "increasing": "a rise",

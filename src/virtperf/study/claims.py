@@ -34,7 +34,6 @@ Kind = Literal[
     "sum",
     "relative_mean",
     "rule",
-    "response_law",
 ]
 
 _NEEDS: Mapping[str, tuple[str, ...]] = {
@@ -61,7 +60,6 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
         "intercept_half_width",
         "slope_half_width",
     ),
-    "response_law": ("of", "to", "constant", "over", "for_each"),
 }
 
 
@@ -106,7 +104,6 @@ class Claim(Model):
     strict: Flag = True
     direction: Literal["", "increasing", "decreasing", "nonincreasing", "nondecreasing"] = ""
     margin: NotNegative = 0.0
-    constant: Number = 0.0
     intercept: Number = 0.0
     slope: Number = 0.0
     intercept_half_width: NotNegative = 0.0

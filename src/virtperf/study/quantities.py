@@ -105,7 +105,7 @@ class Instance:
     `parts`: value, range: (of,); ratio, difference, percent_change, equivalence: (of, to);
         ordering: ascending; argmax, argmin: the winner, then the others; monotone, linear, concave,
         rule: along the axis; sum: the total, then its parts; relative_mean: the mean, then each
-        part and its reference; response_law: (response time, throughput).
+        part and its reference.
     `axis`: the axis positions of `parts` for linear, concave and rule.
     """
 
@@ -134,8 +134,7 @@ def _instance(
         texts = {"ordering": claim.order, "sum": (claim.of, *claim.parts)}.get(
             kind, tuple(getattr(claim, name) for name in ("of", "to") if name in needs)
         )
-        parts = tuple(study.expression(text, also) for text in texts)
-        return Instance(parts, (float(also.get(claim.over, 0)),) if kind == "response_law" else ())
+        return Instance(tuple(study.expression(text, also) for text in texts))
     levels = claim.levels
     if kind in ("argmax", "argmin"):
         levels = tuple(sorted(levels, key=lambda level: level != claim.at))  # the winner first
