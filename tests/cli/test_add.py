@@ -119,7 +119,7 @@ def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"provenance": "simulated"}, "provenance 'simulated' has no place in this folder"),
+        ({"provenance": "invented"}, "expected 'measured' or 'example'; found 'invented'"),
         (
             {"factors": {"system": "c", "guests": 1}},
             "unknown level 'c' of system; expected one of 'a', 'b'",
