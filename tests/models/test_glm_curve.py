@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from virtperf.models.usl_cost import fit_usl_cost
 
 from rawperf.core.errors import ModelError
 from validation.coverage import LEVELS
@@ -164,17 +163,3 @@ def test_likelihoods_compare_kinds_of_noise():
         1
     ).standard_normal(12)
     assert fit_usl(SIX, even, noise="constant").aicc < fit_usl(SIX, even).aicc
-
-
-def test_capacity_beyond_the_tested_loads_is_marked():
-    load = np.repeat([1, 2, 4, 8.0], 3)
-    cost = (
-        0.01 * (1 + 0.05 * (load - 1)) * (1 + 0.01 * np.random.default_rng(2).standard_normal(12))
-    )
-    fit = fit_usl_cost(load, cost)
-    assert not fit.capacity(8, 24).warnings
-    far = fit.capacity(32, 24)
-    assert any("tested loads are 1 to 8" in w for w in far.warnings)
-    assert far.value == pytest.approx(24 / fit.predict([32])[0], rel=1e-9)
-    assert far.low < far.value < far.high
-    assert "GLM" in fit.summary()

@@ -128,7 +128,7 @@ def test_data_that_do_not_show_a_peak_have_no_upper_limit():
 def test_linear_data_have_no_limit_of_any_kind():
     load = np.arange(1.0, 9)
     fit = fit_usl(load, 7 * load * (1 + 0.01 * (-1.0) ** load))
-    with pytest.raises(ModelError, match="beta is on its bound 0.*asymptote"):
+    with pytest.raises(ModelError, match=r"beta is on its bound 0.*asymptote"):
         fit.peak_throughput()
     assert fit.asymptote().high == math.inf
     assert fit.peak_load().high == math.inf
