@@ -58,7 +58,7 @@ def test_claims_have_both_verdicts(data):
 
 @pytest.mark.parametrize(
     ("path", "stage"),
-    [("runs/toy/means.parquet", "summarize"), ("verdicts/toy/verdicts.parquet", "judge")],
+    [("runs/toy/means.parquet", "runs"), ("verdicts/toy/verdicts.parquet", "runs")],
 )
 def test_a_damaged_table_names_the_stage_to_run(data, path, stage):
     (data / path).write_bytes(b"PAR1 half of a file")

@@ -18,7 +18,7 @@ def runs(means: dict[int, float]) -> pd.DataFrame:
 
 def warnings(means: dict[int, float]) -> tuple[str, ...]:
     fit = models.usl("value ~ guests", runs(means), by="series")["web"]
-    return tuple(with_lack_of_fit(fit.peak_throughput(0.05), fit, 0.05).warnings)
+    return tuple(with_lack_of_fit(fit.estimate("gamma"), fit, 0.05).warnings)
 
 
 def test_a_law_that_the_runs_reject_says_by_how_much_it_misses():

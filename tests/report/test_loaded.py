@@ -43,9 +43,9 @@ def test_outside_a_repository_it_is_the_packages(
         find_data()
 
 
-def test_results_are_those_of_the_exhibits_that_are_named(loaded: LoadedStudy) -> None:
-    every = [shown.record.id for shown in loaded.results()]
-    some = [shown.record.id for shown in loaded.results("figure-3", "table-1")]
+def test_exhibits_are_those_that_are_named(loaded: LoadedStudy) -> None:
+    every = [shown.record.id for shown in loaded.exhibits()]
+    some = [shown.record.id for shown in loaded.exhibits("figure-3", "table-1")]
     assert set(every) >= {exhibit.id for exhibit in loaded.study.exhibits}
     assert some == ["figure-3", "table-1"]
 
@@ -56,7 +56,7 @@ def test_results_are_those_of_the_exhibits_that_are_named(loaded: LoadedStudy) -
         (lambda s: s.runs("figure-22"), "figure-2"),
         (lambda s: s.show("tabel-1"), "table-1"),
         (lambda s: s.claims("figur-2"), "figure-2"),
-        (lambda s: s.results("figure-22"), "figure-2"),
+        (lambda s: s.exhibits("figure-22"), "figure-2"),
         (lambda s: frames.timeline(s.data, "figure-2"), "timeseries"),
         (lambda s: s.points("table-1"), "figure-2"),
     ],

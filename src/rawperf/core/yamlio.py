@@ -18,7 +18,7 @@ try:
 except ImportError:  # PyYAML without libyaml
     from yaml import SafeLoader  # type: ignore[assignment]
 
-LARGEST = 200_000
+MAX_NODES = 200_000
 """Parts (keys, values) that a file may have once its aliases are written out."""
 DEEPEST = 20
 """Levels of nesting."""
@@ -141,7 +141,7 @@ def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
                     remedy="write the value out",
                 )
             # of a part that it stands in, it would never end
-            parts += sizes.get(event.anchor or "", LARGEST)
+            parts += sizes.get(event.anchor or "", MAX_NODES)
         elif isinstance(event, yaml.ScalarEvent):
             parts += 1
             if event.anchor:
@@ -153,12 +153,12 @@ def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
             anchor, before = around.pop()
             if anchor:
                 sizes[anchor] = parts - before
-        if parts >= LARGEST:
+        if parts >= MAX_NODES:
             raise StudyError(
                 "the file is too large with its aliases (*name) written out",
                 file=file,
                 line=line,
-                expected=f"at most {LARGEST} keys and values",
+                expected=f"at most {MAX_NODES} keys and values",
                 remedy="write values out in place of aliases",
             )
         if len(around) > DEEPEST:

@@ -26,7 +26,7 @@ class Provenance(StrEnum):
     RECONSTRUCTED = "reconstructed", "computed from the paper's claims only, not measured"
     MEASURED = "measured", "from raw files that a tool wrote on a real or emulated machine"
     EXAMPLE = "example", "made up to show what raw files become; not a measurement"
-    OWN = "own data", "from a file that is not a run of this study"
+    OWN_DATA = "own data", "from a file that is not a run of this study"
 
     def __new__(cls, value: str, words: str = "") -> Provenance:
         member = str.__new__(cls, value)
@@ -47,7 +47,7 @@ class Origin:
     `study`: the study's id; "" for data of no study.
     `runs`: sorted run ids; empty for published and reconstructed values.
     `exhibits`: the exhibits whose values were used, in order of first use.
-    `files`: files of a reader's own, where provenance is `OWN`.
+    `files`: files of a reader's own, where provenance is `OWN_DATA`.
     """
 
     provenance: Provenance
@@ -106,7 +106,7 @@ def origin_of(frame: pd.DataFrame) -> Origin | None:
         columns[name] = tuple(dict.fromkeys(value for value in values if value))
     runs, files = (
         tuple(sorted(columns["run_id"])),
-        columns["file"] if Provenance.OWN in kinds else (),
+        columns["file"] if Provenance.OWN_DATA in kinds else (),
     )
     study = " ".join(columns["study"])
     return together(

@@ -19,7 +19,7 @@ from virtperf.report.range_words import NARROW, WIDE
 from virtperf.report.wording import joined, plural, short
 from virtperf.study.definition import Factor
 
-NAMED = 6  # points of one series, and measured points, whose values are told
+MAX_NAMED_POINTS = 6  # points of one series, and measured points, whose values are told
 ORDERS = 3  # claims that are told where they state nothing but an order
 SHORT = 80  # characters of such a claim
 SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve that leaves one of them."
@@ -100,8 +100,8 @@ def _series(points: list[Any], factor: Factor) -> str:
         words = [level_text(factor, x) for x in levels]
         words[0] = words[0] if parts and numeric else level_words(factor, levels[0])
         parts.append(f"{phrase} at {joined(words)}" if numeric else f"{phrase} ({joined(words)})")
-    if len(parts) > NAMED:
-        parts = [*parts[: NAMED - 1], f"{parts[-1]}; the numbers have the rest"]
+    if len(parts) > MAX_NAMED_POINTS:
+        parts = [*parts[: MAX_NAMED_POINTS - 1], f"{parts[-1]}; the numbers have the rest"]
     return ", ".join(parts)
 
 
@@ -113,9 +113,8 @@ def _phrase(point: Any) -> str:
         return f"{allowed(point.pieces)}{aside}"
     if printed and (not point.known or point.low <= point.printed <= point.high):
         return short(point.printed)
-    if is_narrow(point.low, point.high):
-        middle, ends = short((point.low + point.high) / 2), {short(point.low), short(point.high)}
-        return f"{middle if ends == {middle} else f'about {middle}'}{aside}"
+    if short(point.low) == short(point.high):
+        return f"{short(point.low)}{aside}"
     if point.high <= WIDE * point.low:
         return f"{short(point.low)} to {short(point.high)}{aside}"
     if point.ordered:
@@ -131,7 +130,7 @@ def _phrase(point: Any) -> str:
 
 
 def is_narrow(low: float, high: float) -> bool:
-    """Whether the middle of a range may stand for it."""
+    """Whether a range is closed and at most `NARROW` of its middle to either side."""
     return high - low <= NARROW * (high + low) and math.isfinite(high)
 
 
@@ -169,7 +168,7 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
         shown.append(f"{short(point.measured)} ({series}{level_words(factor, point.x)})")
     text = (
         f"Measured: {joined(shown)}."
-        if len(measured) <= NAMED
+        if len(measured) <= MAX_NAMED_POINTS
         else f"{plural(len(measured), 'measured point')}."
     )
     compared = [p for p in measured if p.known and not p.reference]

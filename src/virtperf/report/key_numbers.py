@@ -14,7 +14,7 @@ from virtperf.report.data import StudyData
 from virtperf.study.definition import Study
 
 PERCENTS = (5, 10)  # half-widths, in percent of a range's middle, up to which points are counted
-ENOUGH = 4  # points of a figure that may stand for its study
+MIN_POINTS = 4  # points of a figure that may stand for its study
 TEXT_VERDICTS = ("corroborated", "independent", "depends", "contradicted", "convention")
 MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
 
@@ -99,14 +99,14 @@ def width_table(data: StudyData) -> pd.DataFrame:
 
 
 def best_known(data: StudyData) -> str:
-    """The figure with the largest share of points within ±10 %, of those with `ENOUGH` points; ""
+    """The figure with the largest share of points within ±10 %, of those with `MIN_POINTS` points; ""
     without one.
     """
     free = _free_points(data.study, data.points)
     within = (_half_widths(free["low"], free["high"]) <= PERCENTS[-1]).groupby(
         free["exhibit"], sort=False
     )
-    shares = within.mean()[within.size() >= ENOUGH]
+    shares = within.mean()[within.size() >= MIN_POINTS]
     return str(shares.idxmax()) if len(shares) else ""
 
 

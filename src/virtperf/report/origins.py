@@ -90,7 +90,7 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
             raise ProvenanceError(
                 f"{label}: the study has no exhibit {name!r}", remedy=near(name, exhibits)
             )
-    if word is Provenance.OWN:
+    if word is Provenance.OWN_DATA:
         return
     for run in origin.runs:
         if run not in runs:

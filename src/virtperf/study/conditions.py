@@ -14,12 +14,12 @@ from virtperf.core.stage_tables import MEANS
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 
-OWN, RELATIVE = "own", "relative"
+OWN_SCALE, RELATIVE = "own", "relative"
 """The scales of means: the unit in which runs observe a quantity, and that of its reference
 points.
 """
 
-_COLUMNS = {OWN: ("value", "se", "df"), RELATIVE: ("relative", "relative_se", "relative_df")}
+_COLUMNS = {OWN_SCALE: ("value", "se", "df"), RELATIVE: ("relative", "relative_se", "relative_df")}
 _FACTS = ("value", "se", "df", "low", "high", "level", "n", "method")
 
 Means = dict[tuple[Quantity, str, str], Mean]
@@ -42,12 +42,12 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
     of_runs = {
         key: mean
         for key, found in conditions.items()
-        if (mean := _mean(found, OWN, level)) is not None
+        if (mean := _mean(found, OWN_SCALE, level)) is not None
     }
     for (quantity, *levels, provenance), found in conditions.items():
         at = dict(zip(study.factors, levels, strict=True))
         head = {"quantity": quantity, **at, "provenance": provenance}
-        for scale in (OWN, RELATIVE):
+        for scale in (OWN_SCALE, RELATIVE):
             mean = _mean(found, scale, level)
             if mean is not None:
                 if (
@@ -77,7 +77,7 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
         return None
     method = f"{known[0]['method']} of one run"
     if (
-        len(known) == 1 and scale == OWN
+        len(known) == 1 and scale == OWN_SCALE
     ):  # with the interval that its method gave it, which a median has of its own
         row = known[0]
         return Mean(
@@ -139,4 +139,4 @@ def scale_of(study: Study, name: str) -> str:
     """The scale on which figures and claims speak of a quantity: relative where it has reference
     points.
     """
-    return RELATIVE if study.quantities[name].references else OWN
+    return RELATIVE if study.quantities[name].references else OWN_SCALE

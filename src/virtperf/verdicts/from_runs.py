@@ -15,7 +15,7 @@ from virtperf.core.numbers import as_precise, interval
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
 from virtperf.study.claims import NUMBERED, Claim, Claims
-from virtperf.study.conditions import OWN, means_by_quantity
+from virtperf.study.conditions import OWN_SCALE, means_by_quantity
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 from virtperf.verdicts.comparisons import ORDERS, comparisons
@@ -93,7 +93,7 @@ def judge(
     are read.
     """
     words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
-    measured = means[(means["provenance"] == provenance.value) & (means["scale"] == OWN)]
+    measured = means[(means["provenance"] == provenance.value) & (means["scale"] == OWN_SCALE)]
     by_quantity = {
         quantity: mean for (quantity, *_), mean in means_by_quantity(study, measured).items()
     }

@@ -25,7 +25,7 @@ def test_the_picture_and_its_numbers_are_kept(root, figure):
     shown = study.own(figure, FRAME, title="My own runs", note="Three loads, one run each.")
     assert "Measured at home" in shown.record.drawing.svg
     assert shown.record.numbers[0].frame()["tps"].tolist() == [10.0, 19.5, 30.25]
-    assert shown.record.provenance == (Provenance.OWN,)
+    assert shown.record.provenance == (Provenance.OWN_DATA,)
     assert (
         figure.number not in plt.get_fignums()
     )  # the inline backend does not draw it a second time

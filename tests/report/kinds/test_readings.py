@@ -11,7 +11,7 @@ import pytest
 from tests.report import toy
 from tests.report.plain import links, plain
 from virtperf.core.stage_tables import POINTS, READINGS
-from virtperf.report.kinds.readings import FIRST, MOST
+from virtperf.report.kinds.readings import FIRST, MAX_ROWS
 from virtperf.report.loaded import LoadedStudy, load_study
 
 AT_8 = "throughput[system=a, guests=8, storage=all, cipher=none]"
@@ -115,8 +115,8 @@ def test_a_study_without_words_says_so(request: pytest.FixtureRequest, name: str
 
 
 def test_very_long_tables_leave_the_rest_to_the_download(tmp_path: Path, root: Path) -> None:
-    rows = [verdict("strict", f"claim-{k}", "corroborated", "depends") for k in range(MOST + 5)]
+    rows = [verdict("strict", f"claim-{k}", "corroborated", "depends") for k in range(MAX_ROWS + 5)]
     said = plain(build(tmp_path, root, rows).readings())
-    assert f"Show {MOST - FIRST} more verdicts" in said
+    assert f"Show {MAX_ROWS - FIRST} more verdicts" in said
     assert "The download has 5 more verdicts." in said
-    assert f"claim-{MOST - 1}" in said and f"claim-{MOST}" not in said
+    assert f"claim-{MAX_ROWS - 1}" in said and f"claim-{MAX_ROWS}" not in said

@@ -12,21 +12,16 @@ from virtperf.study.new.write import pipeline_text
 def test_the_stages_are_named_after_the_study():
     data = yaml.safe_load(pipeline_text("my-study"))
     assert data["vars"] == [{"study": "my-study"}]
-    assert list(data["stages"]) == [
-        "reconstruct",
-        "ingest",
-        "summarize",
-        "judge",
-        "notebook",
-        "report",
-    ]
+    assert list(data["stages"]) == ["reconstruct", "runs", "report"]
 
 
 def test_every_study_of_the_repository_has_the_stages_that_a_new_one_gets(root):
     layout = Layout(root)
     for study in layout.studies():
         measured = layout.definition(study) == layout.measured(study)
-        assert layout.pipeline(study).read_text() == pipeline_text(study, measured=measured), (
+        examples = layout.examples(study).is_dir()
+        expected = pipeline_text(study, measured=measured, examples=examples)
+        assert layout.pipeline(study).read_text() == expected, (
             f"change src/virtperf/study/new/stages.yaml.j2, and write pipelines/{study}/dvc.yaml anew"
         )
 
@@ -38,8 +33,8 @@ def test_every_folder_of_stages_has_a_study(root):
     )
 
 
-@pytest.mark.parametrize("stage", ["reconstruct", "judge"])
-def test_no_stage_depends_on_a_file_that_all_studies_share_but_parameters_and_readings(stage):
+@pytest.mark.parametrize("stage", ["reconstruct", "report"])
+def test_stages_share_readings_and_the_environment_only(stage):
     deps = yaml.safe_load(pipeline_text("x"))["stages"][stage]["deps"]
     shared = [dep for dep in deps if "${study}" not in dep and not dep.startswith("src/")]
-    assert shared == ["data/readings.yaml"]
+    assert shared == ["data/readings.yaml", ".python-version", "requirements.lock"]

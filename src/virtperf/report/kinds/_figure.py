@@ -21,10 +21,10 @@ from virtperf.report.frames import KINDS, allowed, joined
 from virtperf.report.kinds import Context, ExhibitSpec, Figure, note, trace
 from virtperf.report.records import Block, Drawing, Folded, Grid, Numbers, Record
 from virtperf.report.wording import exhibit_name, number, pretty
-from virtperf.study.conditions import OWN
+from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.definition import Exhibit, Factor, Series, Study
 
-NAMED = 3  # claims that set a limit, in the numbers behind a figure
+MAX_NAMED_CLAIMS = 3  # claims that set a limit, in the numbers behind a figure
 DIGEST = 8  # hexadecimal digits; two of a study's figures share a digest once in a hundred million studies
 
 
@@ -97,8 +97,8 @@ def check_colours(study: Study, exhibit: Exhibit) -> None:
 
 def _named(claims: Sequence[str]) -> str:
     """The claims that set a limit, the first ones of many: the trace page has all."""
-    more = len(claims) - NAMED
-    return ";".join([*claims[:NAMED], *([f"and {more} more"] if more > 0 else [])])
+    more = len(claims) - MAX_NAMED_CLAIMS
+    return ";".join([*claims[:MAX_NAMED_CLAIMS], *([f"and {more} more"] if more > 0 else [])])
 
 
 def record(
@@ -216,7 +216,7 @@ def _left_out(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[
     missing.
     """
     quantities = [quantity for _, _, quantity in context.study.points(exhibit)]
-    run = [q for q in quantities if context.data.mean(q, Provenance.MEASURED, OWN)]
+    run = [q for q in quantities if context.data.mean(q, Provenance.MEASURED, OWN_SCALE)]
     if not run or points["measured"].notna().any():
         return []
     reference = context.study.reference_for(run[0])

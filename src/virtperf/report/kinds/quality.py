@@ -15,7 +15,7 @@ from virtperf.report.kinds import Context, Kind, register
 from virtperf.report.records import Block, Grid, Heading, Listing, Paragraph, Record, Words
 from virtperf.report.wording import joined, plural, pretty
 
-MOST = 100  # excluded runs that are named
+MAX_LISTED_RUNS = 100  # excluded runs that are named
 PASSED = ("ok", "pass", "passed")
 _REPLICATE = re.compile(r"-r\d+$")
 _STATIONARITY = {
@@ -53,10 +53,10 @@ def record(context: Context) -> Record:
     if quarantined:
         names = ("run", "file", "line", "problem", "expected", "found", "remedy")
         excluded = [
-            tuple("" if q.get(n) is None else str(q[n]) for n in names) for q in quarantined[:MOST]
+            tuple("" if q.get(n) is None else str(q[n]) for n in names) for q in quarantined[:MAX_LISTED_RUNS]
         ]
         blocks += _titled("Excluded runs", tuple(name.capitalize() for name in names), excluded)
-        if (more := len(quarantined) - MOST) > 0:
+        if (more := len(quarantined) - MAX_LISTED_RUNS) > 0:
             blocks.append(
                 Paragraph(words=f"{plural(more, 'run')} more; `virtperf runs` names all of them.")
             )

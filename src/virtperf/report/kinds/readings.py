@@ -17,7 +17,7 @@ from virtperf.study.claims import Claim
 from virtperf.study.readings import Readings, readings_beside
 
 FIRST = 10  # rows of a table that are shown at once
-MOST = 100  # rows of a table; the download has all
+MAX_ROWS = 100  # rows of a table; the download has all
 READINGS: tuple[Reading, ...] = get_args(Reading)
 _HOW = {"strict": "strictly", "default": "by default", "lenient": "leniently"}
 _FILE = Span(text="data/readings.yaml", style="code")
@@ -125,7 +125,7 @@ def _range_rows(
 
 
 def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...]]) -> list[Block]:
-    """The first rows at once, the others behind a click, no more than `MOST` in all."""
+    """The first rows at once, the others behind a click, no more than `MAX_ROWS` in all."""
     if not rows:
         return []
     label = f"{what.capitalize()}s that change"
@@ -133,14 +133,14 @@ def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...
     if len(rows) <= FIRST:
         return [shown]
     rest: list[Block] = [
-        Grid(label=f"{label}: more", columns=columns, rows=tuple(rows[FIRST:MOST]), stacks=True)
+        Grid(label=f"{label}: more", columns=columns, rows=tuple(rows[FIRST:MAX_ROWS]), stacks=True)
     ]
-    if len(rows) > MOST:
-        rest.append(note(f"The download has {plural(len(rows) - MOST, f'more {what}')}."))
+    if len(rows) > MAX_ROWS:
+        rest.append(note(f"The download has {plural(len(rows) - MAX_ROWS, f'more {what}')}."))
     return [
         shown,
         Folded(
-            summary=f"Show {plural(min(len(rows), MOST) - FIRST, f'more {what}')}",
+            summary=f"Show {plural(min(len(rows), MAX_ROWS) - FIRST, f'more {what}')}",
             blocks=tuple(rest),
         ),
     ]

@@ -24,7 +24,7 @@ from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Finding
 
-SURE = {
+VERDICT_WORDS = {
     "contradicted": "Another statement of the paper disagrees",
     "depends": "The paper's other statements contradict each other about it",
     "independent": "Stated; the paper's other statements leave it open",
@@ -34,7 +34,7 @@ SURE = {
 all.
 """
 _OF_MANY = {"holds here": "hold here", "does not hold here": "do not hold here"}
-MOST = 8  # hypotheses that the head of a report answers; all of them stand in their own section
+MAX_HYPOTHESES = 8  # hypotheses that the head of a report answers; all of them stand in their own section
 _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
 
 
@@ -59,7 +59,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
     ]
     if measured and data.paper_claims:
         answers: list[Words] = []
-        for claim in data.paper_claims[:MOST]:
+        for claim in data.paper_claims[:MAX_HYPOTHESES]:
             result = data.result(claim.id)
             word, reason = (
                 Span(text=verdict(result), style="verdict"),
@@ -99,9 +99,9 @@ def _finding(
     claims = [_known(known, name) for name in finding.claims]
     verdicts = [verdict_words(claim, data.result(claim.id)) for claim in claims]
     from_text = {text for text, _ in verdicts}
-    sure = next((word for word in SURE if word in from_text), "")
+    sure = next((word for word in VERDICT_WORDS if word in from_text), "")
     says = Span(text=_filled(data, finding.says, known), style="strong")
-    parts: list[str | Span] = [says, f" {SURE.get(sure, 'Not judged yet')}"]
+    parts: list[str | Span] = [says, f" {VERDICT_WORDS.get(sure, 'Not judged yet')}"]
     against = {
         n
         for claim in claims

@@ -118,7 +118,7 @@ def gathered(
     )
     drawn, bands = marks.marks_of(keys, points, means, printed), marks.bands_of(keys, points)
     single = marks.marks_of(keys, None, runs, None)
-    own = {*drawn["mark"], *single["mark"]} <= {marks.OWN} and not len(bands)
+    own = {*drawn["mark"], *single["mark"]} <= {marks.OWN_DATA} and not len(bands)
 
     def distinct(column: str | None) -> tuple[Any, ...]:
         if column is None:

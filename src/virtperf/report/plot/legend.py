@@ -19,7 +19,7 @@ from virtperf.report.wording import pretty, printable, wrapped
 
 LINE = FONT * 1.6  # height of a line of the legend
 HANDLE = 44  # width of a mark with the space around it
-MOST = 4  # columns
+MAX_COLUMNS = 4  # columns
 WRAP = 32  # characters of a line, so that two columns fit
 OVER = "range over a factor of 2"
 _BRACKET = [
@@ -35,7 +35,7 @@ _BRACKET = [
 _RUNS = {
     marks.SOLID: (INK_COLOUR, "single runs, measured"),
     marks.CROSS: (INK_COLOUR, "single runs, made up"),
-    marks.OWN: (INK_COLOUR, "single runs, own data"),
+    marks.OWN_DATA: (INK_COLOUR, "single runs, own data"),
 }
 
 Entry = tuple[Artist, str]
@@ -47,7 +47,7 @@ def legend(figure: Figure, series: Sequence[Entry], layers: Sequence[Entry]) -> 
     if not entries:
         return
     widest = max(len(line) for _, text in entries for line in text.split("\n")) * CHARACTER + HANDLE
-    columns = max(1, min(MOST, len(entries), int(WIDTH // widest)))
+    columns = max(1, min(MAX_COLUMNS, len(entries), int(WIDTH // widest)))
     rows = [entries[k : k + columns] for k in range(0, len(entries), columns)]
     down = [
         row[k] for k in range(columns) for row in rows if k < len(row)
@@ -76,7 +76,7 @@ def series_entry(layers: Layers, label: Any, *, bars: bool) -> Entry:
         inner = "none" if style.hatch else to_rgba(style.colour, 0.45)
         return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch, linewidth=1), label
     dash: Any = style.dash if len(levels) > 1 else "none"
-    measured = not len(own.bands) and set(own.marks["mark"]) <= {marks.SOLID, marks.OWN}
+    measured = not len(own.bands) and set(own.marks["mark"]) <= {marks.SOLID, marks.OWN_DATA}
     fill = style.colour if measured else SURFACE_COLOUR
     return Line2D(
         [],
@@ -98,7 +98,7 @@ def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[Entry]:
     text = (bands["kind"] == marks.TEXT).any()
     for kind, words in (
         (marks.TEXT, "text alone"),
-        (marks.GIVEN, "with our assumptions" if text else "range"),
+        (marks.WITH_ASSUMPTIONS, "with our assumptions" if text else "range"),
     ):
         if (bands["kind"] == kind).any():
             entries.append((box(INK_COLOUR, kind), words))
@@ -112,7 +112,7 @@ def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[Entry]:
         entries.append((half, "printed"))
     for kind, words, interval in (
         (marks.SOLID, "measured", f", {percent} interval"),
-        (marks.OWN, "own data", ""),
+        (marks.OWN_DATA, "own data", ""),
     ):
         if kind in kinds and layers.needs_words:
             limits = drawn.loc[drawn["mark"] == kind, ["low", "high"]].notna().all(axis=1).any()

@@ -270,7 +270,7 @@ class _Series:
         a thin one.
         """
         printed = kind == marks.PRINTED
-        solid = kind in (marks.SOLID, marks.OWN)
+        solid = kind in (marks.SOLID, marks.OWN_DATA)
         barred = np.array(
             [printed or (solid and v not in self._banded) for v in rows[self.layers.x]], dtype=bool
         )

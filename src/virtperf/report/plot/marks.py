@@ -18,26 +18,26 @@ from virtperf.core.provenance import Provenance
 from virtperf.report.plot.theme import SURFACE_COLOUR, Look
 from virtperf.report.range_words import WIDE
 
-PRINTED, SOLID, CROSS, OWN = "printed", "solid", "cross", "own"
+PRINTED, SOLID, CROSS, OWN_DATA = "printed", "solid", "cross", "own"
 _OF = {Provenance.PUBLISHED: PRINTED, Provenance.MEASURED: SOLID, Provenance.EXAMPLE: CROSS}
-WITH_INTERVAL = (SOLID, CROSS, OWN)  # of a printed number the range says what is uncertain
-TEXT, GIVEN = (
+WITH_INTERVAL = (SOLID, CROSS, OWN_DATA)  # of a printed number the range says what is uncertain
+TEXT, WITH_ASSUMPTIONS = (
     "text",
     "given",
 )  # kinds of ranges: what the text alone allows, and what it allows with our assumptions
 SHARES = {
     TEXT: 0.8,
-    GIVEN: 0.45,
+    WITH_ASSUMPTIONS: 0.45,
 }  # widths of boxes: the one inside is narrower, so that both show where they are equal
-ALPHAS = {TEXT: 0.2, GIVEN: 0.6}
-EDGES = {TEXT: 0.5, GIVEN: 1.0}
+ALPHAS = {TEXT: 0.2, WITH_ASSUMPTIONS: 0.6}
+EDGES = {TEXT: 0.5, WITH_ASSUMPTIONS: 1.0}
 LINK_ALPHA = 0.07
 MEAN, STATED, RUN = (
     46,
     32,
     20,
 )  # areas of marks, in square points; a printed number leaves its range to be seen
-_COLUMNS = {TEXT: ("low_text", "high_text", "pieces_text"), GIVEN: ("low", "high", "pieces")}
+_COLUMNS = {TEXT: ("low_text", "high_text", "pieces_text"), WITH_ASSUMPTIONS: ("low", "high", "pieces")}
 
 
 def marks_of(
@@ -56,9 +56,9 @@ def marks_of(
         kinds = (
             means["provenance"].map(_OF)
             if "provenance" in means
-            else pd.Series(OWN, index=means.index)
+            else pd.Series(OWN_DATA, index=means.index)
         )
-        parts.append(means.assign(mark=kinds.fillna(OWN)))
+        parts.append(means.assign(mark=kinds.fillna(OWN_DATA)))
     if printed is not None:
         parts.append(printed.assign(mark=PRINTED))
     elif points is not None and "printed" in points:
@@ -73,7 +73,7 @@ def marks_of(
 
 def bands_of(keys: Sequence[str], points: pd.DataFrame | None) -> pd.DataFrame:
     """One row a piece of a range: the columns that tell points apart (`keys`), kind (`TEXT` or
-    `GIVEN`), low, high.
+    `WITH_ASSUMPTIONS`), low, high.
 
     Where the text alone allows the same at every point, the figure has that kind only; where the
     frame does not say what the text alone allows, the other one only.
@@ -94,7 +94,7 @@ def bands_of(keys: Sequence[str], points: pd.DataFrame | None) -> pd.DataFrame:
     found = pd.DataFrame(rows, columns=[*keys, "kind", "low", "high"])
     text, ours = (
         found[found["kind"] == kind].drop(columns="kind").reset_index(drop=True)
-        for kind in (TEXT, GIVEN)
+        for kind in (TEXT, WITH_ASSUMPTIONS)
     )
     return found[found["kind"] == TEXT] if len(kinds) == 2 and text.equals(ours) else found
 
@@ -317,7 +317,7 @@ def scatter(
     }
     if kind == CROSS:  # never the series' own marker
         sns.scatterplot(**named, marker="x", color=style.colour, linewidth=2, zorder=5)
-    elif kind in (SOLID, OWN):
+    elif kind in (SOLID, OWN_DATA):
         sns.scatterplot(
             **named, marker=style.marker, color=style.colour, edgecolor=style.colour, zorder=5
         )

@@ -21,7 +21,7 @@ from virtperf.report.plot.axis import Words
 from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, look, panels, theme
 from virtperf.report.wording import clock
 
-ALPHAS = {marks.TEXT: 0.12, marks.GIVEN: 0.25}
+ALPHAS = {marks.TEXT: 0.12, marks.WITH_ASSUMPTIONS: 0.25}
 DASHES = (0, (3, 3))
 TICKS = 8
 STEPS = (1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)
@@ -130,7 +130,7 @@ def _levels(axes: Axes, bands: pd.DataFrame, printed: list[float], end: float) -
 def _words(kinds: set[str], printed: list[float]) -> list[legend.Entry]:
     words = {
         marks.TEXT: "text alone",
-        marks.GIVEN: "with our assumptions" if marks.TEXT in kinds else "range",
+        marks.WITH_ASSUMPTIONS: "with our assumptions" if marks.TEXT in kinds else "range",
     }
     entries: list[legend.Entry] = [
         (Patch(facecolor=MUTED_COLOUR, alpha=ALPHAS[k]), words[k]) for k in words if k in kinds

@@ -35,7 +35,7 @@ from virtperf.report.wording import wrapped
 
 LINE = 20.0
 """Points of height that one value takes."""
-MOST = 2.5
+AXIS_END = 2.5
 """The largest ratio drawn; what lies beyond is an arrow."""
 STEP = 6
 """Points between curves at one ratio."""
@@ -85,7 +85,7 @@ def ratios(
                 place += 1
         axes.axvline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
         axes.set_ylim(place, -0.4)
-        axes.set_xlim(0, MOST)
+        axes.set_xlim(0, AXIS_END)
         axes.set_yticks(list(ticks), list(ticks.values()))
         axes.grid(visible=False, axis="y")
         axes.grid(visible=True, axis="x")
@@ -176,7 +176,7 @@ def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
 def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
     """One line of the picture."""
     for low, high in value.pieces:
-        shown = max(low, 0.0), min(high, MOST)
+        shown = max(low, 0.0), min(high, AXIS_END)
         if value.kind == "measured":
             axes.plot(shown, (at, at), color=colour, linewidth=2, zorder=3)
             axes.plot([value.value], [at], "o", color=colour, markersize=6, zorder=4)
@@ -195,8 +195,8 @@ def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
             axes.plot(
                 [np.mean(shown)] * 2, (at - 0.27, at + 0.27), color=colour, linewidth=2, zorder=3
             )
-        if high > MOST:
-            axes.plot([MOST], [at], ">", color=colour, markersize=7, clip_on=False, zorder=3)
+        if high > AXIS_END:
+            axes.plot([AXIS_END], [at], ">", color=colour, markersize=7, clip_on=False, zorder=3)
 
 
 def _limited(value: Value) -> bool:
@@ -212,4 +212,4 @@ def _top(chosen: Sequence[Course]) -> float:
         for piece in v.pieces
         for end in piece
     ]
-    return float(min(MOST, max(1.2, *(1.1 * end for end in ends if math.isfinite(end)))))
+    return float(min(AXIS_END, max(1.2, *(1.1 * end for end in ends if math.isfinite(end)))))

@@ -26,7 +26,7 @@ KINDS_OF_WORDS = (
     "of its printed digits. Measured: mean and confidence interval of runs. Order only: the text says which is larger, "
     "and no more. Silent: the study says nothing about it."
 )
-MOST = 4  # pairs of values without a common one that are named
+MAX_NAMED_PAIRS = 4  # pairs of values without a common one that are named
 Found = Mapping[str, Sequence[Value]]
 """Values by the id of their row."""
 
@@ -247,11 +247,11 @@ def _cell(values: Sequence[Value]) -> Words:
 
 
 def _apart(compared: Agreement) -> Iterator[str | Span]:
-    for k, (a, b) in enumerate(compared.apart[:MOST]):
+    for k, (a, b) in enumerate(compared.apart[:MAX_NAMED_PAIRS]):
         yield "; " if k else ""
         yield f"{a.label} ({a.study}) {a.said}, {b.label} ({b.study}) {b.said}"
-    if len(compared.apart) > MOST:
-        yield f"; and {plural(len(compared.apart) - MOST, 'pair')} more"
+    if len(compared.apart) > MAX_NAMED_PAIRS:
+        yield f"; and {plural(len(compared.apart) - MAX_NAMED_PAIRS, 'pair')} more"
 
 
 def _with(label: str, reading: str) -> Words:

@@ -98,7 +98,7 @@ def read(
             frame, warnings = raw.table, raw.warnings
     taken = [name for name in ("provenance", "file") if name in frame.columns]
     frame = frame.rename(columns={name: f"{name}_in_file" for name in taken})
-    frame = frame.assign(provenance=str(Provenance.OWN), file=place.name)
+    frame = frame.assign(provenance=str(Provenance.OWN_DATA), file=place.name)
     frame.attrs["warnings"] = list(warnings)
     return frame
 

@@ -17,7 +17,7 @@ from virtperf.report.kinds.quality import PASSED, warnings_of
 from virtperf.report.wording import joined, pretty
 
 WIDTH, HEIGHT = 160, 36
-MOST = 400  # runs that the page lists and draws; of more, those with a warning or a failed audit come first
+MAX_LISTED_RUNS = 400  # runs that the page lists and draws; of more, those with a warning or a failed audit come first
 
 
 def overview_page(studies: Sequence[StudyFacts]) -> str:
@@ -63,14 +63,14 @@ def _shown(facts: StudyFacts, runs: list[dict[str, Any]]) -> list[dict[str, Any]
     """The runs of the page in their order: all, or of many those that something is said of and then
     the first.
     """
-    if len(runs) <= MOST:
+    if len(runs) <= MAX_LISTED_RUNS:
         return runs
     audits = facts.data.audits
     failed = set(audits.loc[~audits["status"].isin(PASSED), "run_id"])
     told = sorted(
         range(len(runs)), key=lambda k: not (warnings_of(runs[k]) or runs[k]["run_id"] in failed)
     )
-    return [runs[k] for k in sorted(told[:MOST])]
+    return [runs[k] for k in sorted(told[:MAX_LISTED_RUNS])]
 
 
 def _found(

@@ -13,7 +13,7 @@ from virtperf.report.html.templating import page
 from virtperf.report.trace import TableTrace, Trace, table_traces
 from virtperf.report.wording import exhibit_name
 
-MOST, FEWEST = (
+MAX_LINKS, MIN_LINKS = (
     1500,
     3,
 )  # runs that the page names behind all values together, and behind each of them at least
@@ -23,7 +23,7 @@ def trace_page(facts: StudyFacts, found: Sequence[Trace]) -> str:
     """One section a figure with an entry for each plotted value, which carries its key; one section
     a printed table.
     """
-    most = max(FEWEST, MOST // max(1, len(found)))
+    most = max(MIN_LINKS, MAX_LINKS // max(1, len(found)))
     sections: list[tuple[str, str, list[Trace], TableTrace | None]] = []
     for exhibit, entries in groupby(found, key=lambda t: t.exhibit):
         title = f"{exhibit_name(exhibit, 'figure')}. {facts.data.study.exhibit(exhibit).title}"
