@@ -90,7 +90,7 @@ def test_no_course_is_told_that_two_ranges_leave_open(
 @pytest.mark.parametrize(
     ("low", "high", "ordered", "phrase"),
     [
-        (60.0, 62.0, True, "about 61"),
+        (60.0, 62.0, True, "60 to 62"),
         (61.0, 61.0, False, "61"),
         (50.0, 62.0, False, "50 to 62"),
         (20.0, 62.0, False, "between 20 and 62"),
@@ -119,7 +119,7 @@ def test_points_of_which_the_same_is_known_are_told_together(
     ranges: Callable[..., pd.DataFrame], say: Say
 ) -> None:
     said = say(ranges((1, 98), (2, 98), (60, 62), (0, 98), ordered=True))
-    assert ": order only at 2 guests and 4, about 61 at 8, order only at 16." in said
+    assert ": order only at 2 guests and 4, 60 to 62 at 8, order only at 16." in said
     assert ": at most 5 at 2 guests, at most 6 at 4, at most 7 at 8, about 8.05 at 16." in say(
         ranges((0, 5), (0, 6), (0, 7), (8, 8.1))
     )

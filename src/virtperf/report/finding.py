@@ -15,11 +15,12 @@ import pandas as pd
 
 from virtperf.report.axis_words import level_text, level_words
 from virtperf.report.frames import allowed, merged
-from virtperf.report.range_words import NARROW, WIDE
+from virtperf.report.range_words import WIDE
 from virtperf.report.wording import joined, plural, short
 from virtperf.study.definition import Factor
 
 MAX_NAMED_POINTS = 6  # points of one series, and measured points, whose values are told
+COURSE_ENDS = 0.1  # half-width of the ends of a course, as a share of their middle
 ORDERS = 3  # claims that are told where they state nothing but an order
 SHORT = 80  # characters of such a claim
 SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve that leaves one of them."
@@ -130,8 +131,8 @@ def _phrase(point: Any) -> str:
 
 
 def is_narrow(low: float, high: float) -> bool:
-    """Whether a range is closed and at most `NARROW` of its middle to either side."""
-    return high - low <= NARROW * (high + low) and math.isfinite(high)
+    """Whether a range is closed and at most `COURSE_ENDS` of its middle to either side."""
+    return high - low <= COURSE_ENDS * (high + low) and math.isfinite(high)
 
 
 def _course(points: list[Any], factor: Factor) -> str:

@@ -16,7 +16,7 @@ WIDE = (
 )
 
 OPEN = "not bounded"
-ORDERED = 1 + NARROW, 5.0
+ORDERED = 1.1, 5.0
 """An order alone leaves a ratio open beyond some number between 1 and this one, a difference beyond
 some number between 0 and so many times the quantity's resolution."""
 
