@@ -119,7 +119,9 @@ def test_a_frame_without_provenance_is_refused(loaded: LoadedStudy) -> None:
 
 def test_a_readers_own_data_need_no_run(loaded: LoadedStudy) -> None:
     frame = pd.DataFrame({"n": [1], "provenance": "own data", "file": "mine.csv"})
-    assert loaded.computed(frame, title="Mine", note="own").record.provenance == (Provenance.OWN_DATA,)
+    assert loaded.computed(frame, title="Mine", note="own").record.provenance == (
+        Provenance.OWN_DATA,
+    )
 
 
 def test_a_curve_in_a_figure_is_of_the_runs_that_it_names(

@@ -10,7 +10,9 @@ from virtperf.report.wording import as_precise, interval, pretty, short
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation
 
-NARROW = 0.05  # half-width of a range, as a share of its middle, up to which one value stands for it
+NARROW = (
+    0.05  # half-width of a range, as a share of its middle, up to which one value stands for it
+)
 WIDE = (
     2.0  # a range whose upper limit is more than so many times the lower one is no value any more
 )

@@ -26,6 +26,7 @@ from virtperf.report.axis_words import colours
 from virtperf.report.loaded import LoadedStudy
 from virtperf.report.palette import SERIES, SURFACE
 from virtperf.report.plot.curves import STEPS
+from virtperf.report.plot.theme import look
 
 
 def test_anybodys_frame_is_drawn_with_its_own_columns(own: pd.DataFrame) -> None:
@@ -297,3 +298,9 @@ def test_a_logarithmic_axis_holds_what_is_above_zero(own: pd.DataFrame) -> None:
     above = own["tps"][own["tps"] > 0]
     assert axes.get_yscale() == "log" and 0 < low < above.min() and above.max() < high
     assert words(axes) == "tps (logarithmic axis)"
+
+
+def test_no_two_of_many_series_share_colour_and_hatch_or_colour_and_marker() -> None:
+    looks = [look(position) for position in range(36)]
+    assert len({(one.colour, one.hatch) for one in looks}) == 36
+    assert len({(one.colour, one.marker) for one in looks}) == 36

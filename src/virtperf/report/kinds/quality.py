@@ -53,7 +53,8 @@ def record(context: Context) -> Record:
     if quarantined:
         names = ("run", "file", "line", "problem", "expected", "found", "remedy")
         excluded = [
-            tuple("" if q.get(n) is None else str(q[n]) for n in names) for q in quarantined[:MAX_LISTED_RUNS]
+            tuple("" if q.get(n) is None else str(q[n]) for n in names)
+            for q in quarantined[:MAX_LISTED_RUNS]
         ]
         blocks += _titled("Excluded runs", tuple(name.capitalize() for name in names), excluded)
         if (more := len(quarantined) - MAX_LISTED_RUNS) > 0:

@@ -34,7 +34,9 @@ VERDICT_WORDS = {
 all.
 """
 _OF_MANY = {"holds here": "hold here", "does not hold here": "do not hold here"}
-MAX_HYPOTHESES = 8  # hypotheses that the head of a report answers; all of them stand in their own section
+MAX_HYPOTHESES = (
+    8  # hypotheses that the head of a report answers; all of them stand in their own section
+)
 _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
 
 
@@ -164,9 +166,10 @@ def _facts(context: Context) -> tuple[Fact, ...]:
             note=f"{alone}{bare.open_ended} have no upper limit in the text",
         ),
         Fact(
-            value=f"{text['contradicted'] + text['depends']} of {len(data.paper_claims)}",
-            label="statements that the paper contradicts or leaves to a contradiction",
-            note=f"{text['corroborated']} are implied by others",
+            value=str(len(data.contradictions.get("conflicts", ()))),
+            label="inconsistencies within the paper",
+            note=f"{text['contradicted'] + text['depends']} of {plural(len(data.paper_claims), 'claim')} "
+            f"take part in one; {text['corroborated']} are implied by others",
         ),
         Fact(
             value=str(runs),

@@ -37,7 +37,10 @@ MEAN, STATED, RUN = (
     32,
     20,
 )  # areas of marks, in square points; a printed number leaves its range to be seen
-_COLUMNS = {TEXT: ("low_text", "high_text", "pieces_text"), WITH_ASSUMPTIONS: ("low", "high", "pieces")}
+_COLUMNS = {
+    TEXT: ("low_text", "high_text", "pieces_text"),
+    WITH_ASSUMPTIONS: ("low", "high", "pieces"),
+}
 
 
 def marks_of(

@@ -102,9 +102,14 @@ class Look:
 
 
 def look(position: int) -> Look:
-    """The look of the series at that position (from 0); it repeats after six."""
-    k = position % len(SERIES)
-    return Look(SERIES[k].light, _MARKERS[k], _DASHES[k], _HATCHES[k])
+    """The look of the series at that position (from 0).
+
+    Every further six series have the same colours with other markers, dashes and hatches; colour
+    and hatch together repeat after 36.
+    """
+    turn, k = divmod(position, len(SERIES))
+    other = (k + turn) % len(_MARKERS)
+    return Look(SERIES[k].light, _MARKERS[other], _DASHES[other], _HATCHES[other])
 
 
 @contextmanager
