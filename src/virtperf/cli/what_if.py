@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from virtperf.core.paths import Layout
+
+if TYPE_CHECKING:
+    from virtperf.report.synthesis.capacity import Course, Grid
 
 _TITLES = {
     "cpu": "virtual CPUs for each real CPU:",
@@ -22,13 +27,14 @@ _RATIO = click.FloatRange(min=0, min_open=True)
 )
 @click.pass_obj
 def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None) -> None:
-    """Say what every study allows or measured at an overcommitment ratio: throughput, CPU cost,
-    response time.
+    """Say what every study allows or measured at an overcommitment ratio: throughput in total and
+    per guest, response time, CPU cost and CPU load, as far as a study has them.
 
-    Values are relative to the condition that stands beside the system. Of a ratio that a study
-    tested they are its own range or interval; of one between two tested ones, all values from the
-    smallest to the largest on both sides, which holds if the curve runs one way between them.
-    Beyond the tested ratios nothing is said.
+    A line names the system and its year, what is varied, and after "1:" the condition that the
+    value is relative to. Of a ratio that a study tested the value is its own range or interval; of
+    one between two tested ones, all values from the smallest to the largest on both sides, which
+    holds if the curve runs one way between them. Beyond the tested ratios nothing is said. With
+    both ratios, studies that reduced CPUs and memory together come first.
 
     \b
         virtperf what-if --cpu-ratio 2 --memory-ratio 1.5
@@ -39,13 +45,26 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
     asked = {"cpu": cpu_ratio, "memory": memory_ratio}
     if all(ratio is None for ratio in asked.values()):
         raise click.UsageError("name a ratio: --cpu-ratio, --memory-ratio or both")
-    synthesis = load_synthesis(layout.root / "data", level=load_parameters(layout.parameters).level)
+    level = load_parameters(layout.parameters).level
+    synthesis = load_synthesis(layout.root / "data", level=level)
+    if cpu_ratio is not None and memory_ratio is not None and synthesis.grids:
+        click.echo(f"both together: CPUs {cpu_ratio:g}, memory {memory_ratio:g}")
+        for grid in synthesis.grids:
+            _line(grid, grid.grid.measure, grid.at(cpu_ratio, memory_ratio))
     for of, ratio in asked.items():
         if ratio is None:
             continue
         click.echo(f"{_TITLES[of]} {ratio:g}")
         for course in synthesis.courses:
-            curve = course.curve
-            if curve.of == of:
-                click.echo(f"  {curve.measure}, {curve.study}, {curve.label} (1: {curve.against})")
-                click.echo(f"      {course.at(ratio).words}")
+            if course.curve.of == of:
+                _line(course, course.measure, course.at(ratio).words)
+
+
+def _line(found: Course | Grid, measure: str, words: str) -> None:
+    """System and what is compared on one line, the value on the next."""
+    from virtperf.report.synthesis.capacity import Course
+
+    asked = found.curve if isinstance(found, Course) else found.grid
+    system = found.system or asked.study
+    click.echo(f"  {system}: {asked.label} (1: {asked.against}; {asked.study})")
+    click.echo(f"      {measure}: {words}")

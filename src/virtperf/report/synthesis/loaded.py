@@ -19,7 +19,7 @@ from virtperf.report.loaded import find_data
 from virtperf.report.records import Listing, Record, Span, Words
 from virtperf.report.show import Shown
 from virtperf.report.synthesis import capacity, tables
-from virtperf.report.synthesis.capacity import Course
+from virtperf.report.synthesis.capacity import Course, Grid
 from virtperf.report.synthesis.definition import FILE, SynthesisFile, load_file
 from virtperf.report.synthesis.values import Value, study_named, values
 
@@ -75,6 +75,11 @@ class Synthesis:
         """What changes along an overcommitment ratio, a curve each."""
         return capacity.courses(self.studies, self.file.curves, self.level)
 
+    @cached_property
+    def grids(self) -> Sequence[Grid]:
+        """What changes with CPUs and memory together."""
+        return capacity.grids(self.studies, self.file.grids, self.level)
+
     def summary(self) -> Shown:
         """The sentences of the file with their numbers filled in, and one picture of what they rest
         on.
@@ -93,7 +98,7 @@ class Synthesis:
         )
 
     def matrix(self) -> Shown:
-        """Questions by studies."""
+        """Every quantity and every system."""
         return Shown(tables.matrix(self.file.questions, self.values, list(self.studies)))
 
     def question(self, name: str) -> Shown:
@@ -117,6 +122,14 @@ class Synthesis:
         figure = picture.capacity(self.courses, of, measure, self.level)
         return Shown(made) if figure is None else _drawn(made, figure)
 
+    def joint(self, pairs: Sequence[tuple[float, float]]) -> Shown:
+        """What every study allows or measured at pairs of a CPU ratio and a memory ratio."""
+        return Shown(tables.joint(self.grids, pairs))
+
+    def limits(self) -> Shown:
+        """At which tested overcommitment ratio each system loses throughput."""
+        return Shown(tables.limits(self.courses))
+
     def coverage(self) -> Shown:
         """What is encoded of each study, in numbers."""
         return Shown(tables.coverage(self.studies))
@@ -132,7 +145,8 @@ class Synthesis:
                 )
             if study:
                 study_named(self.studies, study)
-            return tables.spoken([v for v in self.values[name] if study in (None, v.study)])
+            chosen = [v for v in self.values[name] if study in (None, v.study)]
+            return tables.spoken(chosen, named=study is None)
 
         parts: list[str | Span] = [
             Span(text=_PLACE.sub(filled, " ".join(says.split())), style="strong"),
@@ -142,7 +156,7 @@ class Synthesis:
         for k, value in enumerate(links):
             parts += [
                 ", " if k else "",
-                Span(text=f"{value.study}: {value.label}", link=value.link),
+                Span(text=value.name, link=value.link),
             ]
         return (*parts, ".")
 
