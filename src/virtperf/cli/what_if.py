@@ -9,7 +9,8 @@ import click
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
-    from virtperf.report.synthesis.capacity import Course, Grid
+    from virtperf.report.synthesis.capacity import Course
+    from virtperf.report.synthesis.definition import Curve, JointGrid
 
 _TITLES = {
     "cpu": "virtual CPUs for each real CPU:",
@@ -50,21 +51,22 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
     if cpu_ratio is not None and memory_ratio is not None and synthesis.grids:
         click.echo(f"both together: CPUs {cpu_ratio:g}, memory {memory_ratio:g}")
         for grid in synthesis.grids:
-            _line(grid, grid.grid.measure, grid.at(cpu_ratio, memory_ratio))
+            click.echo(_head(grid.system, grid.grid))
+            click.echo(f"      {grid.grid.measure}: {grid.at(cpu_ratio, memory_ratio)}")
     for of, ratio in asked.items():
         if ratio is None:
             continue
         click.echo(f"{_TITLES[of]} {ratio:g}")
+        groups: dict[str, list[Course]] = {}
         for course in synthesis.courses:
             if course.curve.of == of:
-                _line(course, course.measure, course.at(ratio).words)
+                groups.setdefault(_head(course.system, course.curve), []).append(course)
+        for head, courses in groups.items():
+            click.echo(head)
+            for course in courses:
+                click.echo(f"      {course.measure}: {course.at(ratio).words}")
 
 
-def _line(found: Course | Grid, measure: str, words: str) -> None:
-    """System and what is compared on one line, the value on the next."""
-    from virtperf.report.synthesis.capacity import Course
-
-    asked = found.curve if isinstance(found, Course) else found.grid
-    system = found.system or asked.study
-    click.echo(f"  {system}: {asked.label} (1: {asked.against}; {asked.study})")
-    click.echo(f"      {measure}: {words}")
+def _head(system: str, asked: Curve | JointGrid) -> str:
+    """The system, what is varied, and the condition that is 1."""
+    return f"  {system or asked.study}: {asked.label} (1: {asked.against}; {asked.study})"

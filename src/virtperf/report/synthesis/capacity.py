@@ -31,7 +31,7 @@ from virtperf.report.synthesis.values import (
     system_of,
     useful,
 )
-from virtperf.report.wording import joined
+from virtperf.report.wording import PROSE_SIGNIFICANT, joined, pretty
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation
 
@@ -72,36 +72,24 @@ class Course:
 
     @property
     def limits(self) -> Limits:
-        """At which tested ratios the measure stays at its reference and at which it falls."""
-        known = [(ratio, ends_of(values)) for ratio, values in self.points if values]
-        top = max((low for _, (low, _) in known), default=math.nan)
-        return Limits(
-            largest=tuple(ratio for ratio, (_, high) in known if high >= top),
-            kept=tuple(ratio for ratio, (low, _) in known if low >= KEPT),
-            lost=tuple(ratio for ratio, (_, high) in known if high < KEPT),
-            tested=tuple(ratio for ratio, _ in known),
-        )
+        """At which tested ratios the measure stays near its reference and at which it falls."""
+        start = self.curve.ratio(self.curve.reference)
+        known = [(ratio, ends_of(values)) for ratio, values in self.points if ratio != start]
+        kept = tuple(ratio for ratio, (low, _) in known if low >= KEPT)
+        lost = tuple(ratio for ratio, (_, high) in known if high < KEPT)
+        return Limits(kept, lost, tuple(r for r, _ in known if r not in kept and r not in lost))
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Tested ratios, sorted by what is certain of throughput there.
+    """Tested ratios beside the reference, by what is certain there.
 
-    `largest`: at which it can be the largest. `kept`: at least `KEPT` of the reference. `lost`:
-    less than that.
+    `kept`: at least `KEPT` of the reference. `lost`: less than that. `unknown`: either is possible.
     """
 
-    largest: tuple[float, ...]
     kept: tuple[float, ...]
     lost: tuple[float, ...]
-    tested: tuple[float, ...]
-
-    @property
-    def peak(self) -> str:
-        """The ratio with the largest throughput: ``2``, ``1.5 or 2``, ``not known``."""
-        if len(self.largest) == len(self.tested):
-            return "not known"
-        return joined(short(ratio) for ratio in self.largest).replace(" and ", " or ")
+    unknown: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -155,9 +143,7 @@ class Grid:
             )
             (a, b), (c, d) = (tuple(map(short, pair)) for pair in ends)
             return f"not tested (only CPU ratios {a} to {b} and memory ratios {c} to {d})"
-        chosen = [
-            self.cells[x, y] for x in around[0] for y in around[1] if self.cells.get((x, y))
-        ]
+        chosen = [self.cells[x, y] for x in around[0] for y in around[1] if self.cells.get((x, y))]
         if len(chosen) < len(around[0]) * len(around[1]):
             return "no number for all of the tested ratios around it"
         values = [value for cell in chosen for value in cell]
@@ -183,9 +169,16 @@ def neighbours(tested: Sequence[float], ratio: float) -> tuple[float, ...]:
 
 
 def said_of_all(values: Sequence[Value]) -> str:
-    """The kinds of values and the range from the smallest to the largest."""
+    """The kinds of values and the range from the smallest to the largest, which has no middle."""
     kinds = " and ".join(dict.fromkeys(v.kind for v in values if v.kind != REFERENCE))
-    return f"{kinds} {range_words(useful(ends_of(values)), Bounds(0.0))}".strip()
+    low, high = useful(ends_of(values))
+    both = 0 < low and math.isfinite(high)
+    words = (
+        f"{pretty(low, PROSE_SIGNIFICANT)} to {pretty(high, PROSE_SIGNIFICANT)}"
+        if both
+        else range_words((low, high), Bounds(0.0))
+    )
+    return f"{kinds} {words}".strip()
 
 
 def ends_of(values: Iterable[Value]) -> tuple[float, float]:

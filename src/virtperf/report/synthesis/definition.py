@@ -53,7 +53,7 @@ class Row(Model):
 
     id: Id
     says: str = Field(min_length=1)  # the quantity in words
-    unit: str = RATIO  # or the unit that all its numbers have
+    unit: str = RATIO  # or the unit that all its numbers have; "" for statements in words
     shared: bool = (
         True  # whether the numbers are of the same quantity, so that they can agree or disagree
     )

@@ -66,6 +66,15 @@ class Synthesis:
         )
 
     @cached_property
+    def _of_curves(self) -> Mapping[str, StudyData]:
+        """The studies of curves and grids, without claims: half the time of all of them."""
+        if "studies" in self.__dict__:
+            return self.studies
+        asked = {one.study for one in (*self.file.curves, *self.file.grids)}
+        known = Layout(self._data.parent).studies()
+        return {name: load(name, self._data, with_claims=False) for name in known if name in asked}
+
+    @cached_property
     def values(self) -> Mapping[str, Sequence[Value]]:
         """The numbers of every row, by its id."""
         return {name: values(self.studies, row, self.level) for name, row in self.file.rows.items()}
@@ -73,12 +82,12 @@ class Synthesis:
     @cached_property
     def courses(self) -> Sequence[Course]:
         """What changes along an overcommitment ratio, a curve each."""
-        return capacity.courses(self.studies, self.file.curves, self.level)
+        return capacity.courses(self._of_curves, self.file.curves, self.level)
 
     @cached_property
     def grids(self) -> Sequence[Grid]:
         """What changes with CPUs and memory together."""
-        return capacity.grids(self.studies, self.file.grids, self.level)
+        return capacity.grids(self._of_curves, self.file.grids, self.level)
 
     def summary(self) -> Shown:
         """The sentences of the file with their numbers filled in, and one picture of what they rest
@@ -98,7 +107,7 @@ class Synthesis:
         )
 
     def matrix(self) -> Shown:
-        """Every quantity and every system."""
+        """How many numbers each system has for each question."""
         return Shown(tables.matrix(self.file.questions, self.values, list(self.studies)))
 
     def question(self, name: str) -> Shown:
@@ -127,7 +136,7 @@ class Synthesis:
         return Shown(tables.joint(self.grids, pairs))
 
     def limits(self) -> Shown:
-        """At which tested overcommitment ratio each system loses throughput."""
+        """At which tested overcommitment ratios each system loses throughput."""
         return Shown(tables.limits(self.courses))
 
     def coverage(self) -> Shown:
@@ -152,10 +161,16 @@ class Synthesis:
             Span(text=_PLACE.sub(filled, " ".join(says.split())), style="strong"),
             " Rests on ",
         ]
-        links = [value for name in rests_on for value in self.values[name]]
-        for k, value in enumerate(links):
+        quoted = {study for _, study in _PLACE.findall(says)}
+        links = {
+            value.name: value
+            for name in rests_on
+            for value in self.values[name]
+            if not quoted or "" in quoted or value.study in quoted
+        }
+        for k, value in enumerate(links.values()):
             parts += [
-                ", " if k else "",
+                "; " if k else "",
                 Span(text=value.name, link=value.link),
             ]
         return (*parts, ".")

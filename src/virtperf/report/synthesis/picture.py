@@ -155,7 +155,9 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
 def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
     """One curve, `place` steps beside its ratios, and its mark in the legend."""
     left, right = axes.get_xlim()
-    at = offset_copy(axes.transData, axes.get_figure(root=True), x=CURVE_DISTANCE * place, units="points")
+    at = offset_copy(
+        axes.transData, axes.get_figure(root=True), x=CURVE_DISTANCE * place, units="points"
+    )
     rows = pd.DataFrame(
         [
             {"x": ratio, "kind": value.kind, "value": value.value, "low": low, "high": high}
@@ -166,7 +168,14 @@ def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
     )
     measured = rows[rows["kind"] == "measured"]
     ranges = rows[rows["kind"] != "measured"].assign(kind=marks.TEXT)
-    marks.boxes(axes, ranges["x"].to_numpy(), ranges, style, at, 1.1 * CURVE_DISTANCE * (right - left) / PANEL_WIDTH)
+    marks.boxes(
+        axes,
+        ranges["x"].to_numpy(),
+        ranges,
+        style,
+        at,
+        1.1 * CURVE_DISTANCE * (right - left) / PANEL_WIDTH,
+    )
     marks.arrows(axes, ranges["x"].to_numpy(), ranges, style.colour, at)
     marks.intervals(axes, measured["x"].to_numpy(), measured, style.colour, at)
     marks.scatter(
@@ -209,7 +218,9 @@ def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
                 [np.mean(shown)] * 2, (at - 0.15, at + 0.15), color=colour, linewidth=2, zorder=3
             )
         if high > LARGEST_RATIO:
-            axes.plot([LARGEST_RATIO], [at], ">", color=colour, markersize=7, clip_on=False, zorder=3)
+            axes.plot(
+                [LARGEST_RATIO], [at], ">", color=colour, markersize=7, clip_on=False, zorder=3
+            )
 
 
 def _limited(value: Value) -> bool:

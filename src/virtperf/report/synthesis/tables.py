@@ -78,49 +78,34 @@ def frame(rows: Mapping[str, Row], found: Found) -> pd.DataFrame:
 
 
 def matrix(questions: Sequence[Question], found: Found, studies: Sequence[str]) -> Record:
-    """Systems by quantities, a table a question; below it the studies without a number, with the
-    reason.
-    """
-    blocks: list[Block] = []
-    for asked in questions:
-        every = sorted(
-            (value for row in asked.rows for value in found[row.id]),
-            key=lambda value: studies.index(value.study),
-        )
-        rows = tuple(
-            (
-                (system or study, Span(text=study, style="small")) if system else study,
-                *(
-                    _cell([v for v in found[row.id] if (v.study, v.system) == (study, system)])
-                    for row in asked.rows
-                ),
-            )
-            for study, system in dict.fromkeys((v.study, v.system) for v in every)
-        )
-        columns = ("System", *(row.says for row in asked.rows))
-        blocks += [
-            Heading(text=asked.label),
-            Grid(label=asked.label, columns=columns, rows=rows, stacks=True),
-        ]
-        blocks += [
-            Paragraph(words=f"{study} is not in this table: {reason}", style="small")
-            for study, reason in asked.unused.items()
-        ]
-        others = [s for s in studies if s not in asked.studies and s not in asked.unused]
-        if others:
-            words = f"Not varied or not measured in {joined(others)}."
-            blocks.append(Paragraph(words=words, style="small"))
-    shown = [value for values in found.values() for value in values]
-    numbers = frame({row.id: row for asked in questions for row in asked.rows}, found)
-    remark = Paragraph(words=KINDS_OF_WORDS, style="small")
-    return record(
-        "matrix",
-        "Every quantity and every system",
-        remark,
-        *blocks,
-        values=shown,
-        numbers=numbers,
+    """How many numbers each system has for each question, and why a study has none."""
+    every = [value for asked in questions for row in asked.rows for value in found[row.id]]
+    systems = dict.fromkeys(
+        (v.study, v.system) for v in sorted(every, key=lambda value: studies.index(value.study))
     )
+    rows: list[tuple[Words, ...]] = []
+    for study, system in systems:
+        cells: list[Words] = [_with(system or study, study if system else "")]
+        for asked in questions:
+            count = sum(
+                (value.study, value.system) == (study, system)
+                for row in asked.rows
+                for value in found[row.id]
+            )
+            cells.append(str(count) if count else (Span(text="none", style="empty"),))
+        rows.append(tuple(cells))
+    columns = ("System", *(asked.label for asked in questions))
+    grid = Grid(
+        label="Numbers by system and question", columns=columns, rows=tuple(rows), stacks=True
+    )
+    reasons = [
+        Paragraph(words=f"{asked.label}, {study}: {reason}", style="small")
+        for asked in questions
+        for study, reason in asked.unused.items()
+    ]
+    numbers = frame({row.id: row for asked in questions for row in asked.rows}, found)
+    title = "How many numbers each system has for each question"
+    return record("matrix", title, grid, *reasons, values=every, numbers=numbers)
 
 
 def question(asked: Question, found: Found) -> Record:
@@ -146,6 +131,7 @@ def question(asked: Question, found: Found) -> Record:
                 Paragraph(words=(Span(text=f"{row.says}. ", style="strong"), compared.words))
             )
     columns = ("Quantity", "System", "What is compared", "Value", "Evidence")
+    remarks.append(Paragraph(words=KINDS_OF_WORDS, style="small"))
     grid = Grid(label=asked.label, columns=columns, rows=tuple(lines), stacks=True)
     numbers = frame(
         {row.id: row for row in asked.rows}, {row.id: found[row.id] for row in asked.rows}
@@ -228,20 +214,20 @@ def joint(found: Sequence[JointValues], pairs: Sequence[tuple[float, float]]) ->
 
 
 def limits(found: Sequence[Course]) -> Record:
-    """At which tested ratio each system has its largest throughput, and at which it loses some."""
-    chosen = [c for c in found if c.measure in ("throughput", capacity.PER_GUEST)]
+    """At which tested ratios throughput stays near its reference, and at which it does not."""
+    chosen = [course for course in found if course.measure == "throughput"]
     rows: list[tuple[Words, ...]] = []
     for course in chosen:
-        known, first = course.limits, min((r for r, _ in course.points), default=0.0)
+        known, curve = course.limits, course.curve
+        start = capacity.short(curve.ratio(curve.reference))
         rows.append(
             (
-                course.curve.of.replace("cpu", "CPU"),
-                _with(course.system or course.curve.study, course.curve.study),
-                _with(f"{course.curve.label}, {course.measure}", f"1: {course.curve.against}"),
-                f"{capacity.short(first)} to {capacity.short(max(known.tested))}",
-                known.peak,
-                _ratios([r for r in known.kept if r > first]),
+                curve.of.replace("cpu", "CPU"),
+                _with(course.system or curve.study, curve.study),
+                _with(curve.label, f"1: {curve.against}, ratio {start}"),
+                _ratios(known.kept),
                 _ratios(known.lost),
+                _ratios(known.unknown),
             )
         )
     percent = f"{100 * KEPT:g} %"
@@ -249,16 +235,17 @@ def limits(found: Sequence[Course]) -> Record:
         "Resource",
         "System",
         "What is compared",
-        "Ratios tested",
-        "Largest at",
         f"At least {percent} at",
         f"Less than {percent} at",
+        "Not known at",
     )
-    title = "At which overcommitment ratio each system loses throughput"
+    title = (
+        f"Overcommitment ratios with at least {percent} of the reference throughput, and with less"
+    )
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
     note = (
-        f"A ratio is listed where the range or the interval lies wholly on one side of {percent} of the reference; "
-        "of the tested ratios in neither column the study does not say enough."
+        "Total throughput of all guests at the ratios that were tested. A ratio stands in the first or the second column "
+        f"where the whole range or interval lies on one side of {percent}."
     )
     values = [value for course in chosen for _, values in course.points for value in values]
     return record("limits", title, grid, Paragraph(words=note, style="small"), values=values)
@@ -329,19 +316,6 @@ def spoken(values: Sequence[Value], *, named: bool = True) -> str:
     if not named:
         return " and ".join(value.words for value in values) or NO_NUMBER
     return "; ".join(f"{value.name}: {value.said}" for value in values) or NO_NUMBER
-
-
-def _cell(values: Sequence[Value]) -> Words:
-    if not values:
-        return (Span(text=NO_NUMBER, style="empty"),)
-    parts: list[str | Span] = []
-    for k, value in enumerate(values):
-        parts += [
-            "; " if k else "",
-            f"{value.label}: ",
-            Span(text=value.said, link=value.link),
-        ]
-    return tuple(parts)
 
 
 def _listed(values: Sequence[Value]) -> str:

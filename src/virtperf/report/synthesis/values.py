@@ -32,6 +32,8 @@ REFERENCE = "reference"
 _problem = partial(StudyError, file="data/synthesis.yaml")
 WIDE = 20.0
 """How many times its lowest value a range may reach before only one of its ends is told."""
+ROUNDED = 0.02
+"""The width of a range, of its upper end, up to which its middle is told too."""
 _RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
 
 
@@ -151,7 +153,8 @@ def system_of(study: Study, key: str) -> str:
         return _known(study.systems, key, f"{study.id} has no system")
     if len(study.systems) > 1:
         raise _problem(
-            f"{study.id} has several systems", expected=f"`system`, one of {', '.join(study.systems)}"
+            f"{study.id} has several systems",
+            expected=f"`system`, one of {', '.join(study.systems)}",
         )
     return next(iter(study.systems.values()), "")
 
@@ -219,17 +222,18 @@ def derived_values(
 
 
 def _in_words(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
-    """`range_words`; a narrow range around "the same" has no middle, which would read as a
-    change.
+    """`range_words`; a range wider than the room of a rounded number has no middle, which would
+    read as a value that somebody stated.
     """
-    if (
-        len(ends) == 2
-        and ends[0] <= bounds.same <= ends[1] < math.inf
-        and ends[0] > bounds.low
-        and not searched
-    ):
-        return f"{pretty(ends[0], PROSE_SIGNIFICANT)} to {pretty(ends[1], PROSE_SIGNIFICANT)}"
+    pairs = list(zip(ends[::2], ends[1::2], strict=True))
+    closed = all(low > bounds.low and high < bounds.high for low, high in pairs)
+    if closed and not searched and any(high - low > ROUNDED * abs(high) for low, high in pairs):
+        return " or ".join(" to ".join(_digits(low, high)) for low, high in pairs)
     return range_words(ends, bounds, searched=searched)
+
+
+def _digits(low: float, high: float) -> tuple[str, str]:
+    return pretty(low, PROSE_SIGNIFICANT), pretty(high, PROSE_SIGNIFICANT)
 
 
 def useful(ends: Sequence[float]) -> list[float]:
@@ -289,7 +293,9 @@ def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
     )
     low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
     turned = _percent if claim.kind == "percent_change" and unit == RATIO else _same
-    pieces = () if math.isnan(low) or math.isnan(high) else ((turned(low), turned(high)),)
+    pieces: tuple[Piece, ...] = ()
+    if unit and not (math.isnan(low) or math.isnan(high)):
+        pieces = ((turned(low), turned(high)),)
     bounds = _RATIO if unit == RATIO else Bounds()
     words = _in_words(useful(pieces[0]), bounds) if pieces else claim.says
     return Value(
