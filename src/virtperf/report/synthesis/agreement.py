@@ -65,7 +65,7 @@ def _narrow(value: Value) -> bool:
     if not value.pieces:
         return False
     low, high = _ends([value])
-    return 0 < low and high <= WIDEST * low
+    return low > 0 and high <= WIDEST * low
 
 
 def _ends(values: Sequence[Value]) -> Piece:

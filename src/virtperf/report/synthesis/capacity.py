@@ -172,7 +172,7 @@ def said_of_all(values: Sequence[Value]) -> str:
     """The kinds of values and the range from the smallest to the largest, which has no middle."""
     kinds = " and ".join(dict.fromkeys(v.kind for v in values if v.kind != REFERENCE))
     low, high = useful(ends_of(values))
-    both = 0 < low and math.isfinite(high)
+    both = low > 0 and math.isfinite(high)
     words = (
         f"{pretty(low, PROSE_SIGNIFICANT)} to {pretty(high, PROSE_SIGNIFICANT)}"
         if both

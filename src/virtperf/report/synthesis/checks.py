@@ -5,6 +5,7 @@ names is there, and no study that has to do with a question is left out without 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from rawperf.core.errors import Report, StudyError, VirtperfError
 from virtperf.report.synthesis.capacity import along, corners
@@ -25,6 +26,7 @@ from virtperf.report.synthesis.values import (
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
 
+_problem = partial(StudyError, file="data/synthesis.yaml")
 Known = Mapping[str, tuple[Study, Iterable[Claim]]]
 """Definition and claims by study."""
 
@@ -55,8 +57,8 @@ def check_synthesis(file: SynthesisFile, known: Known, report: Report) -> None:
         except VirtperfError as err:
             report(err)
     for question in file.questions:
-        for err in left_out(question, known):
-            report(err)
+        for problem in left_out(question, known):
+            report(problem)
 
 
 def left_out(question: Question, known: Known) -> Iterator[StudyError]:
@@ -93,7 +95,3 @@ def speaks_of(study: Study, words: Iterable[str]) -> str:
         ),
         "",
     )
-
-
-def _problem(what: str, **more: str) -> StudyError:
-    return StudyError(what, file="data/synthesis.yaml", **more)

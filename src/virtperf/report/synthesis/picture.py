@@ -68,7 +68,7 @@ def ratios(
         place = 0.0
         for says, values in groups.items():
             place += 0.3 + 0.45 * (1 + heads[says].count("\n"))
-            _name(axes, place - 0.55, heads[says], fontweight="bold")
+            _name(axes, place - 0.55, heads[says], weight="bold")
             for value in values:
                 _name(axes, place - 0.1, wrapped(value.name, 96))
                 _value(axes, place + 0.12, value, look(studies.index(value.study)).colour)
@@ -92,7 +92,7 @@ def ratios(
     return figure
 
 
-def _name(axes: Axes, at: float, text: str, **style: str) -> None:
+def _name(axes: Axes, at: float, text: str, *, weight: str = "normal") -> None:
     """A line of text over the bars, from the left edge of the plot."""
     axes.annotate(
         text,
@@ -102,7 +102,7 @@ def _name(axes: Axes, at: float, text: str, **style: str) -> None:
         va="bottom",
         zorder=5,
         bbox={"facecolor": SURFACE_COLOUR, "edgecolor": "none", "pad": 0.5},
-        **style,
+        fontweight=weight,
     )
 
 

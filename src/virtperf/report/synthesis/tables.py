@@ -12,7 +12,7 @@ import pandas as pd
 from virtperf.core.provenance import Provenance
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.data import StudyData
-from virtperf.report.records import Block, Grid, Heading, Numbers, Paragraph, Record, Span, Words
+from virtperf.report.records import Block, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.synthesis import capacity
 from virtperf.report.synthesis.agreement import Agreement, agreement
 from virtperf.report.synthesis.capacity import KEPT, Course
@@ -165,8 +165,8 @@ def agreements(questions: Sequence[Question], found: Found) -> Record:
     )
     grid = Grid(label="Shared quantities", columns=columns, rows=tuple(rows), stacks=True)
     note = (
-        "Only ranges and intervals with two limits, at most a factor of 1.5 apart, are compared. Studies agree if all of "
-        "their values lie within 5 %. They differ if two of them are more than 5 % apart at their nearest. Systems, "
+        "Only ranges and intervals with two limits, at most a factor of 1.5 apart, are compared. Studies agree if all "
+        "of their values lie within 5 %. They differ if two of them are more than 5 % apart at their nearest. Systems, "
         "workloads and machines are not the same, so that a difference is no contradiction."
     )
     remark = Paragraph(words=note, style="small")
@@ -244,8 +244,8 @@ def limits(found: Sequence[Course]) -> Record:
     )
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
     note = (
-        "Total throughput of all guests at the ratios that were tested. A ratio stands in the first or the second column "
-        f"where the whole range or interval lies on one side of {percent}."
+        "Total throughput of all guests at the ratios that were tested. A ratio stands in the first or the second "
+        f"column where the whole range or interval lies on one side of {percent}."
     )
     values = [value for course in chosen for _, values in course.points for value in values]
     return record("limits", title, grid, Paragraph(words=note, style="small"), values=values)
