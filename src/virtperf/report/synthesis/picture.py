@@ -35,6 +35,8 @@ from virtperf.report.wording import wrapped
 
 LINE = 32.0
 """Points of height that one value takes: its name and its bar."""
+NAME_WIDTH = 62
+"""Characters of a line of text, so that a phone shows it whole."""
 LARGEST_RATIO = 2.5
 """The end of the axis of ratios; what lies beyond is an arrow."""
 CURVE_DISTANCE = 6
@@ -58,11 +60,15 @@ def ratios(
         for name, values in found.items()
         if rows[name].unit == RATIO and (limited := [v for v in values if _limited(v)])
     }
-    heads = {says: wrapped(says, 84) for says in groups}
-    height = sum(
-        LINE * (len(values) + 0.3) + 14 * (1 + heads[says].count("\n"))
-        for says, values in groups.items()
-    )
+    heads = {says: wrapped(says, NAME_WIDTH) for says in groups}
+    names = {
+        value.name: wrapped(value.name, NAME_WIDTH)
+        for values in groups.values()
+        for value in values
+    }
+    lines = sum(head.count("\n") + 1 for head in heads.values())
+    lines += sum(names[v.name].count("\n") for values in groups.values() for v in values)
+    height = LINE * sum(len(values) + 0.3 for values in groups.values()) + 14 * lines
     with theme():
         figure, (axes,) = panels(height=height + 75)
         place = 0.0
@@ -70,7 +76,8 @@ def ratios(
             place += 0.3 + 0.45 * (1 + heads[says].count("\n"))
             _name(axes, place - 0.55, heads[says], weight="bold")
             for value in values:
-                _name(axes, place - 0.1, wrapped(value.name, 96))
+                place += 0.45 * names[value.name].count("\n")
+                _name(axes, place - 0.1, names[value.name])
                 _value(axes, place + 0.12, value, look(studies.index(value.study)).colour)
                 place += 1
         axes.axvline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
@@ -200,6 +207,9 @@ def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
     for low, high in value.pieces:
         shown = max(low, 0.0), min(high, LARGEST_RATIO)
         if value.kind == "measured":
+            if value.value > LARGEST_RATIO:
+                axes.plot([LARGEST_RATIO], [at], ">", color=colour, markersize=7, clip_on=False)
+                continue
             axes.plot(shown, (at, at), color=colour, linewidth=2, zorder=3)
             axes.plot([value.value], [at], "o", color=colour, markersize=6, zorder=4)
             continue

@@ -297,7 +297,10 @@ def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
     if unit and not (math.isnan(low) or math.isnan(high)):
         pieces = ((turned(low), turned(high)),)
     bounds = _RATIO if unit == RATIO else Bounds()
-    words = _in_words(useful(pieces[0]), bounds) if pieces else claim.says
+    words = claim.says
+    if pieces:  # of a number that is printed, that number stands before its limits
+        told = range_words if claim.value is not None else _in_words
+        words = told(useful(pieces[0]), bounds)
     return Value(
         data.study.id,
         asked.label,
