@@ -108,10 +108,11 @@ def fit_line(
     # Far from zero the columns 1 and x are all but equal; the centred columns give the digits back.
     back = np.array([[1.0, -centre], [0.0, 1.0]])
     centred = sm.WLS(ys, np.vander(xs - centre, 2, increasing=True), weights=w).fit()
-    covariance = back @ centred.cov_params() @ back.T
+    covariance = np.full((2, 2), np.nan)
+    if len(xs) > len(NAMES):
+        covariance = back @ centred.cov_params() @ back.T
     warnings: tuple[str, ...] = ()
     if len(xs) == len(NAMES):
-        covariance = np.full((2, 2), np.nan)
         warnings = (f"{NO_DF}: there are no standard errors",)
     elif np.allclose(centred.fittedvalues, ys, rtol=1e-12, atol=1e-12 * float(np.ptp(ys))):
         warnings = (
