@@ -41,24 +41,31 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
         virtperf what-if --cpu-ratio 2 --memory-ratio 1.5
     """
     from virtperf.core.params import load_parameters
-    from virtperf.report.synthesis.loaded import load_synthesis
+    from virtperf.report.synthesis import capacity
+    from virtperf.report.synthesis.definition import FILE, load_file
 
     asked = {"cpu": cpu_ratio, "memory": memory_ratio}
     if all(ratio is None for ratio in asked.values()):
         raise click.UsageError("name a ratio: --cpu-ratio, --memory-ratio or both")
     level = load_parameters(layout.parameters).level
-    synthesis = load_synthesis(layout.root / "data", level=level)
-    if cpu_ratio is not None and memory_ratio is not None and synthesis.grids:
+    data = layout.root / "data"
+    file = load_file(data / FILE)
+    curves = [curve for curve in file.curves if asked[curve.of] is not None]
+    # Not all of the synthesis: claims and pictures take as long as all that is printed here.
+    both = file.grids if cpu_ratio is not None and memory_ratio is not None else ()
+    studies = capacity.studies_of([*curves, *both], data)
+    if both and cpu_ratio is not None and memory_ratio is not None:
         click.echo(f"both together: CPUs {cpu_ratio:g}, memory {memory_ratio:g}")
-        for grid in synthesis.grids:
+        for grid in capacity.grids(studies, both, level):
             click.echo(_head(grid.system, grid.grid))
             click.echo(f"      {grid.grid.measure}: {grid.at(cpu_ratio, memory_ratio)}")
+    found = capacity.courses(studies, curves, level)
     for of, ratio in asked.items():
         if ratio is None:
             continue
         click.echo(f"{_TITLES[of]} {ratio:g}")
         groups: dict[str, list[Course]] = {}
-        for course in synthesis.courses:
+        for course in found:
             if course.curve.of == of:
                 groups.setdefault(_head(course.system, course.curve), []).append(course)
         for head, courses in groups.items():

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from rawperf.core.errors import StudyError
+from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.report.data import StudyData
+from virtperf.report.data import StudyData, load
 from virtperf.report.range_words import Bounds, range_words
 from virtperf.report.synthesis.definition import (
     RATIO,
@@ -195,6 +197,13 @@ def short(ratio: float) -> str:
 def pretty_ratio(ratio: float) -> float:
     """A ratio to three digits."""
     return float(f"{ratio:.3g}")
+
+
+def studies_of(asked: Iterable[Curve | JointGrid], data: Path) -> dict[str, StudyData]:
+    """The studies that curves and grids name, without claims, which curves do not need."""
+    names = {one.study for one in asked}
+    known = Layout(data.parent).studies()
+    return {name: load(name, data, with_claims=False) for name in known if name in names}
 
 
 def courses(
