@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import statsmodels.api as sm
 from numpy.typing import ArrayLike
+from statsmodels.tools.sm_exceptions import SingularMatrixWarning
 
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
@@ -104,7 +105,10 @@ def fit_line(
     centre = float(xs.mean())
     model = sm.WLS(ys, np.vander(xs, 2, increasing=True), weights=w)
     model.data.xnames = list(NAMES)
-    results = model.fit()
+    with python_warnings.catch_warnings():
+        # x far from zero: the centred columns below have the digits
+        python_warnings.simplefilter("ignore", SingularMatrixWarning)
+        results = model.fit()
     # Far from zero the columns 1 and x are all but equal; the centred columns give the digits back.
     back = np.array([[1.0, -centre], [0.0, 1.0]])
     centred = sm.WLS(ys, np.vander(xs - centre, 2, increasing=True), weights=w).fit()
