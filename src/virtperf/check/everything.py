@@ -148,7 +148,7 @@ def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems:
         with problems.caught(path.parent):
             file = load_file(path, problems.of(path.parent))
             known = {name: (study, claims_of(study)) for name, study in studies.items()}
-            check_synthesis(file, known, problems.of(path.parent))
+            check_synthesis(file, known, problems.of(layout.root))
 
 
 def placeholders(layout: Layout, studies: list[str]) -> str:

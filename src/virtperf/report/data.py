@@ -104,11 +104,14 @@ class StudyData:
         return found
 
 
-def load(study_id: str, data: Path, *, examples: bool = False) -> StudyData:
+def load(
+    study_id: str, data: Path, *, examples: bool = False, with_claims: bool = True
+) -> StudyData:
     """Read a study's files below the data folder.
 
     Of runs the measured ones; with `examples` the made-up example runs too, and verdicts by them
-    where nothing was measured. A `VirtperfError` names the known studies where this one is unknown,
+    where nothing was measured. Claims, whose file takes longest to read, are left out without
+    `with_claims`. A `VirtperfError` names the known studies where this one is unknown,
     and the stage to run again where a file can't be read or has other columns than it should.
     """
     folders = {
@@ -180,7 +183,7 @@ def load(study_id: str, data: Path, *, examples: bool = False) -> StudyData:
         judged = stage_tables.EXAMPLE_VERDICTS
     return StudyData(
         study=study,
-        claims=claims_of(study, reading=reading) if claimed else None,
+        claims=claims_of(study, reading=reading) if claimed and with_claims else None,
         points=frame("reconstructed", stage_tables.POINTS),
         ranges=frame("reconstructed", stage_tables.RANGES),
         claim_results=frame("reconstructed", stage_tables.CLAIMS),
