@@ -31,6 +31,7 @@ class Study(Model):
     `findings`: the most important first. `telling`: the figure that stands for the study.
     `conventions`: what we had to add to the paper's description to be able to compute. `errata`:
         mistakes of the paper.
+    `example_report`: whether reports/example-<id>.html shows the runs below examples/<id>.
     `systems`: what was run on what, with the year, such as "z/VM 5.3 on z9, 2009": its name
         wherever studies stand side by side.
     `names`: what facts of machines, guests, networks, workload and procedure are called whose names
@@ -52,6 +53,7 @@ class Study(Model):
     exhibits: tuple[Exhibit, ...]
     derived: tuple[Derived, ...] = ()
     telling: str | None = None
+    example_report: bool = False
     inputs: tuple[Declaration, ...] = ()
     systems: dict[str, Annotated[str, Field(min_length=3)]] = {}
     machines: dict[str, parts.Machine] = {}
