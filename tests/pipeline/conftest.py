@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from virtperf.core.warm import warm
 
 from virtperf.cli import main
-from virtperf.core.warm import warm
 from virtperf.pipeline.run import FIXED, FORKS
 
 STAGES = """\

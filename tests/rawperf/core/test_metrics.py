@@ -43,7 +43,7 @@ def dictionary(tmp_path):
 
 @pytest.fixture(scope="module")
 def real(root):
-    return with_presets(load_metrics(root / "data" / "metrics.yaml"))
+    return with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"))
 
 
 def records(*rows):

@@ -22,7 +22,7 @@ def study(tmp_path):
 
 @pytest.fixture(scope="module")
 def dictionary(root):
-    return load_metrics(root / "data" / "metrics.yaml")
+    return load_metrics(root / "src" / "rawperf" / "metrics.yaml")
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def place(tmp_path, root):
         def bytes(self):
             return {p.name: p.read_bytes() for p in sorted(self.out.iterdir())}
 
-    shutil.copy(root / "data" / "metrics.yaml", Place.metrics)
+    shutil.copy(root / "src" / "rawperf" / "metrics.yaml", Place.metrics)
     Place.measured.mkdir()
     return Place()
 
@@ -376,7 +376,7 @@ def test_the_example_is_read_without_a_warning(root, example, tmp_path):
     done = ingest(
         study,
         {"measured": tmp_path / "copy"},
-        root / "data" / "metrics.yaml",
+        root / "src" / "rawperf" / "metrics.yaml",
         tmp_path / "out",
         tmp_path / "cache",
         jobs=1,
