@@ -148,6 +148,7 @@ def test_one_file_is_read_by_a_declaration_or_a_study_s_inputs(
     (published / "study.yaml").write_text(
         STUDY + INPUTS.replace("counts, in tens", "counts in tens")
     )
+    (tmp_path / "src" / "rawperf").mkdir(parents=True)
     (tmp_path / "src" / "rawperf" / "metrics.yaml").write_text(
         (root / "src" / "rawperf" / "metrics.yaml").read_text()
     )
