@@ -122,4 +122,6 @@ def table(data: bytes, place: Path) -> pd.DataFrame:
 def _layout() -> Layout | None:
     """The repository that the working folder lies in, if it lies in one."""
     layouts = (Layout(folder) for folder in (Path.cwd(), *Path.cwd().parents))
-    return next((layout for layout in layouts if layout.readings.is_file()), None)
+    return next(
+        (layout for layout in layouts if (layout.root / "data" / "published").is_dir()), None
+    )
