@@ -65,11 +65,14 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
     if not studies:
         check_synthesis_file(layout, defined, problems)
     counts = f"{plural(len(chosen), 'study', 'studies')}, {plural(runs, 'measured run')}"
-    return problems, f"{counts}, data/metrics.yaml, data/readings.yaml, params.yaml, pipelines"
+    return (
+        problems,
+        f"{counts}, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml, pipelines",
+    )
 
 
 def _metrics(path: Path, problems: Problems) -> MetricDictionary | None:
-    """Check `data/metrics.yaml` and what declared formats say of it; None where it can't be
+    """Check `src/rawperf/metrics.yaml` and what declared formats say of it; None where it can't be
     loaded.
     """
     with problems.caught(path.parent):

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rawperf.core.errors import VirtperfError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core import stage_tables
 from virtperf.core.mean import Mean
 from virtperf.core.provenance import Provenance
@@ -125,7 +125,7 @@ def load(
             f"there is no study {study_id!r}",
             file=data / "published" / study_id,
             expected=f"one of {', '.join(known) or 'none'}",
-            remedy=near(study_id, known),
+            remedy=did_you_mean(study_id, known),
         )
     study = load_study(folders[study_id])
     missing: list[str] = []

@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from rawperf.core.declaration import Declaration
 from rawperf.core.errors import Report, StudyError, stop
 from rawperf.core.model import Keyed, Level, Model, Whole, load_model
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import Document
 from virtperf.study import parts
 from virtperf.study.derived import Derived, derivations_of
@@ -276,7 +276,7 @@ def _check_derived(study: Study, report: Report) -> None:
             if exhibit not in exhibits:
                 parts = {
                     "expected": "an id of exhibits, or text",
-                    "remedy": near(exhibit, exhibits),
+                    "remedy": did_you_mean(exhibit, exhibits),
                 }
                 report(
                     study.document.error(f"unknown exhibit {exhibit!r}", *place, "about", **parts)

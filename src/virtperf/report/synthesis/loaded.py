@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rawperf.core.errors import StudyError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.paths import Layout
 from virtperf.report.data import StudyData, load
 from virtperf.report.kinds._figure import drawing
@@ -114,7 +114,9 @@ class Synthesis:
         """
         known = {question.id: question for question in self.file.questions}
         if name not in known:
-            raise StudyError(f"there is no question {name!r}", file=FILE, remedy=near(name, known))
+            raise StudyError(
+                f"there is no question {name!r}", file=FILE, remedy=did_you_mean(name, known)
+            )
         return Shown(tables.question(known[name], self.values))
 
     def agreements(self) -> Shown:
@@ -148,7 +150,7 @@ class Synthesis:
                 raise StudyError(
                     f"sentences: there is no row {name!r}",
                     file=FILE,
-                    remedy=near(name, self.values),
+                    remedy=did_you_mean(name, self.values),
                 )
             if study:
                 study_named(self.studies, study)

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any, TypeVar
 
 from rawperf.core.errors import StudyError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
 from virtperf.report.data import StudyData
@@ -322,7 +322,7 @@ def claim_named(study: str, claims: Iterable[Claim], name: str) -> Claim:
 
 def _known(among: Mapping[str, T], name: str, problem: str) -> T:
     if name not in among:
-        raise _problem(f"{problem} {name!r}", remedy=near(name, among))
+        raise _problem(f"{problem} {name!r}", remedy=did_you_mean(name, among))
     return among[name]
 
 
