@@ -62,7 +62,8 @@ def test_every_kind_of_damage_is_named_and_the_study_still_renders(workplace: Wo
     workplace.run("report", STUDY, "--examples")
     reports = workplace.root / "reports"
     pages = [(reports / f"{name}example-{STUDY}.html").read_text() for name in ("", "quality-")]
-    assert all(run in pages[1] for run in refused)
+    quality = pages[1].replace("<wbr>", "").replace("\u200b", "")
+    assert [run for run in sorted(refused) if run not in quality] == []
     assert "<script>alert" not in "".join(pages)
     assert "Figure 12" in pages[0] and "made up around known values" in pages[0]
 
