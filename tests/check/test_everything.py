@@ -197,7 +197,9 @@ def test_all_problems_are_listed_not_only_the_first(repository, edit):
     )
     edit("params.yaml", "level: 0.95", "levle: 0.95")
     edit("params.yaml", "readings: default", "readings: mild")
-    edit("data/metrics.yaml", "  clients:\n    unit: count", "  clients:\n    unit: furlongs")
+    edit(
+        "src/rawperf/metrics.yaml", "  clients:\n    unit: count", "  clients:\n    unit: furlongs"
+    )
     text = "\n".join(found(repository))
     for part in (
         "default 'c'",
@@ -235,7 +237,7 @@ def test_names_and_types_that_are_wrong_are_all_listed(repository, edit):
 
 
 def test_the_metric_dictionary_is_checked(repository, edit):
-    edit("data/metrics.yaml", "  clients:\n    unit: count\n", "  clients:\n")
+    edit("src/rawperf/metrics.yaml", "  clients:\n    unit: count\n", "  clients:\n")
     assert any("'unit' is missing" in p for p in found(repository))
 
 

@@ -29,16 +29,15 @@ class Workplace:
             ) from result.exception
         return result
 
-    def after_ingest(self) -> str:
-        """All stages that follow ingest; returns the rendered page."""
-        for stage in ("summarize", "judge", "notebook", "report"):
-            self.run(stage, STUDY)
+    def report(self) -> str:
+        """The last stage; returns the rendered page."""
+        self.run("report", STUDY)
         return (self.root / "reports" / f"{STUDY}.html").read_text()
 
     @property
-    def runs(self) -> Path:
-        """Simulated run folders."""
-        return self.root / "data" / "reconstructed" / STUDY / "runs"
+    def examples(self) -> Path:
+        """Example run folders."""
+        return self.root / "examples" / STUDY
 
     @property
     def measured(self) -> Path:
@@ -50,12 +49,11 @@ class Workplace:
 def workplace(root: Path, tmp_path: Path) -> Workplace:
     """The repository's data as the pipeline left it; `make test` runs the pipeline first."""
     if not (root / "data" / "reconstructed" / STUDY / POINTS.file).exists():
-        pytest.skip("the pipeline has not run: `dvc repro` first")
-    for part in (f"data/published/{STUDY}", f"data/reconstructed/{STUDY}"):
+        raise AssertionError("the pipeline has not run: `virtperf pipeline` first")
+    for part in (f"data/published/{STUDY}", f"data/reconstructed/{STUDY}", f"examples/{STUDY}"):
         shutil.copytree(root / part, tmp_path / part)
     (tmp_path / "notebooks").mkdir()
     for part in (
-        "data/metrics.yaml",
         "data/readings.yaml",
         "params.yaml",
         f"notebooks/{STUDY}.ipynb",

@@ -1,8 +1,8 @@
-"""Damaged and hostile raw files, all those of a condition too: one clear error each, the rest of the study still renders,
-nothing executes."""
+"""Damaged and hostile raw files: one clear error each, the rest of the study still renders, nothing executes."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 
@@ -13,56 +13,69 @@ from tests.end_to_end.conftest import STUDY, Workplace
 BOMB = b'<?xml version="1.0"?><!DOCTYPE iwl [<!ENTITY x SYSTEM "file:///etc/hostname">]><iwl><snapshot>&x;</snapshot></iwl>'
 
 
+def unpacked(path):
+    return gzip.decompress(path.read_bytes())
+
+
 @pytest.mark.slow
 def test_every_kind_of_damage_is_named_and_the_study_still_renders(workplace: Workplace):
-    runs = workplace.runs
-    (runs / "scaling-xen-6-r1" / "xentop.txt").unlink()
-    listing = runs / "scaling-xen-12-r2" / "xentop.txt"
-    listing.write_bytes(listing.read_bytes()[:-40])
-    garbled = runs / "scaling-zvm-9-r2" / "perfkit.txt"
-    garbled.write_bytes(re.sub(rb"( P03 +\d+)\.\d", rb"\1.?", garbled.read_bytes(), count=1))
-    (runs / "scaling-xen-12-r1" / "drivers" / "triplet2" / "snapshots.xml").write_bytes(BOMB)
-    named = runs / "scaling-xen-15-r1" / "xentop.txt"
-    named.write_bytes(named.read_bytes().replace(b"    lnweb2 ", b"<script>alert(1)</script> "))
-    whole_condition = [f"scaling-xen-9-r{replicate}" for replicate in (1, 2, 3)]
+    runs = workplace.examples
+    (runs / "example-scaling-xen-6-r1" / "xentop.txt.gz").unlink()
+    listing = runs / "example-scaling-xen-12-r2" / "xentop.txt.gz"
+    listing.write_bytes(gzip.compress(unpacked(listing)[:-40]))
+    garbled = runs / "example-scaling-zvm-9-r2" / "perfkit.txt.gz"
+    text, found = re.subn(rb"( P03 +\d+)\.\d", rb"\1.?", unpacked(garbled), count=1)
+    assert found
+    garbled.write_bytes(gzip.compress(text))
+    snapshots = next((runs / "example-scaling-xen-12-r1" / "drivers").rglob("*.xml*"))
+    snapshots.write_bytes(gzip.compress(BOMB) if snapshots.suffix == ".gz" else BOMB)
+    named = runs / "example-scaling-xen-15-r1" / "xentop.txt.gz"
+    named.write_bytes(
+        gzip.compress(unpacked(named).replace(b"    lnweb2 ", b"<script>alert(1)</script> "))
+    )
+    whole_condition = [f"example-scaling-xen-9-r{replicate}" for replicate in (1, 2, 3)]
     for run in whole_condition:
         (runs / run / "run.yaml").write_text("study: [broken")
 
-    said = workplace.run("ingest", STUDY, status=3).output
+    said = workplace.run("runs", STUDY, status=3).output
     for run, reason in {
-        "scaling-xen-6-r1": "xentop.txt",
-        "scaling-zvm-9-r2": "perfkit.txt line",
-        "scaling-xen-12-r1": "snapshots.xml",
+        "example-scaling-xen-6-r1": "xentop.txt.gz",
+        "example-scaling-zvm-9-r2": "perfkit.txt.gz line",
+        "example-scaling-xen-12-r1": snapshots.name,
         **dict.fromkeys(whole_condition, "run.yaml"),
     }.items():
         lines = [line for line in said.splitlines() if f"quarantined {run}:" in line]
         assert len(lines) == 1, (run, said)
         assert reason in lines[0]
     index = json.loads((workplace.root / "data" / "samples" / STUDY / "index.json").read_text())
-    refused = {"scaling-xen-6-r1", "scaling-zvm-9-r2", "scaling-xen-12-r1", *whole_condition}
+    refused = {
+        "example-scaling-xen-6-r1",
+        "example-scaling-zvm-9-r2",
+        "example-scaling-xen-12-r1",
+        *whole_condition,
+    }
     assert {q["run"] for q in index["quarantined"]} == refused
-    cut = next(run for run in index["runs"] if run["run_id"] == "scaling-xen-12-r2")
+    cut = next(run for run in index["runs"] if run["run_id"] == "example-scaling-xen-12-r2")
     assert any("breaks off" in w for file in cut["files"] for w in file["warnings"])
     assert "hostname" not in said
 
-    page = workplace.after_ingest()
-    workplace.run("site", STUDY)
-    rehearsal = (workplace.root / "reports" / f"rehearsal-{STUDY}.html").read_text()
-    assert all(run in rehearsal for run in refused)
-    assert (
-        "Throughput (Xen, 9 guests)" not in rehearsal and "Throughput (Xen, 12 guests)" in rehearsal
-    )
-    assert "<script>alert" not in page + rehearsal
-    assert "Figure 12" in page
+    workplace.run("report", STUDY, "--examples")
+    reports = workplace.root / "reports"
+    pages = [(reports / f"{name}example-{STUDY}.html").read_text() for name in ("", "quality-")]
+    quality = pages[1].replace("<wbr>", "").replace("\u200b", "")
+    assert [run for run in sorted(refused) if run not in quality] == []
+    assert "<script>alert" not in "".join(pages)
+    assert "Figure 12" in pages[0] and "made up around known values" in pages[0]
 
 
 @pytest.mark.slow
 def test_only_changed_runs_are_read_again(workplace: Workplace):
-    workplace.run("ingest", STUDY)
+    workplace.run("runs", STUDY)
     samples = workplace.root / "data" / "samples" / STUDY
-    before = {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in samples.glob("*.parquet")}
-    log = workplace.runs / "scaling-xen-9-r1" / "drivers" / "triplet1" / "console.log"
+    before = {p.name: p.read_bytes() for p in samples.glob("*.parquet")}
+    log = workplace.examples / "example-scaling-xen-9-r1" / "drivers" / "triplet1.log"
+    assert b"web err 0" in log.read_bytes()
     log.write_bytes(log.read_bytes().replace(b"web err 0", b"web err 1", 1))
-    workplace.run("ingest", STUDY)
-    changed = {name for name, (data, _) in before.items() if (samples / name).read_bytes() != data}
-    assert changed == {"scaling-xen-9-r1.parquet"}
+    workplace.run("runs", STUDY)
+    changed = {name for name, data in before.items() if (samples / name).read_bytes() != data}
+    assert changed == {"example-scaling-xen-9-r1.parquet"}

@@ -24,8 +24,8 @@ def fingerprint(folder: Path) -> dict[str, str]:
     }
 
 
-FEW = 8
-"""Runs of the study that are kept: enough to be killed among them."""
+KEPT_RUNS = 8
+"""Enough runs of the study to be killed among them."""
 
 
 @pytest.mark.slow
@@ -33,7 +33,7 @@ def test_a_killed_stage_leaves_the_old_result_or_none_and_a_rerun_gives_the_same
     workplace: Workplace,
 ):
     cache, out = workplace.root / ".cache", workplace.root / "data" / "samples" / STUDY
-    for folder in sorted(workplace.runs.iterdir())[FEW:]:
+    for folder in sorted(p for p in workplace.examples.iterdir() if p.is_dir())[KEPT_RUNS:]:
         shutil.rmtree(folder)
 
     def forget() -> None:
@@ -41,13 +41,13 @@ def test_a_killed_stage_leaves_the_old_result_or_none_and_a_rerun_gives_the_same
         shutil.rmtree(out, ignore_errors=True)
 
     forget()
-    workplace.run("ingest", STUDY)
+    workplace.run("runs", STUDY)
     undisturbed = fingerprint(out)
-    assert len(undisturbed) == FEW + 1
-    command = [sys.executable, "-m", "virtperf.cli", "--root", str(workplace.root), "ingest", STUDY]
+    assert len(undisturbed) == KEPT_RUNS + 1
+    command = [sys.executable, "-m", "virtperf.cli", "--root", str(workplace.root), "runs", STUDY]
     moments = {
         "one run is read": lambda: any(cache.rglob("*.json")),
-        "half of them are": lambda: len(list(cache.rglob("*.json"))) >= FEW / 2,
+        "half of them are": lambda: len(list(cache.rglob("*.json"))) >= KEPT_RUNS / 2,
         "the result is written": lambda: out.exists() or any(out.parent.glob(f".{STUDY}.*")),
     }
     killed = 0
@@ -63,7 +63,7 @@ def test_a_killed_stage_leaves_the_old_result_or_none_and_a_rerun_gives_the_same
         os.killpg(process.pid, signal.SIGKILL)
         killed += process.wait() == -signal.SIGKILL
         assert not out.exists() or fingerprint(out) == undisturbed, moment
-        workplace.run("ingest", STUDY)
+        workplace.run("runs", STUDY)
         assert fingerprint(out) == undisturbed, moment
         assert [p.name for p in out.parent.iterdir()] == [STUDY], moment
     assert killed >= 2  # the last may have ended by itself

@@ -12,14 +12,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
 from virtperf.report.loaded import load_study
 
-EXAMPLE = "example-xen-9"
-
-
-def place(workplace: Workplace, root, provenance: str) -> None:
-    target = workplace.measured / EXAMPLE
-    shutil.copytree(root / "examples" / STUDY / EXAMPLE, target)
-    text = (target / "run.yaml").read_text()
-    (target / "run.yaml").write_text(re.sub(r"provenance: \w+", f"provenance: {provenance}", text))
+EXAMPLE = "example-scaling-xen-9-r1"
 
 
 def verdicts(workplace: Workplace) -> dict[str, str]:
@@ -28,31 +21,27 @@ def verdicts(workplace: Workplace) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_an_example_is_drawn_on_request_only_and_decides_nothing(workplace: Workplace, root):
-    place(workplace, root, "example")
-    for stage in ("ingest", "summarize", "judge"):
-        workplace.run(stage, STUDY)
+def test_examples_are_drawn_on_request_only_and_decide_nothing(workplace: Workplace):
+    workplace.run("runs", STUDY)
     assert set(verdicts(workplace).values()) <= {"no measurement", "not judged"}
     for shown in (False, True):
-        record = (
-            load_study(STUDY, workplace.root / "data", show_examples=shown).show("figure-6").record
-        )
+        study = load_study(STUDY, workplace.root / "data", show_examples=shown)
+        record = study.show("figure-6").record
         assert record is not None and (Provenance.EXAMPLE in record.provenance) is shown
-    parameters = workplace.root / "params.yaml"
-    parameters.write_text(
-        parameters.read_text().replace("show_examples: false", "show_examples: true")
-    )
-    page = workplace.after_ingest()
-    assert "made up for documentation" in page
-    assert set(verdicts(workplace).values()) <= {"no measurement", "not judged"}
+        assert len(study.runs("figure-6")) == (27 if shown else 0)
 
 
 @pytest.mark.slow
-def test_a_run_of_a_users_own_is_drawn_solid_and_judges_claims(workplace: Workplace, root):
+def test_a_run_of_a_users_own_is_drawn_solid_and_judges_claims(workplace: Workplace):
     # the same made-up files stand in for a user's run, in a folder that is thrown away
-    place(workplace, root, "measured")
-    workplace.run("ingest", STUDY)
-    page = workplace.after_ingest()
+    target = workplace.measured / "scaling-xen-9-r1"
+    shutil.copytree(workplace.examples / EXAMPLE, target)
+    shutil.rmtree(workplace.examples)
+    text = (target / "run.yaml").read_text()
+    text = re.sub(r"provenance: \w+", "provenance: measured", text)
+    (target / "run.yaml").write_text(text.replace(EXAMPLE, target.name))
+    workplace.run("runs", STUDY)
+    page = workplace.report()
     assert "measured, 95 % interval" in page
     assert (
         "no common scale with the paper" in page
