@@ -14,8 +14,7 @@ from virtperf.core.paths import Layout
 def layout(tmp_path: Path, root: Path) -> Layout:
     """A repository without any study."""
     (tmp_path / "data" / "published").mkdir(parents=True)
-    for name in ("metrics.yaml", "readings.yaml"):
-        shutil.copy(root / "data" / name, tmp_path / "data")
+    shutil.copy(root / "data" / "readings.yaml", tmp_path / "data")
     shutil.copy(root / "params.yaml", tmp_path)
     (tmp_path / "dvc.yaml").write_text("stages:\n  site:\n    cmd: virtperf site\n")
     return Layout(tmp_path)
