@@ -245,7 +245,7 @@ def _finite(value: Any) -> float | None:
 @dataclass(frozen=True)
 class TableTrace:
     """A printed table: its key (``study/table-4``), its file, the line of every row with its first
-    cell, misprinted cells with the reasons of their corrections, the claims that speak of it.
+    cell, misprinted cells with the reasons of their corrections, the claims about it.
     """
 
     key: str
