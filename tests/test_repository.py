@@ -13,12 +13,12 @@ from tests.imports import SOURCE, cycles, imported, module_path
 LAYERS = [
     {"core"},
     {"models", "study"},
-    {"reconstruct", "runs"},
-    {"verdicts", "measure"},
+    {"reconstruct"},
+    {"verdicts"},
+    {"runs"},
+    {"measure"},
     {"report"},
     {"pipeline"},
-    {"verify"},
-    {"crate"},
     {"check"},
     {"cli"},
 ]
@@ -148,8 +148,9 @@ MARKUP = re.compile(rf"(?<!\?P)<(/?({TAGS})(\s[^<>]*|/)?>|({TAGS})\s+[a-z-]+=)")
 def test_markup_is_written_by_templates_only():
     found = []
     for path in MODULES:
-        if path.is_relative_to(SOURCE / "virtperf" / "report" / "html"):
-            continue
+        report = SOURCE / "virtperf" / "report"
+        if path.is_relative_to(report / "html") or path == report / "plot" / "svg.py":
+            continue  # svg.py writes the root element of a drawing
         tree = ast.parse(without_docstrings(path))
         texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
         found += [(path, text) for text in texts if isinstance(text, str) and MARKUP.search(text)]

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from rawperf.base import Format
 from rawperf.core.errors import FormatError
+from rawperf.core.files import PACKAGED_METRICS
 from rawperf.core.metrics import MetricDictionary, load_metrics
 from rawperf.core.near import did_you_mean
 from rawperf.declared.metrics import extended, with_presets
 from rawperf.declared.read import DeclaredFormat
 from rawperf.registry import all_formats, head_of, sniff
 
-METRICS = Path(__file__).with_name("metrics.yaml")
+METRICS = PACKAGED_METRICS
 """The metric dictionary that the package brings."""
 
 

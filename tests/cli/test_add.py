@@ -33,9 +33,6 @@ def repository(tmp_path: Path, root: Path) -> Path:
     published = tmp_path / "data" / "published" / "toy"
     published.mkdir(parents=True)
     (published / "study.yaml").write_text(STUDY)
-    shutil.copy(
-        root / "src" / "rawperf" / "metrics.yaml", tmp_path / "src" / "rawperf" / "metrics.yaml"
-    )
     shutil.copy(root / "params.yaml", tmp_path / "params.yaml")
     return tmp_path
 

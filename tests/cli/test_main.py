@@ -15,7 +15,7 @@ from virtperf import cli
 from virtperf.cli import main
 from virtperf.study.new.write import write_study
 
-STAGES = ["reconstruct", "ingest", "summarize", "judge", "notebook", "report"]
+STAGES = ["reconstruct", "runs", "report", "synthesis", "site", "pipeline"]
 SLOW = (
     "numpy",
     "pandas",
@@ -94,11 +94,11 @@ def test_what_the_system_refuses_is_one_line(monkeypatch, tmp_path, error, said)
         raise error
 
     monkeypatch.setattr("virtperf.core.params.load_parameters", fails)
-    result = CliRunner().invoke(main, ["--root", str(tmp_path), "summarize", "x"])
+    result = CliRunner().invoke(main, ["--root", str(tmp_path), "site"])
     assert result.exit_code == 1 and result.output == f"Error: {said}\n"
 
 
-@pytest.mark.parametrize("stage", ["ingest", "summarize", "judge", "notebook", "report"])
+@pytest.mark.parametrize("stage", ["runs", "report"])
 def test_a_stage_before_its_inputs_exist_is_one_line(layout, stage):
     write_study(layout, "mine")
     layout.notebook("mine").unlink()

@@ -105,7 +105,7 @@ def test_ingest_takes_the_runs_and_keeps_what_disturbed_them(toy, run, busy_mach
 
     toy.write(replicates=1, disturbed={"others_cpus": 5}, tools={"shell": "echo sh 1"})
     run("measure", "toy")
-    run("ingest", "toy")
+    run("runs", "toy")
     index = load_yaml(toy.root / "data" / "samples" / "toy" / "index.json").data
     assert index["quarantined"] == []
     assert [entry["run_id"] for entry in index["runs"]] == toy.present()

@@ -15,7 +15,7 @@ from virtperf.study.definition import load_study
 from virtperf.study.new.notebook import notebook_text
 
 STUDY = "my-study"
-COMPUTED = ("reconstruct", "ingest", "summarize", "judge")
+COMPUTED = ("reconstruct", "runs")
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def test_a_preview_names_the_format_and_every_field(run, listing):
     assert "120 records of 2 entities" in text
     for field in ("%user", "%steal", "%idle"):
         assert field in text
-    assert "No metric dictionary here" in text
+    assert "cpu_user" in text  # the dictionary is the package's
 
 
 def test_with_a_dictionary_the_preview_shows_metrics(run, listing, root):

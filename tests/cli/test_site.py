@@ -10,6 +10,9 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.report import toy
+from virtperf.core.params import load_parameters
+from virtperf.core.paths import Layout
+from virtperf.report.html.site.build import build_study_pages
 
 
 @pytest.fixture
@@ -37,8 +40,9 @@ def test_the_pages_over_all_studies_stand_beside_the_reports(run: Run, place: Pa
     assert {name: (place / "again" / name).read_bytes() for name in names} == first
 
 
-def test_a_studys_own_pages(run: Run, place: Path) -> None:
-    run("site", "toy")
+def test_a_studys_own_pages(place: Path) -> None:
+    layout = Layout(place)
+    build_study_pages(layout, load_parameters(layout.parameters), "toy", place / "reports")
     assert {p.name for p in (place / "reports").iterdir()} == {
         "claims-toy.html",
         "quality-toy.html",
@@ -49,4 +53,3 @@ def test_a_studys_own_pages(run: Run, place: Path) -> None:
         entry["key"] for entry in json.loads((place / "reports" / "trace-toy.json").read_text())
     ]
     assert len(keys) > 5 and len(set(keys)) == len(keys)
-    assert "there is no study 'none'" in run("site", "none", status=1).output

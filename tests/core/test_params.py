@@ -25,8 +25,8 @@ def test_the_repositorys_parameters_are_valid(root):
         ("seed: 1\nlevel: 95\n", "line 2: level: wrong value; expected less than 1; found 95"),
         ("seed: -1\n", "line 1: seed: wrong value; expected greater than or equal to 0; found -1"),
         (
-            "seed: 1\nreconstruct:\n  replicate: 2\n",
-            "line 3: reconstruct: there is no 'replicate' here. Did you mean 'replicates'?",
+            "seed: 1\nreconstruct:\n  reading: strict\n",
+            "line 3: reconstruct: there is no 'reading' here. Did you mean 'readings'?",
         ),
         (
             "seed: 1\nreport: {assumptions: perhaps}\n",

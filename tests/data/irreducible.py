@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from virtperf.reconstruct.constraints import claim_rows, natural_rows
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims
+from virtperf.study.constraints import claim_rows, natural_rows
 from virtperf.study.definition import Study
 
 

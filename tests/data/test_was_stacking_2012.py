@@ -8,10 +8,10 @@ from tests.conftest import ROOT
 from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
 from virtperf.models.segments import PageRange
-from virtperf.reconstruct.constraints import claim_rows
 from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims, load_claims
+from virtperf.study.constraints import claim_rows
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Expression
 

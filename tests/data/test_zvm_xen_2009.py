@@ -11,11 +11,11 @@ from scipy.optimize import linprog
 from tests.conftest import ROOT
 from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
-from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
 from virtperf.reconstruct.feasible import solve, systems_of
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims, load_claims
+from virtperf.study.constraints import Row, claim_rows, natural_rows
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Quantity
 

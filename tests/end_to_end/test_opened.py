@@ -58,16 +58,16 @@ def test_notebooks_open_what_their_stages_list() -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     found = dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith('["'))
     assert list(found) == studies
-    stages = {stage.study: stage for stage in load_stages(ROOT) if stage.name == "notebook"}
+    stages = {stage.study: stage for stage in load_stages(ROOT) if stage.name == "report"}
     for study in studies:
         opened = {Path(p) for p in found[study]}
         listed = [Path(dep) for dep in stages[study].deps if dep.startswith("data/")]
         missed = {
             str(p) for p in opened if not any(p == dep or p.is_relative_to(dep) for dep in listed)
         }
-        assert not missed, f"{study}: add to deps of notebook in dvc.yaml: {sorted(missed)}"
+        assert not missed, f"{study}: add to deps of report in dvc.yaml: {sorted(missed)}"
         idle = {
             str(dep) for dep in listed if not any(p == dep or p.is_relative_to(dep) for p in opened)
         }
         idle -= {"data/readings.yaml"}  # a study whose claims name no word opens no readings
-        assert not idle, f"{study}: remove from deps of notebook in dvc.yaml: {sorted(idle)}"
+        assert not idle, f"{study}: remove from deps of report in dvc.yaml: {sorted(idle)}"

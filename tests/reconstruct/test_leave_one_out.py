@@ -9,12 +9,12 @@ import pytest
 from scipy.optimize import linprog
 
 from tests.reconstruct.conftest import claim as entry
-from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
 from virtperf.reconstruct.contradictions import cheapest_resolutions, drop_cost
 from virtperf.reconstruct.feasible import solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut, relation, said_together, verdict_of
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims
+from virtperf.study.constraints import Row, claim_rows, natural_rows
 from virtperf.study.quantities import Quantity
 
 NAMES = [Quantity(name, ()) for name in "xyz"]

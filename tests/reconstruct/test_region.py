@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reconstruct.conftest import claim
-from virtperf.reconstruct.constraints import Row
 from virtperf.reconstruct.feasible import solve
 from virtperf.reconstruct.region import Region, Regions
 from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.constraints import Row
 from virtperf.study.quantities import Expression, Quantity
 
 NAMES = [Quantity(name, ()) for name in "xyz"]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from virtperf.models import many
-from virtperf.reconstruct.constraints import Row
 from virtperf.reconstruct.region import Region
 from virtperf.reconstruct.search import searched
 from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.constraints import Row
 from virtperf.study.quantities import Expression, Quantity
 
 LOADS = np.array([1.0, 2.0, 4.0, 8.0])

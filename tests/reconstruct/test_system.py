@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from virtperf.reconstruct.constraints import Row
 from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.constraints import Row
 from virtperf.study.quantities import Expression, Quantity
 
 NAMES = [Quantity(name, ()) for name in "abcde"]

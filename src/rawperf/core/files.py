@@ -1,4 +1,4 @@
-"""Writing results: whole or not at all."""
+"""Files of the package, and results written whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
+
+PACKAGED_METRICS = Path(__file__).parent.parent / "metrics.yaml"
+"""The metric dictionary that is installed with the package."""
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import rawperf
 from rawperf.core.errors import VirtperfError
+from rawperf.core.files import PACKAGED_METRICS
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Layout:
     def metrics(self) -> Path:
         """The repository's metric dictionary, else the one that the installed rawperf brings."""
         own = self.root / "src" / "rawperf" / "metrics.yaml"
-        return own if own.is_file() else Path(rawperf.__file__).with_name("metrics.yaml")
+        return own if own.is_file() else PACKAGED_METRICS
 
     @property
     def readings(self) -> Path:

@@ -12,10 +12,10 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
 from virtperf.reconstruct.contradictions import Contradictions, drop_cost, find_contradictions
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim, Claims
+from virtperf.study.constraints import Row, claim_rows, natural_rows
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
 

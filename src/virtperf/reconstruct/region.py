@@ -8,9 +8,9 @@ from itertools import product
 
 import numpy as np
 
-from virtperf.reconstruct.constraints import Row, combined_row, natural_rows
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.constraints import Row, combined_row, natural_rows
 from virtperf.study.quantities import Expression, Quantity
 
 BEYOND = 10.0

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_array
 
-from virtperf.reconstruct.constraints import Row
 from virtperf.reconstruct.system import INFEASIBLE, OPTIMAL, UNBOUNDED, LinearSystem, Outcome
+from virtperf.study.constraints import Row
 
 EXACT = 1e-9
 """Relative distance that counts as none, of a point from a row and of two values: far below what

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csc_array
 
-from virtperf.reconstruct.constraints import Row
+from virtperf.study.constraints import Row
 from virtperf.study.quantities import Expression
 
 DUAL_ZERO = 1e-9

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from virtperf.core.mean import Mean
-from virtperf.reconstruct.constraints import Row, claim_rows
 from virtperf.study.claims import NUMBERED, Claim, Instance
+from virtperf.study.constraints import Row, claim_rows
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 from virtperf.verdicts.regions import Comparison

@@ -267,7 +267,7 @@ def test_no_run_gives_empty_tables_with_their_columns(place):
 
 
 def test_without_samples_the_remedy_is_named(place, tmp_path):
-    with pytest.raises(VirtperfError, match="Run `virtperf ingest` first"):
+    with pytest.raises(VirtperfError, match="Run `virtperf runs"):
         summarize(place.study, tmp_path / "nothing", place.out, level=0.95)
 
 

@@ -16,5 +16,7 @@ def layout(tmp_path: Path, root: Path) -> Layout:
     (tmp_path / "data" / "published").mkdir(parents=True)
     shutil.copy(root / "data" / "readings.yaml", tmp_path / "data")
     shutil.copy(root / "params.yaml", tmp_path)
+    (tmp_path / "src" / "rawperf").mkdir(parents=True)
+    shutil.copy(root / "src" / "rawperf" / "metrics.yaml", tmp_path / "src" / "rawperf")
     (tmp_path / "dvc.yaml").write_text("stages:\n  site:\n    cmd: virtperf site\n")
     return Layout(tmp_path)
