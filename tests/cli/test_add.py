@@ -12,6 +12,7 @@ import yaml
 from tests.cli.conftest import Run
 from tests.toy_runs import STUDY, console, netstat, sar, write_run
 from virtperf.cli import _terminal
+from virtperf.core.paths import Layout
 from virtperf.runs.ingest.stage import ingest
 from virtperf.study.definition import load_study
 
@@ -100,7 +101,7 @@ def test_what_is_copied_is_a_run_that_the_pipeline_reads(run: Run, repository, f
     done = ingest(
         study,
         roots,
-        repository / "src/rawperf/metrics.yaml",
+        Layout(repository).metrics,
         repository / "out",
         repository / "cache",
     )
