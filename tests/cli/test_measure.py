@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import pty
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
 
 from rawperf.core.yamlio import load_yaml
-from tests.conftest import ROOT
 from tests.measure.conftest import busy_machine, repository  # noqa: F401 - fixtures
+from virtperf.core.paths import Layout
+from virtperf.runs.ingest.stage import ingest
+from virtperf.study.definition import load_study
 
 
 @pytest.fixture
@@ -107,9 +108,14 @@ def test_ingest_takes_the_runs_and_keeps_what_disturbed_them(toy, run, busy_mach
 
     toy.write(replicates=1, disturbed={"others_cpus": 5}, tools={"shell": "echo sh 1"})
     run("measure", "toy")
-    (toy.root / "params.yaml").write_text("seed: 1\nlevel: 0.95\n")
-    shutil.copy(ROOT / "data" / "readings.yaml", toy.root / "data")
-    run("runs", "toy")
+    layout = Layout(toy.root)
+    ingest(
+        load_study(layout.definition("toy")),
+        {"measured": layout.measured("toy")},
+        layout.metrics,
+        layout.samples("toy"),
+        layout.cache,
+    )
     index = load_yaml(toy.root / "data" / "samples" / "toy" / "index.json").data
     assert index["quarantined"] == []
     assert [entry["run_id"] for entry in index["runs"]] == toy.present()

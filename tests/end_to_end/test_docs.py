@@ -28,7 +28,6 @@ PAGES = (
     "add-a-run",
     "add-a-format",
     "add-a-study",
-    "verify",
     "measure",
     "formats/declared",
 )
@@ -38,7 +37,6 @@ PARTS = (
     "data/measured/xen-2026/hypotheses.yaml",
     "data/measured/linux-2026/study.yaml",
     "data/measured/linux-2026/hypotheses.yaml",
-    "src/rawperf/metrics.yaml",
     "data/readings.yaml",
     "dvc.yaml",
     "pipelines",
