@@ -13,7 +13,7 @@ from rawperf.text import not_utf8, uncoloured, utf8
 
 PIECE = 1024**2
 """Bytes that are read at a time."""
-LONGEST = 32 * 1024**2
+MAX_PIECE_BYTES = 32 * 1024**2
 """Bytes that a format may want to see at once."""
 LARGEST_WHOLE = 256 * 1024**2
 """Bytes of a file that is read as a whole."""
@@ -33,7 +33,7 @@ class Pieces:
         self._stream, self._cut, self._file, self._by_line = stream, cut, file, by_line
         self.line = 0  # lines of the file before the piece
         self.last = False  # the piece is the file's last
-        self.back = 0  # bytes at the piece's end to be given again with the next one; set by whoever takes the pieces
+        self.back = 0  # bytes at the piece's end to be given again with the next one; set by the reader of the pieces
 
     def __iter__(self) -> Iterator[bytes]:
         lines, rest = b"", b""  # whole lines, and the beginning of one
@@ -51,12 +51,12 @@ class Pieces:
                 rest = rest[end:]
             else:
                 lines, rest = lines + rest, b""
-            if len(lines) + len(rest) > LONGEST:
+            if len(lines) + len(rest) > MAX_PIECE_BYTES:
                 raise FormatError(
                     "no end of a sample or of a line",
                     file=self._file,
                     line=self.line + 1,
-                    expected=f"one within {LONGEST} bytes",
+                    expected=f"one within {MAX_PIECE_BYTES} bytes",
                     remedy="the file is damaged, or another tool's.",
                 )
             end = len(lines) if self.last else self._cut(lines)

@@ -20,7 +20,7 @@ EPOCH = date(1970, 1, 1).toordinal()
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9]|[=>])")
 _NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 _ONE_NUMBER = re.compile(_NUMBER)
-FEW = 40
+MAX_PYTHON_NUMBERS = 40
 """Texts that Python makes numbers of in the time that Arrow needs for a call."""
 
 
@@ -92,7 +92,7 @@ def numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
     -1.
     """
     if isinstance(tokens, list):
-        if len(tokens) <= FEW:
+        if len(tokens) <= MAX_PYTHON_NUMBERS:
             values = np.array(
                 [float(token) if _ONE_NUMBER.fullmatch(token) else np.nan for token in tokens]
             )

@@ -20,7 +20,7 @@ from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
 from rawperf.core.errors import FormatError
 from rawperf.packed import peeked
-from rawperf.pieces import LONGEST, Pieces, recoded
+from rawperf.pieces import MAX_PIECE_BYTES, Pieces, recoded
 from rawperf.rows import Warnings
 from rawperf.text import decode, uncoloured
 
@@ -73,8 +73,10 @@ class Target:
         """The parser's word for a piece of text."""
         self.text.append(text)
         self._length += len(text)
-        if self._length > LONGEST:
-            raise self.error("a text has no end", f"one within {LONGEST} characters", text[:40])
+        if self._length > MAX_PIECE_BYTES:
+            raise self.error(
+                "a text has no end", f"one within {MAX_PIECE_BYTES} characters", text[:40]
+            )
 
     def end(self, tag: str) -> None:
         """The parser's word for an element's end."""
@@ -183,10 +185,10 @@ class XmlFeed:
         self._call(self._parser.feed, data)
         self._fed += len(data)
         if (
-            self._fed - self._parser.parser.CurrentByteIndex > LONGEST
+            self._fed - self._parser.parser.CurrentByteIndex > MAX_PIECE_BYTES
         ):  # what waits there to be parsed
             raise self._target.error(
-                "a tag or a comment has no end", f"one within {LONGEST} bytes", "more"
+                "a tag or a comment has no end", f"one within {MAX_PIECE_BYTES} bytes", "more"
             )
 
     def close(self) -> int:

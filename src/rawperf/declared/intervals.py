@@ -11,7 +11,7 @@ import numpy as np
 from rawperf.core.declaration import Each
 from rawperf.core.errors import FormatError
 
-MOST = 1_000_000
+MAX_INTERVALS = 1_000_000
 """Intervals that a file may have, those of all entities together."""
 SPARSEST = 100
 """Intervals to a row: with more of them, a time is damaged."""
@@ -75,9 +75,11 @@ class Intervals:
             return
         count, who = self._intervals(), np.array(sorted(self._first))
         size = len(who) * count
-        if size > MOST:
+        if size > MAX_INTERVALS:
             raise FormatError(
-                "too many entities and intervals", file=self._file, expected=f"at most {MOST}"
+                "too many entities and intervals",
+                file=self._file,
+                expected=f"at most {MAX_INTERVALS}",
             )
         at = np.repeat([self._first[code] for code in who.tolist()], count)
         known = np.zeros(size, dtype=bool)
@@ -116,13 +118,13 @@ class Intervals:
         """How many whole intervals there are."""
         span = self._end - self._begin
         count = int(span // self._length) if span > 0 else 0
-        if not 1 <= count <= min(MOST, SPARSEST * self._count):
+        if not 1 <= count <= min(MAX_INTERVALS, SPARSEST * self._count):
             raise FormatError(
                 "the rows fill no whole interval"
                 if count < 1
                 else "the rows are too far apart in time",
                 file=self._file,
-                expected=f"1 to {MOST} intervals of {self._length:g} s",
+                expected=f"1 to {MAX_INTERVALS} intervals of {self._length:g} s",
                 found=f"{span:g} s",
             )
         return count

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from rawperf.core.declaration import DURATION, FieldRule
 from rawperf.core.errors import FormatError
-from rawperf.text import FEW, numbers
+from rawperf.text import MAX_PYTHON_NUMBERS, numbers
 
 _AND_UNIT = re.compile(r"([-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?)(.*)", re.ASCII | re.DOTALL)
 _DURATION = re.compile(r"(?:(?:(\d{1,6})-)?(\d{1,6}):)?(\d{1,9}):(\d{1,2}(?:\.\d{1,9})?)", re.ASCII)
@@ -43,7 +43,7 @@ class Numbers:
         """
         printed = rule.printed if rule is not None else None
         plainly = printed is None and not self._thousands and self._decimal == "."
-        if plainly and len(cells) > FEW and type(cells[0]) is str:
+        if plainly and len(cells) > MAX_PYTHON_NUMBERS and type(cells[0]) is str:
             plain = self._at_once(cells, lines, name)
             if plain is not None:
                 return plain

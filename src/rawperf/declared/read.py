@@ -30,7 +30,7 @@ from rawperf.text import decode, strings
 from rawperf.xml_stream import XmlPieces
 
 CERTAINTY = 0.95
-OWN = Path(__file__).with_name("presets")
+PRESETS_FOLDER = Path(__file__).with_name("presets")
 FOLDER_VARIABLE = "VIRTPERF_FORMATS"
 """Names a folder whose ``*.yaml`` are declarations too."""
 
@@ -134,7 +134,7 @@ def presets() -> Iterator[DeclaredFormat]:
     Raises `StudyError` for a file that is no declaration, or recognises nothing by its content, and
     for a folder that is not there.
     """
-    folders = [OWN]
+    folders = [PRESETS_FOLDER]
     if named := os.environ.get(FOLDER_VARIABLE):
         folders.append(Path(named))
     for folder in folders:

@@ -21,7 +21,7 @@ _MISSING = re.compile(r"-+|\.{2,}")
 _BYTES = {"B": "B", "kB": "KiB", "MB": "MiB", "GB": "GiB"}
 _SIZES = ("B", "KiB", "MiB", "GiB")
 _POWERS = {"K": 1024.0, "M": 1024.0**2, "G": 1024.0**3}
-LONGEST = 24
+MAX_VALUE_LENGTH = 24
 BLANK = ord(" ")
 _GAP = np.uint8(0x10)
 _PLAIN = str.maketrans("", "", "0123456789.")
@@ -58,7 +58,10 @@ def numbers(texts: Sequence[str], unit: str) -> list[float | None]:
     """Values of texts of one column, without blanks around; where all are plain numbers they may
     have more digits.
     """
-    if "".join(texts).translate(_PLAIN) == "" and max(map(len, texts), default=0) <= LONGEST:
+    if (
+        "".join(texts).translate(_PLAIN) == ""
+        and max(map(len, texts), default=0) <= MAX_VALUE_LENGTH
+    ):
         try:
             return [float(text) if text else float("nan") for text in texts]
         except ValueError:  # "...", "1.2.3"
@@ -111,8 +114,8 @@ def plain_numbers(
     others = np.zeros((len(letters), len(cells)), dtype=bool)
     others[row, np.searchsorted(starts, column, side="right") - 1] = True
     for k, (begin, end) in enumerate(cells):
-        if end - begin > LONGEST:
-            others[:, k] |= (letters[:, begin : end - LONGEST] != BLANK).any(axis=1)
+        if end - begin > MAX_VALUE_LENGTH:
+            others[:, k] |= (letters[:, begin : end - MAX_VALUE_LENGTH] != BLANK).any(axis=1)
     try:
         values = _cast(block, starts, others)
     except pa.ArrowInvalid:

@@ -105,7 +105,7 @@ def _show(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRu
 
     from virtperf.cli._terminal import say, show
     from virtperf.measure.definition import PHASES
-    from virtperf.measure.harness import OWN
+    from virtperf.measure.harness import STATE_FOLDER
 
     waiting = {run.run_id for run in todo}
     states = [
@@ -119,7 +119,7 @@ def _show(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRu
     show(("", "run", "state", "takes"), rows, right=("", "takes"))
     for experiment in dict.fromkeys(run.experiment.name for run in runs):
         run = next(run for run in runs if run.experiment.name == experiment)
-        folder = harness.runs / OWN / "running" / run.run_id
+        folder = harness.runs / STATE_FOLDER / "running" / run.run_id
         say(f"commands of {run.run_id}", style="bold", before=1)
         for call in (
             call

@@ -30,7 +30,7 @@ from virtperf.measure.processes import FULL, Failure, Processes, Sessions, end_a
 from virtperf.measure.run import Measurement
 from virtperf.study.definition import Study
 
-OWN = ".measure"
+STATE_FOLDER = ".measure"
 """Folder beside the runs: the run under way, failed ones, how long runs take."""
 GRACE_S = 5.0
 LEAST_FREE = 2**20
@@ -84,7 +84,7 @@ class Harness:
 
     def __post_init__(self) -> None:
         self.runs, self.root = self.runs.absolute(), self.root.absolute()
-        own = self.runs / OWN
+        own = self.runs / STATE_FOLDER
         self._running, self._failed, self._times = (
             own / "running",
             own / "failed",

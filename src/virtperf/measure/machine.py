@@ -20,7 +20,7 @@ from virtperf.measure.processes import CLOCK
 PROCESSORS = Path("/sys/devices/system/cpu")
 PROCESSOR_LIST = Path("/proc/cpuinfo")
 PATIENCE_S = 30.0
-LONGEST = 200
+MAX_FACT_LENGTH = 200
 
 
 def machine() -> dict[str, Level]:
@@ -84,7 +84,7 @@ def versions(tools: Mapping[str, Call]) -> dict[str, str]:
                 f"the version of {name} can't be had",
                 found=f"status {done.returncode}, nothing printed",
             )
-        found[name] = text.replace(str(Path.home()), "~")[:LONGEST]
+        found[name] = text.replace(str(Path.home()), "~")[:MAX_FACT_LENGTH]
     return found
 
 

@@ -16,7 +16,7 @@ from virtperf.models import checks
 from virtperf.models.checks import Array
 
 EXCESS = ("proportional", "largest")
-MOST = 10_000.0
+MAX_SHARE = 10_000.0
 """The largest relative share that SET SHARE of z/VM takes."""
 
 
@@ -41,10 +41,10 @@ class Guest:
     demand: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.share <= MOST:
+        if not 0 < self.share <= MAX_SHARE:
             raise ModelError(
                 f"the share of {self.name} is out of range",
-                expected=f"above 0, at most {MOST:g}",
+                expected=f"above 0, at most {MAX_SHARE:g}",
                 found=repr(self.share),
             )
         if self.virtual_cpus < 1 or self.virtual_cpus != int(self.virtual_cpus):

@@ -18,7 +18,7 @@ BEYOND = 10.0
 searched.
 """
 
-LARGEST = Expression(((1.0, Quantity("<largest>", ())),))
+LARGEST_VALUE = Expression(((1.0, Quantity("<largest>", ())),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +62,9 @@ class Region:
     def maxima(self, parts: Sequence[Expression]) -> list[tuple[float, float]]:
         """The range of the largest of several sums under each resolution."""
         with_it, masks = self._with(
-            [combined_row("", 0.0, (1.0, part), (-1.0, LARGEST)) for part in parts], on=True
+            [combined_row("", 0.0, (1.0, part), (-1.0, LARGEST_VALUE)) for part in parts], on=True
         )
-        least = [with_it.minimum(LARGEST, mask).value for mask in masks]
+        least = [with_it.minimum(LARGEST_VALUE, mask).value for mask in masks]
         highs = [
             max(self.system.maximum(part, mask).value for part in parts) for mask in self.masks
         ]

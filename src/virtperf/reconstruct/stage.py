@@ -24,7 +24,7 @@ from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 
 Progress = Callable[[str], None]
-SAME = 1e-5
+END_TOLERANCE = 1e-5
 """Share of an end of a range below which two ends are one."""
 MOST_POINTS = 6
 """How many points are listed for each conflict: those that depend most on what is set aside."""
@@ -70,7 +70,9 @@ def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:
         for series, level, quantity in study.points(exhibit):
             text_low, text_high = by_text = alone.interval(quantity)
             low, high = (  # the text's own where only the solver's tolerance parts them
-                text if math.isclose(end.value, text.value, rel_tol=SAME, abs_tol=SAME) else end
+                text
+                if math.isclose(end.value, text.value, rel_tol=END_TOLERANCE, abs_tol=END_TOLERANCE)
+                else end
                 for end, text in zip(feasible.interval(quantity), by_text, strict=True)
             )
             rows.append(

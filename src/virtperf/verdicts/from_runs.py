@@ -20,7 +20,7 @@ from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 from virtperf.verdicts.comparisons import ORDERS, comparisons
 from virtperf.verdicts.regions import (
-    MOST,
+    MAX_RUNS,
     Comparison,
     Outcome,
     decide,
@@ -87,7 +87,7 @@ def judge(
     words.
 
     Numbers are NaN where nothing was measured, limits where runs were not repeated, `runs_needed`
-    where nothing is undecided or known of the spread; infinite for more than `regions.MOST` runs of
+    where nothing is undecided or known of the spread; infinite for more than `regions.MAX_RUNS` runs of
     every condition. `text_verdicts` is the table `CLAIMS`, None where the claims are hypotheses
     that no text states. Of `means`, the table `MEANS`, those of runs of this `provenance` in their own unit
     are read.
@@ -156,4 +156,6 @@ def _wanted(needed: float, *, repeated: bool) -> str:
         return "; a condition with one run does not show how far runs differ: at least 2 runs of each are needed"
     if math.isfinite(needed):
         return f"; about {needed:,.0f} runs per condition would decide"
-    return f"; more than {MOST:,} runs per condition would be needed" if math.isinf(needed) else ""
+    return (
+        f"; more than {MAX_RUNS:,} runs per condition would be needed" if math.isinf(needed) else ""
+    )

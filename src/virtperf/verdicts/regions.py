@@ -28,12 +28,12 @@ from scipy import special
 
 from virtperf.core.mean import CAP, Mean, satterthwaite
 
-MOST = 1000
+MAX_RUNS = 1000
 ASSURANCE = 0.8  # probability with which as many runs as `runs_needed` says decide
 
 
 class Outcome(StrEnum):
-    """What measured runs say about a statement, whoever made it."""
+    """What measured runs say about a statement of a paper or a hypothesis."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -189,13 +189,13 @@ def runs_needed(compared: Sequence[Comparison], level: float, *, whole: bool) ->
     """How many runs of every condition would decide, if the means and the spread of the runs are
     those observed.
 
-    The smallest number, up to `MOST`, with which `decide` decides with a probability of about
-    `ASSURANCE`; infinite where `MOST` are too few. NaN where a condition has one run only, so that
+    The smallest number, up to `MAX_RUNS`, with which `decide` decides with a probability of about
+    `ASSURANCE`; infinite where `MAX_RUNS` are too few. NaN where a condition has one run only, so that
     nothing is known of the spread, and where no number of runs of a part decides the whole.
     """
     if not all(each.known for each in compared):
         return math.nan
-    counts = np.arange(2, MOST + 1)
+    counts = np.arange(2, MAX_RUNS + 1)
     astray, fails = np.zeros(len(counts)), np.ones(len(counts))
     for each in compared:
         df = each.df_per_run() * (counts - 1)

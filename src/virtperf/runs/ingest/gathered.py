@@ -25,7 +25,7 @@ _PER_FORMAT = 48
 """Bits of a sample's order that count within its format, whose formats are in the order of their
 first files.
 """
-ENOUGH = 1 << 15
+BATCH_ROWS = 1 << 15
 """Records that are translated at once, unless one part of a file has more or there are no more: a
 call takes as long as some thousand records do."""
 # Entities with a name of their own in a run; others (cpu 0, eth0, sda) are called "owner/name".
@@ -81,7 +81,7 @@ class Gathered:
         if block.clock == "none":
             held.snapshots.add(number)
         held.records += len(seconds)
-        if held.records >= ENOUGH:
+        if held.records >= BATCH_ROWS:
             self._translate(name, held)
 
     def end(self, days: Mapping[int, float], said: Sequence[list[str]]) -> None:

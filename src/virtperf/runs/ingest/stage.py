@@ -144,7 +144,7 @@ def ingest(
     with replaced_folder(out) as folder:
         for task in tasks:
             if "run" in results[task.key]:
-                # a copy, so that whoever changes an output does not change the cache
+                # a copy: a change of an output must not change the cache
                 shutil.copyfile(store.place(task.key), folder / f"{task.folder.name}.parquet")
         (folder / INDEX).write_text(json_text(index), encoding="utf-8")
     return IngestSummary(len(runs), len(missing), quarantined)

@@ -26,7 +26,7 @@ from virtperf.runs.summarize.means import (
 )
 from virtperf.runs.summarize.steady import departs, stationarity, warmup
 
-SURE = 0.999
+WARMUP_CONFIDENCE = 0.999
 """Confidence at which a warm-up that was found later than declared shortens the window: MSER picks
 the cut that looks worst, so a test at a lower level finds too many."""
 
@@ -209,7 +209,7 @@ def evaluate(
     `STATISTICS`.
 
     A warm-up that MSER-5 puts after the window's begin shortens the window only where the stretch
-    before it has another mean than the stretch after it, at `SURE`: MSER's cut scatters widely in
+    before it has another mean than the stretch after it, at `WARMUP_CONFIDENCE`: MSER's cut scatters widely in
     series that are steady all the time.
     """
     begin, end = window
@@ -231,7 +231,7 @@ def evaluate(
         elif found.status == "steady":
             warmup_s = float(t[whole][found.cut - 1]) if found.cut else 0.0
             early, late = inside & (t <= warmup_s), inside & (t > warmup_s)
-            if departs(x[early], x[late], SURE):
+            if departs(x[early], x[late], WARMUP_CONFIDENCE):
                 flags.append(
                     f"the warm-up lasts until {warmup_s:g} s, longer than declared; the window begins there"
                 )

@@ -29,7 +29,7 @@ from virtperf.study.conditions import condition_means
 from virtperf.study.definition import Study
 
 Rows = list[dict[str, Any]]
-FEW = 200
+SERIAL_LIMIT = 200
 """Up to so many runs are summarized without other processes, which would take longer to start."""
 
 
@@ -57,7 +57,7 @@ def summarize(
     series, observed, lineage, thumbnails, audits = (Rows() for _ in range(5))
     over_time: dict[tuple[str, str], Rows] = {}
     runs = index["runs"]
-    few = 1 if len(runs) <= FEW else jobs
+    few = 1 if len(runs) <= SERIAL_LIMIT else jobs
     with workers(
         study,
         samples,
