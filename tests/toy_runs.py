@@ -13,7 +13,7 @@ STUDY = """\
 study: toy
 title: A toy
 bibliography: {}
-claims_in_ledger: 0
+n_statements: 0
 factors:
   test: {levels: [load, memory], default: load}
   system: {levels: [a, b]}

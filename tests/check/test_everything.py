@@ -229,11 +229,11 @@ def test_a_word_is_checked_in_the_claims_and_in_the_file_of_readings(repository,
 
 def test_names_and_types_that_are_wrong_are_all_listed(repository, edit):
     edit(STUDY, "label: Throughput\n", "lable: Throughput\n")
-    edit(STUDY, "claims_in_ledger: 1 ", "claims_in_ledger: many ")
+    edit(STUDY, "n_statements: 1 ", "n_statements: many ")
     text = "\n".join(found(repository))
     assert "quantities/throughput: 'label' is missing" in text
     assert "quantities/throughput: there is no 'lable' here. Did you mean 'label'?" in text
-    assert "claims_in_ledger: wrong value; expected a whole number; found 'many'" in text
+    assert "n_statements: wrong value; expected a whole number; found 'many'" in text
 
 
 def test_the_metric_dictionary_is_checked(repository, edit):

@@ -52,7 +52,7 @@ def test_there_are_studies():
 
 
 def test_every_note_is_encoded_or_left_out_with_a_reason(study, claims):
-    notes = {f"c{n:03d}" for n in range(1, study.data["claims_in_ledger"] + 1)}
+    notes = {f"c{n:03d}" for n in range(1, study.data["n_statements"] + 1)}
     encoded = {note for claim in claims for note in claim.ledger}
     given = [entry["ledger"] for entry in claims.document.data["not_encoded"]]
     left_out = [note for notes in given for note in ([notes] if isinstance(notes, str) else notes)]

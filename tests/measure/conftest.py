@@ -23,7 +23,7 @@ STUDY = """\
 study: toy
 title: Busy processes
 bibliography: {}
-claims_in_ledger: 0
+n_statements: 0
 factors:
   guests: {levels: [1, 2, 4]}
   mode: {levels: [plain, "a b; touch x", "$(touch y)"], default: plain}

@@ -12,7 +12,7 @@ from virtperf.study.definition import Study, load_study
 STUDY = """
 study: tiny
 title: A tiny study
-claims_in_ledger: 0
+n_statements: 0
 bibliography: {published: never}
 factors:
   system: {levels: [a, b], default: a}

@@ -13,7 +13,7 @@ from virtperf.study.definition import load_study
 STUDY = """
 study: toy
 title: A toy study
-claims_in_ledger: 1
+n_statements: 1
 bibliography: {publisher: nobody}
 factors:
   guests: {label: guests, levels: [1, 2, 3], default: 1}

@@ -20,7 +20,7 @@ DOLLARS = "$host_1$ & <b>co</b>"
 STUDY = """
 study: toy
 title: A toy study
-claims_in_ledger: 7
+n_statements: 7
 bibliography: {publisher: nobody}
 factors:
   system: {label: system, levels: [a, b], default: a, labels: {a: "<script>alert(1)</script>", b: "$host_1$ & <b>co</b>"}}

@@ -12,7 +12,7 @@ from virtperf.study.definition import load_study
 STUDY = """\
 study: toy
 title: A toy study
-claims_in_ledger: 2
+n_statements: 2
 bibliography: {}
 factors:
   system: {levels: [a, b], default: a, labels: {a: System A}}

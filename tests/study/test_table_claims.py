@@ -10,7 +10,7 @@ from virtperf.study.quantities import Quantity
 STUDY = """
 study: toy
 title: Toy
-claims_in_ledger: 1
+n_statements: 1
 bibliography: {}
 factors:
   jobs: {levels: [8, 12]}

@@ -169,7 +169,7 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
 
 def _notes(study: Study, claims: Claims, problems: Problems) -> None:
     """Every note on the paper is encoded, or left out with a reason."""
-    notes = {f"c{n:03d}" for n in range(1, study.claims_in_ledger + 1)}
+    notes = {f"c{n:03d}" for n in range(1, study.n_statements + 1)}
     # as written, not as loaded: a claim with another problem still accounts for its notes
     file = claims.file
     encoded = {note for claim in (*file.claims, *file.assumptions) for note in claim.ledger}
@@ -178,7 +178,7 @@ def _notes(study: Study, claims: Claims, problems: Problems) -> None:
     for words, found in (
         ("neither encoded nor left out", notes - encoded - left_out),
         ("encoded and left out", encoded & left_out),
-        ("named although claims_in_ledger of study.yaml is lower", (encoded | left_out) - notes),
+        ("named although n_statements of study.yaml is lower", (encoded | left_out) - notes),
     ):
         if found:
             shown = ", ".join(sorted(found)[:8]) + (", ..." if len(found) > 8 else "")

@@ -283,7 +283,7 @@ class LoadedStudy:
         return self._made("claims", exhibit_id)
 
     def summary(self) -> Shown:
-        """The head of a report: the telling figure, findings, the study in a few numbers."""
+        """The head of a report: the headline figure, findings, the study in a few numbers."""
         kind = kinds()["summary"]
         assert kind.draw is not None
         figure = kind.draw(self.context)

@@ -28,7 +28,7 @@ class Study(Model):
         measured study asks.
     `exhibits`: in the paper's order. `derived`: numbers that follow from plotted quantities; their
         ranges are computed.
-    `findings`: the most important first. `telling`: the figure that stands for the study.
+    `findings`: the most important first. `headline_figure`: the figure that stands for the study.
     `conventions`: what we had to add to the paper's description to be able to compute. `errata`:
         mistakes of the paper.
     `example_report`: whether reports/example-<id>.html shows the runs below examples/<id>.
@@ -44,7 +44,7 @@ class Study(Model):
     title: str
     question: str = ""
     bibliography: dict[str, Any] = {}
-    claims_in_ledger: Annotated[Whole, Field(ge=0)] = 0
+    n_statements: Annotated[Whole, Field(ge=0)] = 0
     summary: Annotated[str, Field(min_length=20)] = ""
     findings: tuple[Finding, ...] = ()
     conventions: tuple[Annotated[str, Field(min_length=10)], ...] = ()
@@ -52,7 +52,7 @@ class Study(Model):
     quantities: Annotated[dict[str, QuantityKind], Keyed]
     exhibits: tuple[Exhibit, ...]
     derived: tuple[Derived, ...] = ()
-    telling: str | None = None
+    headline_figure: str | None = None
     example_report: bool = False
     inputs: tuple[Declaration, ...] = ()
     systems: dict[str, Annotated[str, Field(min_length=3)]] = {}
@@ -69,7 +69,7 @@ class Study(Model):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        needed = ("question",) if self.kind == "measured" else ("bibliography", "claims_in_ledger")
+        needed = ("question",) if self.kind == "measured" else ("bibliography", "n_statements")
         if missing := [name for name in needed if name not in self.model_fields_set]:
             raise ValueError(f"a study of kind {self.kind} needs {', '.join(missing)}")
         return self
@@ -249,12 +249,16 @@ def _check(study: Study, report: Report) -> None:
                 if wrong := study.level_problem(known, level):
                     place = ("quantities", name, "observed", "at")
                     report(study.document.error(wrong.pop("problem"), *place, **wrong))
-    if study.telling not in (
+    if study.headline_figure not in (
         None,
         *(e.id for e in study.exhibits if e.series or e.spec.get("bars")),
     ):
         expected = "the id of a line or bar figure, or of a table with bars"
-        report(study.document.error("it names no figure with points", "telling", expected=expected))
+        report(
+            study.document.error(
+                "it names no figure with points", "headline_figure", expected=expected
+            )
+        )
     for position, exhibit in enumerate(study.exhibits):
         try:
             study.points(exhibit)

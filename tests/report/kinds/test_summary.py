@@ -13,7 +13,7 @@ from tests.report.plain import links, plain
 from virtperf.report.loaded import LoadedStudy, load_study
 
 FINDINGS = """
-telling: figure-2
+headline_figure: figure-2
 findings:
   - {says: "Throughput of the host is highest with 8 guests, more or less.", rests_on: [best-at-8]}
   - {says: "It is flat from 4 to 8 guests, and best with 8 of them.", rests_on: [flat, best-at-8]}

@@ -55,7 +55,7 @@ def test_a_column_of_numbers_is_drawn_where_study_yaml_says_so(
     path = data / "published" / "toy" / "study.yaml"
     plain_text = path.read_text()
     bars = 'table: table-1, bars: {column: "# CPUs", label: Processors}}'
-    path.write_text(plain_text.replace("table: table-1}", bars) + "telling: table-1\n")
+    path.write_text(plain_text.replace("table: table-1}", bars) + "headline_figure: table-1\n")
     study = load_study("toy", data)
     record = study.show("table-1").record
     assert record.drawing is not None and "Processors" in record.drawing.svg

@@ -22,7 +22,7 @@ STUDY = """\
 study: observing
 title: Observing
 bibliography: {}
-claims_in_ledger: 0
+n_statements: 0
 factors: {test: {levels: [a, b], default: a}}
 quantities:
   observed:

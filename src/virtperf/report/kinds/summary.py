@@ -41,7 +41,7 @@ _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
 
 
 def record(context: Context, figure: Figure | None = None) -> Record:
-    """The head of a report; `figure` is the picture of the study's telling figure.
+    """The head of a report; `figure` is the picture of the study's headline figure.
 
     Raises `StudyError` where a finding names a claim that there is not, or the number of one that
     prints none.
@@ -75,22 +75,22 @@ def record(context: Context, figure: Figure | None = None) -> Record:
         )
     claims = dict.fromkeys(c for finding in study.findings for c in finding.claims)
     more: dict[str, Any] = {}
-    if figure is not None and (telling := _telling(data)) is not None:
-        whole = f"{exhibit_name(telling.id, telling.kind)}: {telling.title}"
+    if figure is not None and (headline_figure := _headline_figure(data)) is not None:
+        whole = f"{exhibit_name(headline_figure.id, headline_figure.kind)}: {headline_figure.title}"
         more = {"title": whole, "drawing": drawing(figure, "summary", whole, whole, ())}
     return register(context, "summary", *blocks, claims=claims, **more)
 
 
 def draw(context: Context) -> Figure | None:
-    """The study's telling figure, or the one that is best known."""
-    telling = _telling(context.data)
-    draws = telling and kind_of(telling).draw
-    return draws(context, telling) if draws else None
+    """The study's headline figure, or the one that is best known."""
+    headline_figure = _headline_figure(context.data)
+    draws = headline_figure and kind_of(headline_figure).draw
+    return draws(context, headline_figure) if draws else None
 
 
-def _telling(data: StudyData) -> Exhibit | None:
+def _headline_figure(data: StudyData) -> Exhibit | None:
     first = next((e.id for e in data.study.exhibits if e.series), "")
-    name = data.study.telling or best_known(data) or first
+    name = data.study.headline_figure or best_known(data) or first
     return next((e for e in data.study.exhibits if e.id == name), None)
 
 
@@ -169,7 +169,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
         ),
         Fact(
             value=str(len(data.contradictions.get("conflicts", ()))),
-            label="inconsistencies within the paper",
+            label="sets of statements that cannot all hold",
             note=f"{text['contradicted'] + text['depends']} of {plural(len(data.paper_claims), 'claim')} "
             f"take part in one; {text['corroborated']} are implied by others",
         ),

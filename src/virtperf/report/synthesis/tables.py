@@ -263,7 +263,7 @@ def coverage(studies: Mapping[str, StudyData]) -> Record:
         text, measured = verdict_counts(data)
         runs = len(data.index.get("runs", ()))
         left_out = len(data.claims.not_encoded) if data.claims else 0
-        noted = int(data.study.data.get("claims_in_ledger", 0))
+        noted = int(data.study.data.get("n_statements", 0))
         kinds = (
             "hypotheses" if data.study.kind == "measured" else "claims",
             len(data.paper_claims),

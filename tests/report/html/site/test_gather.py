@@ -29,11 +29,11 @@ def test_the_telling_exhibit_is_the_named_one_else_the_best_known(
     path = tmp_path / "r" / "data" / "published" / "toy" / "study.yaml"
     there = Layout(tmp_path / "r")
     # Without reference points: 2 of 6 points of Figure 2 are known to 10 %, 2 of 5 of Figure 3, all 5 of Figure 4.
-    assert StudyFacts(there, PARAMETERS, "toy").telling.id == "figure-4"
-    path.write_text(path.read_text() + "telling: figure-3\n")
-    assert StudyFacts(there, PARAMETERS, "toy").telling.id == "figure-3"
+    assert StudyFacts(there, PARAMETERS, "toy").headline_figure.id == "figure-4"
+    path.write_text(path.read_text() + "headline_figure: figure-3\n")
+    assert StudyFacts(there, PARAMETERS, "toy").headline_figure.id == "figure-3"
     (tmp_path / "r" / "build" / "toy.ipynb").unlink()
-    assert StudyFacts(there, PARAMETERS, "toy").telling is None
+    assert StudyFacts(there, PARAMETERS, "toy").headline_figure is None
 
 
 def test_links_of_records_lead_to_the_report_and_to_all_claims(facts: StudyFacts) -> None:

@@ -12,7 +12,7 @@ from virtperf.report.html.site.overview import index_page
 def test_a_card_shows_the_telling_drawing_and_leads_to_it(facts: StudyFacts) -> None:
     page = index_page([facts])
     assert "each with a reason</dt><dd>1</dd>" in page  # a note that is no claim
-    drawing = facts.telling.drawing
+    drawing = facts.headline_figure.drawing
     assert page.count(drawing.svg) == 1
     assert {"toy.html", "toy.html#figure-4"} <= set(Parsed(page).links)
     described = [
@@ -32,11 +32,11 @@ def test_counts_lead_to_the_claims_that_they_count(facts: StudyFacts) -> None:
 
 def test_a_picture_whose_ids_are_on_the_page_already_becomes_an_image(facts: StudyFacts) -> None:
     page = index_page([facts, facts])
-    assert page.count(facts.telling.drawing.svg) == 1
+    assert page.count(facts.headline_figure.drawing.svg) == 1
     (image,) = [attrs for tag, attrs in Parsed(page).tags if tag == "img"]
     assert (
         image["src"].startswith("data:image/svg+xml;base64,")
-        and image["alt"] == facts.telling.drawing.description
+        and image["alt"] == facts.headline_figure.drawing.description
     )
 
 

@@ -40,14 +40,14 @@ class StudyFacts:
             self.shown.setdefault(record.id, record)
 
     @property
-    def telling(self) -> Record | None:
-        """The exhibit that stands for the study: `telling` of study.yaml, else the figure whose
+    def headline_figure(self) -> Record | None:
+        """The exhibit that stands for the study: `headline_figure` of study.yaml, else the figure whose
         points are known best.
 
         Without a drawing of it the first exhibit that has one.
         """
         drawn = {name: record for name, record in self.shown.items() if record.drawing is not None}
-        named = self.data.study.telling or best_known(self.data)
+        named = self.data.study.headline_figure or best_known(self.data)
         return drawn.get(named, next(iter(drawn.values()), None))
 
     @property

@@ -29,15 +29,17 @@ def index_page(studies: Sequence[StudyFacts], together: Record | None = None) ->
     taken: set[str] = {together.id} if together is not None else set()
     cards = []
     for facts in studies:
-        telling = facts.telling
+        headline_figure = facts.headline_figure
         # Ids within a picture begin with the record's, and a page has an id once.
-        picture = "image" if telling is not None and telling.id in taken else "inline"
-        taken |= {telling.id} if telling is not None else set()
+        picture = (
+            "image" if headline_figure is not None and headline_figure.id in taken else "inline"
+        )
+        taken |= {headline_figure.id} if headline_figure is not None else set()
         bibliography = facts.data.study.bibliography
         origin = ", ".join(
             str(bibliography[name]) for name in ("publisher", "published") if bibliography.get(name)
         )
-        cards.append((facts, telling, picture, origin or "Measured for this repository"))
+        cards.append((facts, headline_figure, picture, origin or "Measured for this repository"))
     return page(
         "index",
         "Studies",
