@@ -26,6 +26,7 @@ ARGUMENTS = [
     "--no-first-run",
 ]
 NOTEBOOKS = [*sorted(path.parent.name for path in ROOT.glob("data/*/*/study.yaml")), "synthesis"]
+NOTEBOOKS += [path.stem for path in sorted(ROOT.glob("reports/example-*.html"))]
 REPORTS = [path for name in NOTEBOOKS if (path := ROOT / "reports" / f"{name}.html").is_file()]
 SITE = sorted(path for path in ROOT.glob("reports/*.html") if path.stem not in NOTEBOOKS)
 # Opens all parts, or those that were open when the page was loaded.

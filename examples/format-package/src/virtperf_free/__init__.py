@@ -11,7 +11,7 @@ import re
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import Rows, Warnings, checked, refused, split_lines
+from rawperf.rows import Rows, Warnings, split_lines
 from rawperf.text import decode
 
 _HEAD = re.compile(rb"^ +total +used +free\b", re.M)
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"\d{1,15}", re.ASCII)
 
 
 class FreeFormat:
-    """Reader and writer of free's listings."""
+    """Reader of free's listings."""
 
     name = "free"
     title = "free text output (procps)"
@@ -94,21 +94,6 @@ class FreeFormat:
         return Reading(
             rows.frame(), "sample", {"columns": " ".join(names)}, warnings.sentences(), rows.lines()
         )
-
-    def write(self, reading: Reading) -> bytes:
-        """Print a listing; raises `FormatError` for what free does not print."""
-        names = reading.info.get("columns", "").split()
-        printed: list[str] = []
-        for _, sample in reading.records.groupby("t", sort=False):
-            printed.append(" ".join(["       ", *names]))
-            for label, row in sample.groupby("entity", sort=False):
-                if row["field"].tolist() != names[: len(row)]:
-                    raise refused(
-                        self.name, "a row has its columns from the left", " ".join(row["field"])
-                    )
-                printed.append(" ".join([f"{label}:", *(f"{value:.0f}" for value in row["value"])]))
-            printed.append("")
-        return checked(self, "".join(f"{line}\n" for line in printed).encode(), reading)
 
 
 FORMAT = FreeFormat()

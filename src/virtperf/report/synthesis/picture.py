@@ -142,7 +142,8 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
                 _course(axes, k - (len(chosen) - 1) / 2, course, look(k))
                 for k, course in enumerate(chosen)
             ]
-            axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.1))
+            lines = axes.child_axes[0].get_xlabel().count("\n")
+            axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.1 + 0.12 * lines))
         legend(
             figure,
             [],

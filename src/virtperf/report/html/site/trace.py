@@ -43,6 +43,6 @@ def trace_page(facts: StudyFacts, found: Sequence[Trace]) -> str:
         sections=sections,
         claims=claims,
         trace_place=trace_place,
-        folder=f"../data/measured/{facts.id}",
+        folder=f"../examples/{facts.id}" if facts.prefix else f"../data/measured/{facts.id}",
         most=most,
     )
