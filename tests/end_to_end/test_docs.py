@@ -41,6 +41,8 @@ PARTS = (
     "dvc.yaml",
     "pipelines",
     "params.yaml",
+    ".python-version",
+    "requirements.lock",
     "notebooks",
     "examples",
     "src",

@@ -37,7 +37,7 @@ for study in sys.argv[2:]:
     if os.fork():
         assert os.wait()[1] == 0, study
         continue
-    space = {}
+    space = {"display": repr}
     for cell in json.loads(Path(study + ".ipynb").read_text())["cells"]:
         if cell["cell_type"] == "code":
             exec(compile("".join(cell["source"]), "cell", "exec"), space)

@@ -61,7 +61,7 @@ def test_pieces_make_the_whole(head: bytes, words: list[bytes], size: int) -> No
 
 def test_a_long_line_is_cut_while_it_is_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "PIECE", 100)
-    monkeypatch.setattr(pieces, "LONGEST", 500)
+    monkeypatch.setattr(pieces, "MAX_PIECE_BYTES", 500)
     line = b"<r>" + b"<a n='1'/>" * 200
     found = list(XmlPieces(io.BytesIO(line + b"\xe9</r>"), Warnings("f"), "f"))
     assert len(found) > 10
@@ -79,7 +79,7 @@ def test_a_long_line_is_cut_while_it_is_ascii(monkeypatch: pytest.MonkeyPatch) -
 def test_what_has_no_end_is_refused_before_it_fills_the_memory(
     begin: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(xml_stream, "LONGEST", 5000)
+    monkeypatch.setattr(xml_stream, "MAX_PIECE_BYTES", 5000)
     feed = XmlFeed(Target("f", "r", 9))
     feed.feed(begin.encode())
     with pytest.raises(FormatError, match=f"f line 2: {words}"):
