@@ -18,7 +18,15 @@ from virtperf.report.wording import number, plural, slug
 from virtperf.study.printed import corrections
 from virtperf.study.quantities import Quantity
 
-STATISTICS = {"mean": "mean of the steady", "median": "median over the", "max": "maximum over the"}
+STATISTICS = {
+    "mean": "mean of the steady",
+    "median": "median over the",
+    "max": "maximum over the",
+    "sum": "sum over the",
+    "quantile": "quantile over the",
+    "interquartile": "interquartile range over the",
+    "above": "share above a limit over the",
+}
 
 
 @dataclass(frozen=True)
@@ -225,6 +233,12 @@ def formula(data: StudyData, quantity: Quantity) -> str:
         words += f", divided by the same of {_source(rule['per'])}"
     if "cpus" in rule:
         words += f", as a share of {rule['cpus']} processors"
+    if "share" in rule:
+        words += f", the quantile of {rule['share']:g}"
+    if "limit" in rule:
+        words += f", the limit being {rule['limit']['value']:g} {rule['limit']['unit']}"
+    if "less" in rule:
+        words += f", less {data.study.factors[rule['less']].label}"
     if kind.unit and not rule.get("relative"):
         words += f", in {kind.unit}"
     found = data.study.reference_for(quantity)
@@ -330,9 +344,14 @@ def trace_text(trace: Trace, claims: dict[str, str]) -> str:
             f"  mean     {number(mean.value)} over {plural(mean.n, 'run')}{limits} ({mean.provenance})"
         )
     for run in trace.runs:
-        begin, end = (number(v) for v in run.window_s)
+        begin, end = run.window_s
+        window = (
+            "all samples"
+            if begin is None or end is None
+            else f"window {number(begin)} to {number(end)} s"
+        )
         lines.append(
-            f"  run      {run.run} ({run.provenance}): {number(run.value, 6)}; {run.metric}, window {begin} to {end} s"
+            f"  run      {run.run} ({run.provenance}): {number(run.value, 6)}; {run.metric}, {window}"
         )
         lines += [f"    {f.path}: {f.lines}, {plural(f.samples, 'sample')}" for f in run.files]
         lines += [f"    note: {run.note}"] if run.note else []

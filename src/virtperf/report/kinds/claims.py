@@ -26,7 +26,9 @@ _ORDER = (
     "corroborated",
     "convention",
     "refuted",
+    "value differs",
     "undecided",
+    "value agrees",
     "reproduced",
 )
 _SAID = ("once", "twice")
