@@ -81,7 +81,7 @@ def _judged(
             if shown.known
             else "; one run shows no interval, so that the value alone is compared"
         )
-    elif undecided and not any(each.of_samples for each in compared):
+    elif undecided and not study.artifact and not any(each.of_samples for each in compared):
         reason += _wanted(needed, repeated=all(each.known for each in compared))
     numbered = claim.kind in (*NUMBERED, "equivalence") or (claim.kind == "ordering" and total == 1)
     found = {"reason": reason, "runs_needed": needed}

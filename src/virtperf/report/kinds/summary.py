@@ -4,8 +4,10 @@ numbers.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from rawperf.core.errors import StudyError
@@ -22,7 +24,7 @@ from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Reco
 from virtperf.report.wording import exhibit_name, joined, plural, pretty
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit
-from virtperf.study.parts import Finding
+from virtperf.study.parts import Artifact, Finding
 
 VERDICT_WORDS = {
     "contradicted": "Another statement of the paper disagrees",
@@ -37,6 +39,12 @@ _OF_MANY = {"holds here": "hold here", "does not hold here": "do not hold here"}
 MAX_HYPOTHESES = (
     8  # hypotheses that the head of a report answers; all of them stand in their own section
 )
+_ANSWERS = (
+    (("reproduced", "value agrees"), "Hold in the paper's own data ({whose})"),
+    (("refuted", "value differs"), "Do not hold in it"),
+    (("undecided", "no measurement"), "Can't be decided by it"),
+)
+"""Verdicts by the published data of a paper, and what the head of its report calls them."""
 _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
 
 
@@ -59,6 +67,8 @@ def record(context: Context, figure: Figure | None = None) -> Record:
         told,
         Facts(facts=_facts_of_runs(context) if measured else _facts(context)),
     ]
+    if study.artifact and data.paper_claims:
+        blocks.insert(0, Listing(items=tuple(_in_the_published_data(data, study.artifact))))
     if measured and data.paper_claims:
         answers: list[Words] = []
         for claim in data.paper_claims[:MAX_HYPOTHESES]:
@@ -118,12 +128,39 @@ def _finding(
     parts.append("). " if against else ". ")
     measured = dict.fromkeys(word for _, word in verdicts if word != "no measurement")
     if measured:
-        parts.append(f"Measured runs: {joined(measured)}. ")
+        source = "The published data" if data.study.artifact else "Measured runs"
+        parts.append(f"{source}: {joined(measured)}. ")
     parts.append("Rests on " if len(claims) == 1 else f"Rests on {len(claims)} statements: ")
     for k, claim in enumerate(claims):
         words = "one statement" if len(claims) == 1 else str(k + 1)
         parts += [", " if k else "", Span(text=words, link=f"claim:{claim.id}")]
     return (*parts, ".")
+
+
+def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Words]:
+    """Which claims hold in the data that the paper's authors published, which do not, which can't
+    be asked of it.
+    """
+    by_word: dict[str, list[Claim]] = {}
+    for claim in data.paper_claims:
+        _, word = verdict_words(claim, data.result(claim.id))
+        by_word.setdefault(word, []).append(claim)
+    for words, lead in _ANSWERS:
+        claims = [(claim, word) for word in words for claim in by_word.get(word, ())]
+        if not claims:
+            continue
+        counted = f"{lead.format(whose=artifact.words)}: {len(claims)} of "
+        counted += f"{plural(len(data.paper_claims), 'claim')}"
+        kinds = [f"{len(by_word[word])} {word}" for word in words if word in by_word]
+        parts: list[str | Span] = [Span(text=counted, style="strong")]
+        parts.append(f" ({joined(kinds)})." if words == _ANSWERS[0][0] else ". ")
+        if words != _ANSWERS[0][0]:
+            for place, (claim, _) in enumerate(claims):
+                estimate = data.result(claim.id).get("estimate", math.nan)
+                number = f" (the data: {pretty(estimate)})" if math.isfinite(estimate) else ""
+                parts += [" " if place else "", Span(text=claim.says, link=f"claim:{claim.id}")]
+                parts.append(number)
+        yield tuple(parts)
 
 
 def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
@@ -175,7 +212,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
         ),
         Fact(
             value=str(runs),
-            label="measured runs",
+            label=f"runs {data.study.artifact.words}" if data.study.artifact else "measured runs",
             note=f"{plural(judged, 'statement')} tested by them"
             if runs
             else "nothing here is tested by measurement",
