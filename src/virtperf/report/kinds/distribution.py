@@ -113,12 +113,13 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
     samples = frames.distribution(context.data, exhibit, examples=context.examples)
     if samples.empty:
         return None
-    kind = context.study.quantities[exhibit.series[0].quantity]
+    words = samples.attrs["axes"]
+    quantity = exhibit.series[0].quantity
     return plot.distribution(
         samples,
         level=context.level,
         log=bool(exhibit.spec.get("log")),
-        xlabel=f"{kind.label.split(',')[0]}, {kind.unit}",
+        xlabel=words["labels"][words["panels"].get(quantity, quantity)],
     )
 
 

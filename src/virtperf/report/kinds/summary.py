@@ -21,7 +21,7 @@ from virtperf.report.kinds.contradictions import places
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
-from virtperf.report.wording import exhibit_name, joined, plural, pretty
+from virtperf.report.wording import exhibit_name, joined, plural, pretty, short
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Artifact, Finding
@@ -149,18 +149,34 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
         claims = [(claim, word) for word in words for claim in by_word.get(word, ())]
         if not claims:
             continue
-        counted = f"{lead.format(whose=artifact.words)}: {len(claims)} of "
-        counted += f"{plural(len(data.paper_claims), 'claim')}"
-        kinds = [f"{len(by_word[word])} {word}" for word in words if word in by_word]
+        every = plural(len(data.paper_claims), "claim")
+        counted = f"{lead.format(whose=artifact.words)}: {len(claims)} of {every}"
+        kinds = joined(f"{len(by_word[word])} {word}" for word in words if word in by_word)
         parts: list[str | Span] = [Span(text=counted, style="strong")]
-        parts.append(f" ({joined(kinds)})." if words == _ANSWERS[0][0] else ". ")
-        if words != _ANSWERS[0][0]:
+        if words == _ANSWERS[0][0]:
+            statements = plural(data.study.n_statements, "statement")
+            parts.append(f" ({kinds}), which are made of {statements} of the paper.")
+        else:
             for place, (claim, _) in enumerate(claims):
-                estimate = data.result(claim.id).get("estimate", math.nan)
-                number = f" (the data: {pretty(estimate)})" if math.isfinite(estimate) else ""
-                parts += [" " if place else "", Span(text=claim.says, link=f"claim:{claim.id}")]
-                parts.append(number)
+                says = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")
+                parts += ["; " if place else ": ", says, _number_of_the_data(data, claim)]
+            parts.append(".")
         yield tuple(parts)
+
+
+def _number_of_the_data(data: StudyData, claim: Claim) -> str:
+    """`` (the data: 146 ms)``, "" where no number was found."""
+    estimate = float(data.result(claim.id).get("estimate", math.nan))
+    if not math.isfinite(estimate):
+        return ""
+    units = {
+        data.study.quantities[quantity.name].unit
+        for instance in claim.instances
+        for part in instance.parts
+        for _, quantity in part.terms
+    }
+    unit = f" {units.pop()}" if claim.kind in ("value", "range", "difference") else ""
+    return f" (the data: {short(estimate)}{unit})"
 
 
 def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:

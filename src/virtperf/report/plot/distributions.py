@@ -68,6 +68,10 @@ def distribution(
     looks = {label: look(words.colours.get(str(label), k)) for k, label in enumerate(series)}
     with theme():
         figure, (panel,) = panels(1, height=HEIGHT)
+        if log:
+            panel.set_xscale("log")
+            panel.xaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
+            panel.xaxis.set_minor_locator(NullLocator())
         axis.y_axis(panel, 0, 1.02, "Share of samples that are not larger, %")
         panel.yaxis.set_major_formatter(lambda share, _: pretty(100 * share, 6))
         for label, style in looks.items():
@@ -75,10 +79,6 @@ def distribution(
             if len(values):
                 _curve(panel, values, style, level)
                 _marks(panel, values, style, quantiles)
-        if log:
-            panel.set_xscale("log")
-            panel.xaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
-            panel.xaxis.set_minor_locator(NullLocator())
         panel.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         panel.grid(visible=True, axis="x")
         said = xlabel or words.label(x)
@@ -143,6 +143,7 @@ def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
         linewidth=0,
         zorder=2,
     )
+    before = len(panel.lines)
     sns.ecdfplot(
         x=kept,
         weights=np.diff(share, prepend=0.0),
@@ -152,6 +153,8 @@ def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
         linewidth=1.5,
         zorder=3,
     )
+    for line in panel.lines[before:]:  # without its way along the axis, from minus infinity on
+        line.set_data(np.asarray(line.get_xdata())[1:], np.asarray(line.get_ydata())[1:])
 
 
 def _marks(panel: Axes, values: np.ndarray, style: Look, quantiles: Sequence[float]) -> None:

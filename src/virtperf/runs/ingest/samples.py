@@ -69,9 +69,9 @@ def read_run(
             files.append(entry)
             found = file_blocks(folder, file, run.run_id, inputs)
             if found is None:
-                entry["warnings"].append(
-                    "not read: no format recognises it, and run.yaml does not name it"
-                )
+                empty = not (folder / file.path).stat().st_size
+                why = "no format recognises it, and run.yaml does not name it"
+                entry["warnings"].append(f"not read: {'it is empty' if empty else why}")
                 continue
             clocks[number], info = _read(number, file, run, *found, entry, gathered)
             if info.get("cpus", "").isdecimal() and file.entity_kind == WHOLE:

@@ -73,8 +73,7 @@ def _observe(
         mean, per_unit = ratio(mean, per.steady.mean), run.metrics[per.metric]["unit"]
         flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
         parts.append(("per", per))
-    unit = "1" if rule.get("statistic") == "above" else run.metrics[found.metric]["unit"]
-    mean = mean.scaled(observed_factor(kind, unit, per_unit))
+    mean = mean.scaled(observed_factor(kind, run.metrics[found.metric]["unit"], per_unit))
     if "less" in rule:
         less = study.factors[rule["less"]]
         level = float(run.info["factors"][less.name])
@@ -117,6 +116,8 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
     """
     if kind.observed.get("relative"):
         return 1.0
+    if kind.observed.get("statistic") == "above":  # a share of the samples
+        unit = "1"
     return converted(kind.name, "quantity", unit, kind.unit, per) / kind.observed.get("cpus", 1)
 
 
