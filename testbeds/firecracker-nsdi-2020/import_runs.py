@@ -155,9 +155,7 @@ def write(
     ]
     if said:
         lines.append("files:")
-        lines += [
-            f"  - {{{', '.join(f'{k}: {v}' for k, v in entry.items())}}}" for entry in said
-        ]
+        lines += [f"  - {{{', '.join(f'{k}: {v}' for k, v in entry.items())}}}" for entry in said]
     (folder / "run.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

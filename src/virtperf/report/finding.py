@@ -174,7 +174,9 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
     )
     compared = [p for p in measured if p.known and not p.reference]
     ends = [
-        (p.measured, p.measured) if math.isnan(p.measured_low) else (p.measured_low, p.measured_high)
+        (p.measured, p.measured)
+        if math.isnan(p.measured_low)
+        else (p.measured_low, p.measured_high)
         for p in compared
     ]
     inside = sum(

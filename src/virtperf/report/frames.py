@@ -51,7 +51,9 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     rows = []
     for row, quantity in _base(data, figure):
         found = limits.get((row["series"], row[figure.series[0].over]), {})
-        if data.study.artifact and not (list(found.get("low_by", ())) + list(found.get("high_by", ()))):
+        if data.study.artifact and not (
+            list(found.get("low_by", ())) + list(found.get("high_by", ()))
+        ):
             found = {}  # natural limits alone, of what the paper does not speak of
         text = {name: found.get(f"{name}_text", none) for name, none in _NO_LIMITS.items()}
         given = (

@@ -60,9 +60,9 @@ def _elsewhere(
     factor = study.factors.get(study.judged_over)
     others = [own for own in factor.levels if own != factor.default] if factor else []
     parts = [
-        judge(
-            study, claims, text, means, level=level, elsewhere=(study.judged_over, other)
-        ).assign(level=other)
+        judge(study, claims, text, means, level=level, elsewhere=(study.judged_over, other)).assign(
+            level=other
+        )
         for other in others
     ]
     rows = pd.concat(parts).to_dict("records") if parts else []

@@ -123,9 +123,7 @@ def _plotted(study: Study, exhibit: Exhibit) -> set[str]:
     if exhibit.kind != "distribution":
         return names
     samples = [study.quantities[name].observed.get("from") for name in names]
-    return {
-        name for name, kind in study.quantities.items() if kind.observed.get("from") in samples
-    }
+    return {name for name, kind in study.quantities.items() if kind.observed.get("from") in samples}
 
 
 def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:

@@ -27,10 +27,7 @@ def record(context: Context) -> Record:
     if factor is None or found.empty:
         return register(context, "elsewhere", note("The study has runs at one level only."))
     others = [level for level in factor.levels if level != factor.default]
-    by_level = {
-        (row["claim"], row["level"]): row
-        for row in found.to_dict("records")
-    }
+    by_level = {(row["claim"], row["level"]): row for row in found.to_dict("records")}
     rows: list[tuple[Words, ...]] = []
     table = []
     left_out = 0
@@ -81,7 +78,9 @@ def _cell(result: dict[Any, Any]) -> Words:
         value, low, high = as_precise(*values)
         interval = all(map(math.isfinite, values))
         parts.append(
-            Span(text=f"{value} ({low} to {high})" if interval else pretty(values[0]), style="small")
+            Span(
+                text=f"{value} ({low} to {high})" if interval else pretty(values[0]), style="small"
+            )
         )
     return tuple(parts)
 

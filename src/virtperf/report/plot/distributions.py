@@ -132,7 +132,8 @@ def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
     """One curve with its band, both thinned to the steps that can be seen."""
     n = len(values)
     places = np.unique(np.linspace(0, n - 1, min(n, MAX_STEPS)).round().astype(int))
-    kept, share, half = values[places], (places + 1) / n, band_half_width(n, level)
+    kept, half = np.unique(values[places]), band_half_width(n, level)
+    share = np.searchsorted(values, kept, side="right") / n
     panel.fill_between(
         kept,
         np.clip(share - half, 0, 1),

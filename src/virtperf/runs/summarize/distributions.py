@@ -15,9 +15,7 @@ KIND = "distribution"
 """The kind of exhibit in study.yaml."""
 
 
-def distribution(
-    study: Study, exhibit: Exhibit, run: RunSeries
-) -> Iterator[dict[str, Any]]:
+def distribution(study: Study, exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
     """Every sample of a run that a figure of distributions shows, ascending: rows of
     `DISTRIBUTIONS`.
 

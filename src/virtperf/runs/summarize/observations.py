@@ -101,9 +101,7 @@ def _reduction(kind: QuantityKind, run: RunSeries, source: Mapping[str, str]) ->
     rule, limit = kind.observed, np.nan
     if "limit" in rule and source["metric"] in run.metrics:
         unit = run.metrics[source["metric"]]["unit"]
-        limit = rule["limit"]["value"] * converted(
-            kind.name, "limit", rule["limit"]["unit"], unit
-        )
+        limit = rule["limit"]["value"] * converted(kind.name, "limit", rule["limit"]["unit"], unit)
     return reduction(rule, independent=run.independent, limit=limit)
 
 
