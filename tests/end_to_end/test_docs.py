@@ -30,11 +30,13 @@ PAGES = (
     "add-a-study",
     "measure",
     "formats/declared",
+    "add-public-data",
 )
 PARTS = (
     "data/published",
     "data/measured/xen-2026/study.yaml",
     "data/measured/xen-2026/hypotheses.yaml",
+    "data/measured/firecracker-nsdi-2020/m5d.metal-boot-serial-fc-api",
     "data/measured/linux-2026/study.yaml",
     "data/measured/linux-2026/hypotheses.yaml",
     "data/readings.yaml",

@@ -66,4 +66,4 @@ def _elsewhere(
         for other in others
     ]
     rows = pd.concat(parts).to_dict("records") if parts else []
-    return VERDICTS_ELSEWHERE.frame(rows)
+    return VERDICTS_ELSEWHERE.frame([{str(k): v for k, v in row.items()} for row in rows])

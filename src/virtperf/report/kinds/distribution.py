@@ -4,6 +4,9 @@ percentiles in a table.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
 from rawperf.core.errors import StudyError
@@ -142,13 +145,13 @@ def percentiles(samples: pd.DataFrame, level: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*keys, "samples", *parts])
 
 
-def _cells(row: dict[str, object]) -> tuple[str, ...]:
+def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
     cells = []
     for name in (*QUANTILES, _SPREAD):
-        ends = [float(str(row[f"{name}{end}"])) for end in ("", "_low", "_high")]
+        ends = [float(row[f"{name}{end}"]) for end in ("", "_low", "_high")]
         value, low, high = as_precise(*ends)
         finite = abs(ends[2]) < float("inf") and abs(ends[1]) < float("inf")
-        limits = f"{low} to {high}" if finite else interval(*ends[1:])
+        limits = f"{low} to {high}" if finite else interval(ends[1], ends[2])
         cells.append(f"{value} {row['unit']} ({limits})")
     return (str(row["series"]), f"{row['samples']:,}", *cells)
 

@@ -27,7 +27,9 @@ def record(context: Context) -> Record:
     if factor is None or found.empty:
         return register(context, "elsewhere", note("The study has runs at one level only."))
     others = [level for level in factor.levels if level != factor.default]
-    by_level = {(row["claim"], row["level"]): row for row in found.to_dict("records")}
+    by_level: dict[tuple[Any, Any], dict[Any, Any]] = {
+        (row["claim"], row["level"]): row for row in found.to_dict("records")
+    }
     rows: list[tuple[Words, ...]] = []
     table = []
     left_out = 0
