@@ -117,7 +117,7 @@ def workplace(root: Path, tmp_path: Path) -> Path:
         else:
             shutil.copy(source, target)
     for study in (root / "data" / "published").iterdir():
-        (tmp_path / "data" / "measured" / study.name).mkdir(parents=True)
+        (tmp_path / "data" / "measured" / study.name).mkdir(parents=True, exist_ok=True)
     (tmp_path / ".dvc").mkdir()
     (tmp_path / ".dvc" / "config").write_text(
         "[core]\n    no_scm = true\n    analytics = false\n    check_update = false\n"

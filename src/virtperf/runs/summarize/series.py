@@ -211,7 +211,7 @@ class RunSeries:
                 note = f"{left_out} time(s) left out at which not every {entity_kind} has a sample"
                 steady = replace(steady, flags=(*steady.flags, note))
         elif reduce_by is not cosine_mean:
-            note = "sampled at different times, so that only the mean of their sum is known"
+            note = "sampled at different times, so that their sum has no statistic but a mean"
             steady = Steady(_nothing(self.level), np.nan, self.window[0], "", (note,))
         else:
             steady = _independent(
