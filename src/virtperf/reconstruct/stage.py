@@ -130,6 +130,7 @@ def _contradictions(feasible: Feasible, reading: str) -> dict[str, Any]:
     return {
         "reading": reading,
         "dropped": list(dropped),
+        "may_be_wider": feasible.contradictions.wider,
         "conflicts": [
             {"claims": list(conflict), "dropped": [c for c in conflict if c in dropped]}
             for conflict in feasible.contradictions.conflicts
@@ -139,7 +140,7 @@ def _contradictions(feasible: Feasible, reading: str) -> dict[str, Any]:
 
 
 def alternatives(feasible: Feasible) -> list[dict[str, Any]]:
-    """One entry for each group of conflicts that several cheapest resolutions solve.
+    """One entry for each group of conflicts that several smallest resolutions solve.
 
     ``always``: the claims that every resolution sets aside. ``resolutions``: for each what it sets
     aside beside them (``aside``) and the range of the points that differ most (``points``; None for
@@ -155,6 +156,7 @@ def _entry(feasible: Feasible, options: Sequence[tuple[str, ...]]) -> dict[str, 
     resolutions = feasible.resolutions[feasible.systems.index(system)]
     under = [
         [k for k, r in enumerate(resolutions) if named.intersection(r) == set(option)]
+        or list(range(len(resolutions)))  # more combinations than are tried one by one
         for option in options
     ]
 
