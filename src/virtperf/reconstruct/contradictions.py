@@ -173,11 +173,14 @@ def _assumptions_in_conflict(
                 continue
             seen.add(aside)
             kept = [c for c in sentences if c not in gone and c not in aside]
-            conflict = next((c for c in conflicts if set(c) <= set(kept)), None)
-            if conflict is None:
-                if system.feasible(system.mask_of(kept)):
-                    continue
-                conflict = irreducible_conflict(system, kept)
+            if system.feasible(system.mask_of(kept)):
+                continue
+            for ours in [c for c in kept if not sentences[c]]:  # as few of ours as contradict
+                rest = [c for c in kept if c != ours]
+                if not system.feasible(system.mask_of(rest)):
+                    kept = rest
+            conflict = irreducible_conflict(system, kept)
+            if conflict not in conflicts:
                 conflicts.append(conflict)
             members = [c for c in conflict if not sentences[c]]
             found.update(members)

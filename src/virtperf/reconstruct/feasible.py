@@ -229,7 +229,9 @@ def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, f
     )
     masks = feasible.masks(system)
     lows = [system.ratio_interval(of, to, mask)[0] for mask in masks]
-    return min(lows), max(system.ratio_interval(of, to, mask & ~above_0)[1] for mask in masks)
+    low = min(lows)
+    high = max(system.ratio_interval(of, to, mask & ~above_0)[1] for mask in masks)
+    return (low, high) if low <= high else (-np.inf, np.inf)
 
 
 def systems_of(

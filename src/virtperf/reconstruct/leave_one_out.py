@@ -84,6 +84,8 @@ class LeaveOneOut:
         low, high = rounded(
             (min(low for low, _ in spans), max(high for _, high in spans)), SURE_DIGITS
         )
+        if low > high:  # a ratio whose divisor is 0 under every resolution
+            low, high = least, np.inf
         dropped = claim.id in self.feasible.contradictions.dropped
         verdict = self._verdict(claim, system, masks)
         information = 0.0 if dropped else self._information(system, claim)
@@ -212,7 +214,8 @@ def _implied(
         found = _implied_by_instance(system, others, claim, instance.parts)
         if found is None:
             return -np.inf, np.inf
-        low, high = min(low, found[0]), max(high, found[1])
+        # a divisor that is never above 0 gives (inf, -inf), which widens nothing
+        low, high = min(low, max(found[0], least)), max(high, found[1])
         if low <= least + NOTHING and high == np.inf:  # other instances can't widen it
             break
     return low, high

@@ -150,7 +150,8 @@ class LinearSystem:
     def ratio_interval(
         self, of: Expression, to: Expression, mask: np.ndarray | None = None
     ) -> tuple[float, float]:
-        """Smallest and largest value of ``of / to`` for ``to > 0``.
+        """Smallest and largest value of ``of / to`` for ``to > 0``; ``(inf, -inf)`` where ``to`` is
+        never above 0.
 
         A linear-fractional program, solved as a linear one by the transformation of Charnes and
         Cooper (1962), Naval Research Logistics Quarterly 9: variables ``y = x t`` and ``t``, with
@@ -160,6 +161,8 @@ class LinearSystem:
         if c is None or d is None:
             return -np.inf, np.inf
         low, high = (self._ratio(end, d, mask) for end in (c, -c))
+        if INFEASIBLE in (low.status, high.status):
+            return np.inf, -np.inf
         return (low.value if low.status == OPTIMAL else -np.inf), -(
             high.value if high.status == OPTIMAL else -np.inf
         )
