@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.reconstruct.conftest import claim
-from virtperf.reconstruct.feasible import solve, united
+from virtperf.reconstruct.feasible import merge_intervals, solve
 from virtperf.reconstruct.stage import alternatives
 
 AT = "kind: value, of: 'throughput[system=b, guests=3]', half_width: 1"
@@ -66,4 +66,4 @@ def test_a_sentence_counts_once_however_many_claims_it_has(tiny):
     ],
 )
 def test_ranges_are_united(ranges, ends):
-    assert united(ranges) == ends
+    assert merge_intervals(ranges) == ends

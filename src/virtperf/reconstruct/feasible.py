@@ -70,8 +70,8 @@ class Feasible:
         return min(lows, key=lambda end: end.value), max(highs, key=lambda end: end.value)
 
     def union(self, quantity: Quantity) -> list[float]:
-        """The range of one quantity with its gaps, over all smallest resolutions; see `united`."""
-        return united((low.value, high.value) for low, high in self.pieces(quantity))
+        """The range of one quantity with its gaps, over all smallest resolutions; see `merge_intervals`."""
+        return merge_intervals((low.value, high.value) for low, high in self.pieces(quantity))
 
     def masks(self, system: LinearSystem) -> list[np.ndarray]:
         """The rows of a system that hold under each smallest resolution."""
@@ -105,7 +105,7 @@ class Feasible:
             self._pieces.update(zip(own, map(list, zip(*ranges, strict=True)), strict=True))
 
 
-def united(ranges: Iterable[tuple[float, float]]) -> list[float]:
+def merge_intervals(ranges: Iterable[tuple[float, float]]) -> list[float]:
     """Ranges as one, with its gaps: low1, high1, low2, high2, ... in ascending order."""
     ends: list[float] = []
     for low, high in sorted(ranges):

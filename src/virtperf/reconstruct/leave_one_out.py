@@ -16,7 +16,7 @@ import numpy as np
 from rawperf.core.tables import rounded
 from virtperf.reconstruct.contradictions import sentence_keys, smallest_resolutions
 from virtperf.reconstruct.feasible import Feasible
-from virtperf.reconstruct.remembered import Remembered
+from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
@@ -57,12 +57,14 @@ class LeaveOneOut:
         self.feasible = feasible
         # each claim is left out of rows that hardly differ from those without the next one
         self._systems = [
-            s if isinstance(s, Remembered) else Remembered(s.rows) for s in feasible.systems
+            s if isinstance(s, CachedLinearSystem) else CachedLinearSystem(s.rows)
+            for s in feasible.systems
         ]
         self._active = {c.id: c for c in feasible.active}
         self._members = [dict.fromkeys(name for name in s.owner if name) for s in feasible.systems]
         self._sentences = [
-            {c: sentence_keys(self._active[c]) for c in self._active if c in m} for m in self._members
+            {c: sentence_keys(self._active[c]) for c in self._active if c in m}
+            for m in self._members
         ]
         self._conflicts = [
             [c for c in feasible.contradictions.conflicts if set(c) <= set(m)]
@@ -190,7 +192,7 @@ def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
     """Whether the (masked) rows leave a claim no way to be wrong."""
     for i in np.flatnonzero(system.owner == claim):
         limit = system.b[i] + TOLERANCE * system.scale[i] * max(1.0, abs(system.b[i]))
-        if system.beyond(system.A[i], limit, others):
+        if system.can_exceed(system.A[i], limit, others):
             return False
     return True
 

@@ -18,7 +18,7 @@ from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.ranges import ranges
 from virtperf.reconstruct.readings import other_readings
-from virtperf.reconstruct.remembered import Remembered
+from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
@@ -47,7 +47,7 @@ def reconstruct(
     off = parameters.reconstruct.assumptions_off
     with replaced_folder(out) as folder:
         progress("contradictions")
-        feasible = solve(study, claims, off, linear=Remembered)
+        feasible = solve(study, claims, off, linear=CachedLinearSystem)
         alone = solve(study, claims, ("all",), explain=False, known=feasible)
         progress("points")
         points = _points(study, feasible, alone)
