@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import optimize, stats
-
 from virtperf.models.glm_curve import FREE
+
 from virtperf.models.irls import Mean, solve
 from virtperf.models.noise import NOISES
 from virtperf.models.usl import fit_usl

@@ -10,9 +10,28 @@ from pathlib import Path
 import numpy as np
 
 from rawperf.perfkit.layout import load_layouts, locate
-from rawperf.xentop.write import WIDTHS
 
 SEED = 20090101
+WIDTHS = {
+    "NAME": 10,
+    "STATE": 6,
+    "CPU(sec)": 10,
+    "CPU(%)": 6,
+    "MEM(k)": 10,
+    "MEM(%)": 6,
+    "MAXMEM(k)": 10,
+    "MAXMEM(%)": 9,
+    "VCPUS": 5,
+    "NETS": 4,
+    "NETTX(k)": 8,
+    "NETRX(k)": 8,
+    "VBDS": 4,
+    "VBD_OO": 8,
+    "VBD_RD": 8,
+    "VBD_WR": 8,
+    "SSID": 4,
+}
+"""Columns of xentop and their widths, as xentop.c of Xen 3.1 prints them."""
 GUESTS = ("Domain-0", *(f"guest-{number:02d}" for number in range(1, 32)))
 START = datetime(2026, 1, 5, tzinfo=UTC)
 

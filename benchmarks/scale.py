@@ -26,7 +26,7 @@ from virtperf.study.definition import load_study
 
 FILES, MEGABYTES = 8, 10
 KINDS = ("xentop", "sar", "sadf-json", "iwl-xml", "iwl-console")
-METRICS = Path(__file__).resolve().parents[1] / "data" / "metrics.yaml"
+METRICS = Path(__file__).resolve().parents[1] / "src" / "rawperf" / "metrics.yaml"
 CLOCK = {
     "start": "2026-01-05T00:00:00",
     "duration_s": 366 * 86400,

@@ -108,7 +108,7 @@ def campaign(recoveries) -> Recovered:
 def recover(study_id: str, root: Path, out: Path) -> Recovered:
     study = load_study(root / "data" / "published" / study_id)
     folder = root / "examples" / study_id
-    metrics = root / "data" / "metrics.yaml"
+    metrics = root / "src" / "rawperf" / "metrics.yaml"
     done = ingest(study, {"example": folder}, metrics, out / "samples", out / "cache", jobs=1)
     summarize(study, out / "samples", out / "runs", level=0.95, jobs=1)
     factors = tuple(study.factors)

@@ -174,8 +174,11 @@ class Ratio:
         return np.exp(math.sqrt(s2) * rng.standard_normal(n) - s2 / 2)
 
     def _of(self, ways: dict[str, Callable[..., Estimate]]) -> list[Outcome]:
+        def interval(alpha: float, way: Callable[..., Estimate]) -> Estimate:
+            return way(alpha=alpha)
+
         return [
-            Outcome("ratio", name, intervals(lambda alpha, way=way: way(alpha=alpha), self.ratio))
+            Outcome("ratio", name, intervals(partial(interval, way=way), self.ratio))
             for name, way in ways.items()
         ]
 

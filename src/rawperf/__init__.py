@@ -2,7 +2,7 @@
 programmed (`declared`).
 
 A format knows a tool's files and nothing of studies. `read` gives the tool's own field names and
-units; ingest translates them with the metric dictionary (`data/metrics.yaml`).
+units; ingest translates them with the metric dictionary (`src/rawperf/metrics.yaml`).
 
 A third party adds a format by a declaration, or through the entry-point group ``rawperf``; see
 ``docs/formats/``. The names of this module are imported when they are first used: what needs only
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rawperf.base import RECORD_COLUMNS, Format, Outside, Reading, by_sample
     from rawperf.registry import all_formats, blocks_of, get_format, head_of, ranking, sniff
+    from rawperf.tidy import read
 
 __all__ = [
     "RECORD_COLUMNS",
@@ -29,6 +30,7 @@ __all__ = [
     "get_format",
     "head_of",
     "ranking",
+    "read",
     "sniff",
 ]
 
@@ -38,5 +40,9 @@ _BASE = {"RECORD_COLUMNS", "Format", "Outside", "Reading", "by_sample"}
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'rawperf' has no attribute {name!r}")
-    home = "rawperf.base" if name in _BASE else "rawperf.registry"
+    home = "rawperf.registry"
+    if name in _BASE:
+        home = "rawperf.base"
+    elif name == "read":
+        home = "rawperf.tidy"
     return getattr(importlib.import_module(home), name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -47,7 +46,6 @@ def toy_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = toy.build(root)
     (root / "build").mkdir()
     nbformat.write(of_study(load_study("toy", data)), root / "build" / "toy.ipynb")
-    shutil.copy(ROOT / "data" / "metrics.yaml", root / "data" / "metrics.yaml")
     build_site(Layout(root), Parameters(seed=1), root / "reports")
     build_study_pages(Layout(root), Parameters(seed=1), "toy", root / "reports")
     return root / "reports"

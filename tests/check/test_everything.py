@@ -160,9 +160,9 @@ def test_nothing_is_wrong_with_a_new_study(repository):
         ),
         (
             "params.yaml",
-            "replicates: 3",
-            "replicates: 0",
-            "reconstruct/replicates: wrong value; expected greater than or equal to 1; found 0",
+            "readings: default",
+            "readings: mild",
+            "reconstruct/readings: wrong value; expected 'strict', 'default' or 'lenient'; found 'mild'",
         ),
     ],
 )
@@ -196,8 +196,10 @@ def test_all_problems_are_listed_not_only_the_first(repository, edit):
         "about: [figure-7, figure-8]\n    section: EXAMPLE",
     )
     edit("params.yaml", "level: 0.95", "levle: 0.95")
-    edit("params.yaml", "replicates: 3", "replicates: 0")
-    edit("data/metrics.yaml", "  clients:\n    unit: count", "  clients:\n    unit: furlongs")
+    edit("params.yaml", "readings: default", "readings: mild")
+    edit(
+        "src/rawperf/metrics.yaml", "  clients:\n    unit: count", "  clients:\n    unit: furlongs"
+    )
     text = "\n".join(found(repository))
     for part in (
         "default 'c'",
@@ -206,7 +208,7 @@ def test_all_problems_are_listed_not_only_the_first(repository, edit):
         "figure-7",
         "figure-8",
         "levle",
-        "replicates",
+        "mild",
         "furlongs",
     ):
         assert part in text
@@ -235,7 +237,7 @@ def test_names_and_types_that_are_wrong_are_all_listed(repository, edit):
 
 
 def test_the_metric_dictionary_is_checked(repository, edit):
-    edit("data/metrics.yaml", "  clients:\n    unit: count\n", "  clients:\n")
+    edit("src/rawperf/metrics.yaml", "  clients:\n    unit: count\n", "  clients:\n")
     assert any("'unit' is missing" in p for p in found(repository))
 
 
@@ -333,7 +335,7 @@ def test_a_notebook_that_is_missing_or_none(repository):
     ("change", "message"),
     [
         (
-            lambda cells: [c for c in cells if not holds(c, 'show("figure-1")')],
+            lambda cells: [c for c in cells if not holds(c, 'exhibit("figure-1"')],
             "figure-1 is not shown",
         ),
         (
@@ -345,11 +347,11 @@ def test_a_notebook_that_is_missing_or_none(repository):
             "one cell must be tagged parameters",
         ),
         (
-            lambda cells: [*cells, {**cells[-1], "source": 'study.show("figure-2")'}],
+            lambda cells: [*cells, {**cells[-1], "source": 'study.exhibit("figure-2")'}],
             "figure-2 is no exhibit",
         ),
         (
-            lambda cells: [*cells, {**cells[-1], "source": 'study.results("figure-3")'}],
+            lambda cells: [*cells, {**cells[-1], "source": 'study.exhibits("figure-3")'}],
             "figure-3 is no exhibit",
         ),
     ],
@@ -359,13 +361,20 @@ def test_every_exhibit_is_shown(repository, change, message):
     assert any(message in p for p in found(repository))
 
 
-@pytest.mark.parametrize("names", ["", '"figure-1", "table-1"'])
-def test_results_show_exhibits_too(repository, names):
+@pytest.mark.parametrize(
+    "source",
+    [
+        "study.exhibits()",
+        'study.exhibits("figure-1", "table-1")',
+        'names = ["table-1", "figure-1"]\nfor name in names:\n    display(study.exhibit(name))',
+    ],
+)
+def test_several_exhibits_are_shown_by_one_cell(repository, source):
     rewritten(
         repository.notebook("mine"),
         lambda cells: [
-            *(c for c in cells if not holds(c, ".show(")),
-            {**cells[-1], "source": f"study.results({names})"},
+            *(c for c in cells if not holds(c, ".exhibit(")),
+            {**cells[-1], "source": source},
         ],
     )
     assert found(repository) == []

@@ -33,7 +33,9 @@ def repository(tmp_path: Path, root: Path) -> Path:
     published = tmp_path / "data" / "published" / "toy"
     published.mkdir(parents=True)
     (published / "study.yaml").write_text(STUDY)
-    shutil.copy(root / "data" / "metrics.yaml", tmp_path / "data" / "metrics.yaml")
+    shutil.copy(
+        root / "src" / "rawperf" / "metrics.yaml", tmp_path / "src" / "rawperf" / "metrics.yaml"
+    )
     shutil.copy(root / "params.yaml", tmp_path / "params.yaml")
     return tmp_path
 
@@ -99,7 +101,11 @@ def test_what_is_copied_is_a_run_that_the_pipeline_reads(run: Run, repository, f
     study = load_study(repository / "data/published/toy")
     roots = {"measured": repository / "data/measured/toy"}
     done = ingest(
-        study, roots, repository / "data/metrics.yaml", repository / "out", repository / "cache"
+        study,
+        roots,
+        repository / "src/rawperf/metrics.yaml",
+        repository / "out",
+        repository / "cache",
     )
     assert (done.n_ok, done.quarantined) == (1, [])
     assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
@@ -119,7 +125,7 @@ def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"provenance": "simulated"}, "provenance 'simulated' has no place in this folder"),
+        ({"provenance": "invented"}, "expected 'measured' or 'example'; found 'invented'"),
         (
             {"factors": {"system": "c", "guests": 1}},
             "unknown level 'c' of system; expected one of 'a', 'b'",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.study.new.conftest import layout as layout
 from virtperf.study.new.write import write_study
 
-NONE = "no problems in 1 study, 0 measured runs, data/metrics.yaml, data/readings.yaml, params.yaml, pipelines."
+NONE = "no problems in 1 study, 0 measured runs, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml, pipelines."
 LEFT = (
     "16 lines still say EXAMPLE, to be replaced: data/published/mine/claims.yaml (2), data/published/mine/study.yaml (8), "
     "data/published/mine/tables/table-1.csv (2), notebooks/mine.ipynb (4)."
@@ -19,7 +19,7 @@ def test_status_tells_whether_there_are_problems(run, layout):
     said = run(*root, "check", status=1).output.splitlines()
     assert said == [
         "pipelines/first: stages of a study that has no study.yaml. Remove the folder, or add the study",
-        "1 problem in 1 study, 0 measured runs, data/metrics.yaml, data/readings.yaml, params.yaml, pipelines.",
+        "1 problem in 1 study, 0 measured runs, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml, pipelines.",
         LEFT,
     ]
     (layout.root / "pipelines" / "first").rmdir()

@@ -28,7 +28,7 @@ def test_a_preview_names_the_format_and_every_field(run, listing):
 
 
 def test_with_a_dictionary_the_preview_shows_metrics(run, listing, root):
-    text = run("read", listing, "--metrics", str(root / "data" / "metrics.yaml")).output
+    text = run("read", listing, "--metrics", str(root / "src" / "rawperf" / "metrics.yaml")).output
     assert "cpu_user" in text
     assert "No metric dictionary" not in text
 
@@ -39,7 +39,7 @@ def test_the_dictionary_of_a_repository_is_found(run, listing, root):
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "json"])
 def test_all_kinds_of_table_hold_the_same(run, listing, root, tmp_path, suffix):
-    metrics = str(root / "data" / "metrics.yaml")
+    metrics = str(root / "src" / "rawperf" / "metrics.yaml")
     said = run("read", listing, "--metrics", metrics, "-o", f"out.{suffix}").output
     assert said == f"out.{suffix}: 120 records of sar.txt, read as sar\n"
     path = tmp_path / f"out.{suffix}"

@@ -18,7 +18,6 @@ def place(tmp_path: Path, root: Path) -> Path:
     (tmp_path / "params.yaml").write_text("seed: 1\nlevel: 0.95\n")
     (tmp_path / "docs").mkdir()
     shutil.copy(root / "docs" / "methods.md", tmp_path / "docs")
-    shutil.copy(root / "data" / "metrics.yaml", tmp_path / "data")
     return tmp_path
 
 

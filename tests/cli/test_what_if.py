@@ -26,9 +26,12 @@ def test_what_studies_say_at_a_ratio(tmp_path: Path, root: Path) -> None:
     assert said.exit_code == 0, said.output
     lines = said.output.splitlines()
     assert lines[0] == "virtual CPUs for each real CPU: 2"
-    assert "throughput, toy, A (1: {guests} guests)" in lines[1] and "allows about 1.66" in lines[2]
-    assert lines[3].startswith("memory needed or defined") and "CPU cost, other" in lines[4]
-    assert "allows at least 1.8 between the tested ratios 2 and 4" in lines[5]
+    assert lines[1] == "  toy: A (1: {guests} guests; toy)"
+    assert lines[2].startswith("      throughput: allows about 1.66")
+    assert lines[3].startswith("      throughput per guest: allows about 0.415")
+    assert lines[4].startswith("memory needed or defined")
+    assert lines[5] == "  Other 2, 2026: A (1: x; other)"
+    assert "CPU cost: allows at least 1.8 between the tested ratios 2 and 4" in lines[6]
     assert "name a ratio" in CliRunner().invoke(main, [*at, "what-if"]).output
     assert CliRunner().invoke(main, [*at, "what-if", "--cpu-ratio", "0"]).exit_code == 2
 
@@ -37,6 +40,6 @@ def test_the_page_of_all_studies(tmp_path: Path, root: Path) -> None:
     at = repository(tmp_path, root)
     assert CliRunner().invoke(main, [*at, "synthesis"]).exit_code == 0
     made = [record.id for record in records_of(tmp_path / "build" / "synthesis.ipynb")]
-    assert made[:3] == ["summary", "matrix", "agreements"] and "growth" in made
+    assert made[:3] == ["summary", "limits", "capacity-cpu"] and "growth" in made
     page = (tmp_path / "reports" / "synthesis.html").read_text()
     assert 'href="toy.html#figure-2"' in page and "<script>alert(1)</script>" not in page

@@ -135,7 +135,7 @@ def test_stages_give_the_same_bytes_on_a_cluster(
         done = ingest(
             study,
             roots,
-            root / "data" / "metrics.yaml",
+            root / "src" / "rawperf" / "metrics.yaml",
             place / "samples",
             place / "cache",
             **given,

@@ -55,7 +55,6 @@ def workplace(root: Path, tmp_path: Path) -> Workplace:
         shutil.copytree(root / part, tmp_path / part)
     (tmp_path / "notebooks").mkdir()
     for part in (
-        "data/metrics.yaml",
         "data/readings.yaml",
         "params.yaml",
         f"notebooks/{STUDY}.ipynb",

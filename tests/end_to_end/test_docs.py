@@ -38,7 +38,7 @@ PARTS = (
     "data/measured/xen-2026/hypotheses.yaml",
     "data/measured/linux-2026/study.yaml",
     "data/measured/linux-2026/hypotheses.yaml",
-    "data/metrics.yaml",
+    "src/rawperf/metrics.yaml",
     "data/readings.yaml",
     "dvc.yaml",
     "pipelines",

@@ -137,7 +137,9 @@ def repository(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> R
     for folder in (published, made.runs):
         folder.mkdir(parents=True)
     (published / "study.yaml").write_text(STUDY)
-    (tmp_path / "data" / "metrics.yaml").write_bytes((root / "data" / "metrics.yaml").read_bytes())
+    (tmp_path / "src" / "rawperf" / "metrics.yaml").write_bytes(
+        (root / "src" / "rawperf" / "metrics.yaml").read_bytes()
+    )
     work = made.runs / "work"
     work.write_text(f"#!{sys.executable}\n{WORK}")
     work.chmod(0o755)

@@ -315,7 +315,7 @@ def test_real_monitors_around_busy_processes(repository, root):
     outcome, _, _ = repository.measure()
     assert outcome.measured == 9
     check_runs(repository)
-    harness, metrics = repository.harness(), load_metrics(root / "data" / "metrics.yaml")
+    harness, metrics = repository.harness(), load_metrics(root / "src" / "rawperf" / "metrics.yaml")
     for name in repository.present():
         folder = repository.runs / name
         run = load_run(folder, harness.study, "measured", raw_files(folder))

@@ -80,11 +80,11 @@ def test_ratios_have_labels_and_the_values_of_arrays(runs: pd.DataFrame) -> None
 
 
 def test_mixed_provenances_name_both(runs: pd.DataFrame) -> None:
-    mixed = runs.assign(provenance=["measured", "simulated"] * (len(runs) // 2))
-    with pytest.raises(ProvenanceError, match="measured and simulated"):
+    mixed = runs.assign(provenance=["measured", "example"] * (len(runs) // 2))
+    with pytest.raises(ProvenanceError, match="measured and example"):
         models.line("value ~ guests", mixed, by="series")
-    half = runs.assign(provenance=np.where(runs["series"] == "Xen", "simulated", "measured"))
-    with pytest.raises(ProvenanceError, match="measured and simulated"):
+    half = runs.assign(provenance=np.where(runs["series"] == "Xen", "example", "measured"))
+    with pytest.raises(ProvenanceError, match="measured and example"):
         models.ratios("value", half, of={"series": "z/VM"}, to={"series": "Xen"})
 
 
@@ -128,24 +128,13 @@ def test_frame_without_rows(runs: pd.DataFrame) -> None:
         models.ratios("value", none, of={"series": "z/VM"}, to={"series": "Xen"}, by="guests") == {}
     )
     assert models.ratios("value", none, of={"series": "z/VM"}, to={"series": "Xen"}) == {}
-    assert models.pairwise("value ~ series", none) == {}
     assert dict(models.line("value ~ guests", none)) == {}
-    assert (
-        models.equivalence("value", none, of={"series": "z/VM"}, to={"series": "Xen"}, margin=1.02)
-        is None
-    )
     assert not models.line("value ~ guests", none).only.slope().available
     with pytest.raises(ModelError, match="no column"):
         models.ratios("value", none, of={"serie": "z/VM"}, to={"series": "Xen"})
 
 
-def test_equivalence_printed_pairs_anova(runs: pd.DataFrame) -> None:
-    test = models.equivalence("value", runs, of={"guests": 8}, to={"guests": 16}, margin=1.5)
-    assert (
-        test.available
-        and test.origin.provenance == "measured"
-        and test.estimate.origin == test.origin
-    )
+def test_ratios_of_printed_numbers_and_of_pairs(runs: pd.DataFrame) -> None:
     printed = pd.DataFrame(
         {"series": "a", "vms": [1, 2], "value": [100.0, 90.0], "half_width": 0.5}
     )
@@ -156,28 +145,10 @@ def test_equivalence_printed_pairs_anova(runs: pd.DataFrame) -> None:
         "value", table, of={"series": "z/VM"}, to={"series": "Xen"}, on="guests"
     ).values()
     assert isinstance(pair, Estimate) and pair.value > 1
-    found = models.anova("value ~ series * guests", runs)
-    assert found.test("series").pvalue < 1e-6 and found.test("series").origin.exhibits == (
-        "figure-5",
-    )
 
 
-def test_families_changes_pairs_costs_and_power(runs: pd.DataFrame) -> None:
+def test_robust_lines_and_the_number_of_runs(runs: pd.DataFrame) -> None:
     one = runs[runs["series"] == "Xen"]
-    assert models.families("value ~ guests", one).loc[0, "family"] == "USL"
-    both = models.pairwise("value ~ series", runs[runs["guests"] == 8])
-    assert list(both) == ["z/VM / Xen"] and both["z/VM / Xen"].low > 1
-    assert both["z/VM / Xen"].origin.provenance == "measured"
-    assert models.pairwise("value ~ series", one)["value ~ series"].reason.startswith(
-        "there is nothing to compare"
-    )
-    found = models.changepoints(
-        "value ~ run_id", runs.assign(value=[10.0, 10.1, 9.9] * 6 + [20.0, 20.2, 19.9] * 6)
-    )
-    assert [c.at for c in found.only.changes] == ["Xen-1-1"]
-    assert models.cost(
-        "value ~ guests", one.assign(value=1 + one["guests"] / 10 + one["value"] / 1e4)
-    ).only.available
     assert models.robust_line("value ~ guests", one).only.slope().available
     assert (
         models.runs_needed(cv=0.03, effect=0.05) == 8

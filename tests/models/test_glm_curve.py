@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from virtperf.models.usl_cost import fit_usl_cost
 
 from rawperf.core.errors import ModelError
 from validation.coverage import LEVELS
@@ -51,7 +50,7 @@ def test_the_results_are_those_of_a_glm_that_a_reader_writes(noise, family):
     assert fit.deviance == pytest.approx(own.deviance, rel=1e-9)
     se = own.get_prediction(design).se_mean
     assert fit.predict(LOAD, interval="mean")["se"].to_numpy() == pytest.approx(se, rel=1e-6)
-    assert "(N - 1)/N" in fit.summary()
+    assert list(fit.results.model.exog_names) == ["1/N", "(N - 1)/N", "N - 1"]
     assert fit.summary() == fit_usl(LOAD, RATE, noise=noise).summary()
 
 
@@ -119,14 +118,14 @@ def test_most_extrapolated_means_are_covered():
     hits = 0
     for seed in range(300):
         fit = fit_usl(load, noisy(truth, seed=seed, load=load))
-        hits += covers(fit, fit.at(48.0), 1 / asked)
+        hits += covers(fit, fit.throughput_constraint(48.0), 1 / asked)
     assert hits >= 275
 
 
 def test_what_calibration_counts_agrees_with_the_limits():
     fit = fit_usl(LOAD, RATE)
     e = fit.estimate("alpha")
-    asked = fit.question("alpha")
+    asked = fit.constraint("alpha")
     assert covers(fit, asked, e.low * 1.001) and covers(fit, asked, e.high * 0.999)
     assert not covers(fit, asked, e.low * 0.999) and not covers(fit, asked, e.high * 1.001)
 
@@ -151,30 +150,6 @@ def test_an_exact_fit_and_one_without_degrees_of_freedom_say_so():
     assert any("no noise" in w for w in exact.warnings)
     e = exact.peak_load()
     assert e.low == e.high and any("no noise" in w for w in e.warnings)
-    assert math.isnan(exact.llf)
     three = fit_usl([1, 8, 32], [10, 60, 90])
     assert any("no degrees of freedom" in w for w in three.warnings)
     assert three.predict([16], interval="mean")["high"][0] == math.inf
-
-
-def test_likelihoods_compare_kinds_of_noise():
-    y = noisy((0.03, 0.001, 100.0), noise=0.05)
-    assert fit_usl(SIX, y).aicc < fit_usl(SIX, y, noise="constant").aicc
-    even = throughput(SIX, np.array([0.03, 0.001, 100.0])) + 20 * np.random.default_rng(
-        1
-    ).standard_normal(12)
-    assert fit_usl(SIX, even, noise="constant").aicc < fit_usl(SIX, even).aicc
-
-
-def test_capacity_beyond_the_tested_loads_is_marked():
-    load = np.repeat([1, 2, 4, 8.0], 3)
-    cost = (
-        0.01 * (1 + 0.05 * (load - 1)) * (1 + 0.01 * np.random.default_rng(2).standard_normal(12))
-    )
-    fit = fit_usl_cost(load, cost)
-    assert not fit.capacity(8, 24).warnings
-    far = fit.capacity(32, 24)
-    assert any("tested loads are 1 to 8" in w for w in far.warnings)
-    assert far.value == pytest.approx(24 / fit.predict([32])[0], rel=1e-9)
-    assert far.low < far.value < far.high
-    assert "GLM" in fit.summary()

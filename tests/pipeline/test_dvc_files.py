@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from virtperf.pipeline.lockfiles import COPIES, RWLOCK, broken, in_order, mend, settle
+
+from virtperf.pipeline.dvc_files import (
+    BACKUPS,
+    RWLOCK,
+    problem_of_lock_file,
+    repair_dvc_files,
+    sort_lock_files,
+    sort_stages,
+)
 
 LOCK = """\
 schema: '2.0'
@@ -50,23 +58,23 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def mended(root: Path) -> list[str]:
+def repaired(root: Path) -> list[str]:
     said: list[str] = []
-    mend(root, said.append)
+    repair_dvc_files(root, said.append)
     return said
 
 
 def test_whole_files_stay_and_are_copied_without_a_word(root):
-    assert mended(root) == []
+    assert repaired(root) == []
     assert (root / "dvc.lock").read_text() == LOCK
-    assert (root / COPIES / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
+    assert (root / BACKUPS / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
 
 
 def test_a_file_cut_anywhere_is_either_found_broken_or_lacks_whole_stages(root):
     second = LOCK.index("  second:")
     for end in range(len(LOCK)):
         cut = LOCK[:end]
-        if not broken(cut.encode()):
+        if not problem_of_lock_file(cut.encode()):
             # DVC runs a stage again that lacks inputs or outputs; no entry may be half of one
             assert (
                 cut == LOCK[:second]
@@ -89,16 +97,18 @@ def test_a_file_cut_anywhere_is_either_found_broken_or_lacks_whole_stages(root):
     ],
 )
 def test_a_broken_file_is_restored_from_its_copy_with_one_line(root, text):
-    mended(root)
+    repaired(root)
     (root / "pipelines" / "a" / "dvc.lock").write_text(text)
-    (said,) = mended(root)
+    (said,) = repaired(root)
     assert said.startswith("restored pipelines/a/dvc.lock, which an interrupted run left broken (")
     assert (root / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
 
 
 def test_a_broken_file_without_a_copy_is_removed_with_one_line(root):
     (root / "dvc.lock").write_text("")
-    assert mended(root) == ["removed dvc.lock, which is broken (it is empty): its stages run again"]
+    assert repaired(root) == [
+        "removed dvc.lock, which is broken (it is empty): its stages run again"
+    ]
     assert not (root / "dvc.lock").exists()
 
 
@@ -108,21 +118,21 @@ def test_a_broken_file_without_a_copy_is_removed_with_one_line(root):
 def test_an_rwlock_that_is_no_json_is_removed_with_one_line(root, text, gone):
     (root / RWLOCK).parent.mkdir(parents=True)
     (root / RWLOCK).write_text(text)
-    assert len(mended(root)) == gone and (root / RWLOCK).exists() is not gone
+    assert len(repaired(root)) == gone and (root / RWLOCK).exists() is not gone
 
 
 def test_stages_stand_in_the_order_of_dvc_yaml(root):
     second = LOCK.index("  second:")
     other = LOCK[: LOCK.index("  first:")] + LOCK[second:] + LOCK[LOCK.index("  first:") : second]
-    assert in_order(other, ["first", "second"]) == LOCK
-    assert in_order(LOCK, ["second"]) == other
+    assert sort_stages(other, ["first", "second"]) == LOCK
+    assert sort_stages(LOCK, ["second"]) == other
     (root / "pipelines" / "a" / "dvc.lock").write_text(other)
-    settle(root)
+    sort_lock_files(root)
     assert (root / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
-    assert (root / COPIES / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
+    assert (root / BACKUPS / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
 
 
 def test_the_repositorys_own_files_are_whole(request):
     for path in request.config.rootpath.glob("**/dvc.lock"):
         if ".dvc" not in path.parts:
-            assert broken(path.read_bytes()) == "", path
+            assert problem_of_lock_file(path.read_bytes()) == "", path

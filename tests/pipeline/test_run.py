@@ -72,7 +72,7 @@ def test_a_failing_stage_says_why_and_the_other_studies_go_on(repository, pipeli
 
 
 @pytest.mark.parametrize("text", ["", "schema: '2.0'\nstages:\n  first:\n    cmd: py"])
-def test_broken_lock_files_are_mended_and_the_end_is_the_same(done, text, pipeline):
+def test_broken_lock_files_are_repaired_and_the_end_is_the_same(done, text, pipeline):
     before = locks(done)
     ran(done)
     for path in before:
@@ -133,7 +133,7 @@ def test_a_second_one_waits_and_says_for_whom(repository, pipeline):
     wait_for(lambda: file.exists() and file.read_text())
     said = pipeline(repository)
     assert re.fullmatch(
-        rf"waiting for process {first.pid}, which has run the pipeline since \d\d:\d\d:\d\d\n", said
+        rf"waiting for process {first.pid}, which has run the pipeline since \d\d:\d\d:\d\d", said
     )
     with first:
         assert first.wait(30) == 0

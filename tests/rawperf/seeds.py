@@ -159,6 +159,7 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
                 {"comment": {"date": "2009-01-03", "time": "10:00:05", "utc": 1, "com": "a b"}}
             ],
         ),
+        sample("sadf/sadf.json"),
     ),
     "sar": (SAR, SAR_12_HOURS, f"{LINE}\n10:00:10 INTR intr/s\n10:00:20 sum 5.5\n".encode()),
     "stress-ng": _files("stress-ng/stress-ng.yaml"),

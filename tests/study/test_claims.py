@@ -119,8 +119,8 @@ MISTAKES = {
         "no limits: give value and half_width",
     ),
     "unknown kind": (
-        "kind: range",
-        "kind: rang",
+        "{id: full, kind: range",
+        "{id: full, kind: rang",
         "'concave', 'equivalence', 'sum', 'relative_mean' or 'rule'; found 'rang'. Did you mean 'range'",
     ),
     "a sentence of nobody else": (

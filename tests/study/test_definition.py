@@ -123,11 +123,6 @@ MISTAKES = {
         "{at: {system: a}, value",
         "no level for guests",
     ),
-    "unknown level of a run": (
-        "over: {guests: [1, 4]}}",
-        "over: {guests: [1, 8]}}",
-        "unknown level 8 of guests; expected one of 1, 2, 4",
-    ),
     "duplicate key": ("  load: {label", "  speed: {label", "'speed' is given twice"),
     "unit missing": (
         '  load: {label: Load, unit: "%",',

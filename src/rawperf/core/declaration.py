@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 from rawperf.core.errors import VirtperfError
 from rawperf.core.metrics import Kind, Metric
 from rawperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from rawperf.core.patterns import check_pattern, groups_of
 from rawperf.core.units import conversion_factor
 
@@ -295,7 +295,7 @@ class Declaration(Part):
         for name in self.words if known else ():
             if name not in known:
                 what = "group" if self.reads == "lines" else "column"
-                raise ValueError(f"there is no {what} {name!r}; {near(name, known)}")
+                raise ValueError(f"there is no {what} {name!r}; {did_you_mean(name, known)}")
         return self
 
     @cached_property

@@ -191,7 +191,7 @@ def _repeated(place: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
-    """Load `data/metrics.yaml`; raises `StudyError` with file and line for whatever is wrong in
+    """Load `src/rawperf/metrics.yaml`; raises `StudyError` with file and line for whatever is wrong in
     it.
     """
     file, document = load_model(path, _File, report)

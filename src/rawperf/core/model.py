@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from rawperf.core.errors import Report, VirtperfError, stop
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import Document, load_yaml
 
 M = TypeVar("M", bound=BaseModel)
@@ -127,7 +127,7 @@ def problems(
             known = [n for n in _names(model, where[len(at) : -1]) if not n.startswith("<")]
             place = _place(document.data, where[:-1])
             yield document.error(
-                f"{place}there is no {name!r} here", *where, remedy=near(name, known)
+                f"{place}there is no {name!r} here", *where, remedy=did_you_mean(name, known)
             )
         elif error["type"] == "value_error":
             yield document.error(f"{place}{error['ctx']['error']}", *where)
@@ -160,7 +160,7 @@ def _wrong(error: Any) -> dict[str, str]:
     )
     parts = {"expected": expected, "found": repr(found)}
     if error["type"] == "literal_error":
-        parts["remedy"] = near(found, re.findall(r"'([^']*)'", error["ctx"]["expected"]))
+        parts["remedy"] = did_you_mean(found, re.findall(r"'([^']*)'", error["ctx"]["expected"]))
     elif (
         isinstance(found, str)
         and expected.endswith("number")

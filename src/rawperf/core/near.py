@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-SHOWN = 12  # names that are listed where none is near
+MAX_LISTED_NAMES = 12  # names that are listed where none is near
 
 
-def near(name: object, known: Iterable[object]) -> str:
+def did_you_mean(name: object, known: Iterable[object]) -> str:
     """A remedy in words: ``did you mean 'Xen'?``, or the known names where none is near."""
     names = list(dict.fromkeys(map(str, known)))
     lower = {n.lower(): n for n in reversed(names)}
@@ -17,5 +17,5 @@ def near(name: object, known: Iterable[object]) -> str:
         return f"did you mean {' or '.join(repr(lower[n]) for n in close)}?"
     if not names:
         return "there is none."
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"known are {', '.join(names[:SHOWN])}{more}."
+    more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
+    return f"known are {', '.join(names[:MAX_LISTED_NAMES])}{more}."

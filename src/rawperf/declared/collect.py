@@ -12,7 +12,7 @@ import pandas as pd
 
 from rawperf.core.declaration import Condition, Declaration, FieldRule, Part
 from rawperf.core.errors import FormatError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from rawperf.core.patterns import first_group
 from rawperf.declared.chunks import Chunk
 from rawperf.declared.intervals import Intervals
@@ -132,7 +132,7 @@ class Collector:
             wanted += sorted(self._words())
         for name in wanted:
             if name not in found:
-                remedy = near(name, [n for n in known if n != name])
+                remedy = did_you_mean(name, [n for n in known if n != name])
                 raise FormatError(
                     f"there is no {name!r} in the file", file=self._file, remedy=remedy
                 )

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from rawperf.declared.chunks import Chunk, Into
 
 ROWS = 20_000
@@ -132,5 +132,5 @@ def _check_names(names: list[str], line: int, into: Into) -> None:
                 found=", ".join(filter(None, names)),
                 remedy="another `delimiter` may stand between the columns."
                 if other
-                else near(name, names),
+                else did_you_mean(name, names),
             )

@@ -8,7 +8,7 @@ from rawperf import all_formats
 from rawperf.core.declaration import FieldRule, Part
 from rawperf.core.errors import Report, VirtperfError, stop
 from rawperf.core.metrics import Metric, MetricDictionary, Source
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.declared.read import DeclaredFormat
 
@@ -58,7 +58,7 @@ def extended(
                 if rule.metric is not None and rule.metric not in metrics:
                     problem, remedy = (
                         f"there is no metric {rule.metric!r}",
-                        near(rule.metric, metrics),
+                        did_you_mean(rule.metric, metrics),
                     )
                     report(form.error(problem, *at, "metric", remedy=remedy))
                 elif rule.metric is not None:

@@ -65,11 +65,14 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
     if not studies:
         check_synthesis_file(layout, defined, problems)
     counts = f"{plural(len(chosen), 'study', 'studies')}, {plural(runs, 'measured run')}"
-    return problems, f"{counts}, data/metrics.yaml, data/readings.yaml, params.yaml, pipelines"
+    return (
+        problems,
+        f"{counts}, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml, pipelines",
+    )
 
 
 def _metrics(path: Path, problems: Problems) -> MetricDictionary | None:
-    """Check `data/metrics.yaml` and what declared formats say of it; None where it can't be
+    """Check `src/rawperf/metrics.yaml` and what declared formats say of it; None where it can't be
     loaded.
     """
     with problems.caught(path.parent):
@@ -148,7 +151,7 @@ def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems:
         with problems.caught(path.parent):
             file = load_file(path, problems.of(path.parent))
             known = {name: (study, claims_of(study)) for name, study in studies.items()}
-            check_synthesis(file, known, problems.of(path.parent))
+            check_synthesis(file, known, problems.of(layout.root))
 
 
 def placeholders(layout: Layout, studies: list[str]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,8 @@ from virtperf.check.problems import Problems
 from virtperf.core.params import NotebookParameters, Parameters
 from virtperf.study.definition import Study
 
-_SHOWN = re.compile(r"\.show\(\s*[\"']([a-z0-9-]+)[\"']")
-_RESULTS = re.compile(r"\.results\(([^()]*)\)")
-_NAMED = re.compile(r"[\"']([a-z0-9-]+)[\"']")
+_SHOWING = {"show", "exhibit", "exhibits"}
+"""Methods of a loaded study whose texts are ids of exhibits; `exhibits()` shows all of them."""
 _ASSIGNED = re.compile(r"^([a-z_]+)\s*=\s*([^#\n]+?)\s*(?:#.*)?$", re.M)
 
 
@@ -37,10 +37,41 @@ def check_notebook(
                 path,
                 expected=f'load_study("{study.id}", data, ...)',
             )
-        results = [_NAMED.findall(names) for names in _RESULTS.findall(text)]
-        if all(results):  # results() without names shows everything
-            shown = {*_SHOWN.findall(text), *chain(*results)}
-            _shown(path, shown, list(dict.fromkeys(e.id for e in study.exhibits)), problems)
+        wanted = list(dict.fromkeys(exhibit.id for exhibit in study.exhibits))
+        _shown(path, shown_exhibits([source for source, _ in sources], wanted), wanted, problems)
+
+
+def shown_exhibits(sources: Sequence[str], wanted: Sequence[str]) -> set[str]:
+    """Ids of the exhibits that the cells of a notebook show; cells that are not Python show none.
+
+    Besides the arguments of methods that show exhibits, every text in a cell that calls one counts
+    where it is an exhibit's id: a list of ids may stand in a variable.
+    """
+    found: set[str] = set()
+    for source in sources:
+        try:
+            nodes = list(ast.walk(ast.parse(source)))
+        except SyntaxError:  # a magic or a shell command of IPython
+            continue
+        calls = {
+            node: node.func.attr
+            for node in nodes
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in _SHOWING
+        }
+        if calls:
+            found |= _texts(nodes) & set(wanted)
+        for call, method in calls.items():
+            found |= _texts(call.args)
+            if method == "exhibits" and not call.args:
+                found |= set(wanted)
+    return found
+
+
+def _texts(nodes: Sequence[ast.AST]) -> set[str]:
+    values = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    return {value for value in values if isinstance(value, str)}
 
 
 def _sources(path: Path) -> list[tuple[str, list[str]]]:
@@ -87,7 +118,7 @@ def _shown(path: Path, shown: set[str], wanted: list[str], problems: Problems) -
     for exhibit in wanted:
         if exhibit not in shown:
             problems.say(
-                f"{exhibit} is not shown", path, expected=f'a cell with study.show("{exhibit}")'
+                f"{exhibit} is not shown", path, expected=f'a cell with study.exhibit("{exhibit}")'
             )
     for exhibit in sorted(shown):
         if exhibit not in wanted:

@@ -11,7 +11,7 @@ from typing import Any
 
 from rawperf.core.errors import Report, StudyError
 from rawperf.core.metrics import MetricDictionary
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import walk
 from rawperf.declared.metrics import extended
 from virtperf.check.problems import Problems
@@ -90,7 +90,7 @@ def _metric_units(
         return []
     unknown = [metric for metric in metrics if metric not in dictionary]
     for metric in unknown:
-        remedy = "add it to data/metrics.yaml, or mend it"
+        remedy = "add it to src/rawperf/metrics.yaml, or mend it"
         report(
             study.document.error(f"{words} {metric!r}, which is no metric", *place, remedy=remedy)
         )
@@ -158,7 +158,7 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
             place = ("findings", position)
             if name not in by_id:
                 problem = f"a finding rests on {name!r}, which is no claim"
-                report(study.document.error(problem, *place, remedy=near(name, by_id)))
+                report(study.document.error(problem, *place, remedy=did_you_mean(name, by_id)))
             elif name in finding.numbers and by_id[name].value is None:
                 report(
                     study.document.error(

@@ -24,7 +24,7 @@ class Seen:
         self.low, self.high = np.nan, np.nan
 
     def add(self, table: pd.DataFrame) -> None:
-        """Take a part: columns as `virtperf.runs.ingest.tidy.COLUMNS`."""
+        """Take a part: columns as `rawperf.tidy.COLUMNS`."""
         self.first = pd.concat(
             [self.first, table.head(max(0, FIRST_RECORDS - self.records))], ignore_index=True
         )

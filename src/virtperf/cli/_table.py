@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import VirtperfError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
+from rawperf.tidy import file_bytes
 from virtperf.runs.ingest import own
-from virtperf.runs.ingest.tidy import file_bytes
 from virtperf.study.quantities import parse_level
 
 MAX_LISTED_ROWS = 10
@@ -55,7 +55,7 @@ def require_columns(frame: pd.DataFrame, names: Sequence[str], file: str) -> Non
                 f"there is no column {name!r}",
                 file=file,
                 expected=f"one of {', '.join(map(str, frame.columns))}",
-                remedy=near(name, frame.columns),
+                remedy=did_you_mean(name, frame.columns),
             )
 
 

@@ -15,7 +15,7 @@ def check(layout: Layout, studies: tuple[str, ...]) -> None:
     remedy.
 
     Definitions, claims, tables, notebooks and the run.yaml of measured runs, of the given studies
-    or of all; and data/metrics.yaml, data/readings.yaml, params.yaml and pipelines. Nothing is
+    or of all; and src/rawperf/metrics.yaml, data/readings.yaml, params.yaml and pipelines. Nothing is
     computed and nothing is changed; raw files are not read.
     Ends with status 1 if there is a problem. What a new study's files still say in place of the
     paper is counted.

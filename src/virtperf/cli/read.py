@@ -13,8 +13,8 @@ from virtperf.core.paths import Layout
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rawperf.tidy import RawTables
     from virtperf.cli._preview import Seen
-    from virtperf.runs.ingest.tidy import RawTables
 
 SUFFIXES = (".csv", ".parquet", ".json")
 MOST_FIELDS = 30
@@ -47,7 +47,7 @@ MEANING = {
 @click.option(
     "--metrics",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A metric dictionary; default: data/metrics.yaml of the repository, if there is one.",
+    help="A metric dictionary; default: the one of rawperf.",
 )
 @click.option(
     "--interval",
@@ -73,16 +73,17 @@ def read(
     study is needed. A file of your own format is read by a declaration of a few lines
     (docs/formats/declared.md): try it by --format FILE.yaml.
     """
-    from virtperf.runs.ingest.inputs import declared_inputs, dictionary_of
-    from virtperf.runs.ingest.tidy import RawTables, opened
+    from rawperf.choose import dictionary_of
+    from rawperf.tidy import RawTables, opened
+    from virtperf.runs.ingest.inputs import declared_inputs
 
     if output not in (None, "-") and Path(output).suffix not in SUFFIXES:
         raise click.UsageError(f"-o {output}: the name must end in {', '.join(SUFFIXES)}")
     if output not in (None, "-") and not Path(output).parent.is_dir():
         raise click.UsageError(f"-o {output}: there is no folder {Path(output).parent}")
-    dictionary = metrics or (layout.metrics if layout.metrics.is_file() else None)
+    dictionary = metrics or layout.metrics
     inputs, format_name = declared_inputs(layout, study_id, format_name)
-    translation = None if dictionary is None else dictionary_of(dictionary, inputs)
+    translation = dictionary_of(dictionary, inputs)
     with opened(file) as stream:
         raw = RawTables(
             stream,
@@ -92,15 +93,16 @@ def read(
             inputs=inputs,
             dictionary=translation,
         )
-        _write(raw, file, output) if output else _preview(raw, file, dictionary is not None)
+        _write(raw, file, output) if output else _preview(raw, file)
 
 
 def _write(raw: RawTables, file: str, output: str) -> None:
     import io
 
     from rawperf.core.files import replaced_file
+    from rawperf.tidy import write_json
     from virtperf.cli._terminal import say, warn
-    from virtperf.runs.ingest.tidy import TABLE, write_json
+    from virtperf.runs.ingest.tables import TABLE
 
     count = 0
 
@@ -130,7 +132,7 @@ def _write(raw: RawTables, file: str, output: str) -> None:
     say(f"{output}: {count} records of {file}, read as {raw.format}")
 
 
-def _preview(raw: RawTables, file: str, translated: bool) -> None:
+def _preview(raw: RawTables, file: str) -> None:
     from virtperf.cli._preview import Seen
     from virtperf.cli._terminal import say, show, warn
     from virtperf.report.wording import number, plural
@@ -145,8 +147,6 @@ def _preview(raw: RawTables, file: str, translated: bool) -> None:
     for name, value in raw.info.items():
         say(f"  {name}: {value}")
     warn(raw.warnings)
-    if not translated:
-        say("No metric dictionary here, so the tool's own fields only (--metrics names one).")
     first = seen.first
     always = ("entity_kind", "entity", "field", "value")
     columns = [

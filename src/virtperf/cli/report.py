@@ -11,7 +11,12 @@ from virtperf.core.paths import Layout
 
 @stage
 @click.command()
-def report(layout: Layout, study_id: str) -> None:
+@click.option(
+    "--examples",
+    is_flag=True,
+    help="Write reports/example-STUDY.html instead: the report with the runs below examples/STUDY.",
+)
+def report(layout: Layout, study_id: str, examples: bool) -> None:
     """Execute the study's notebook and write its report, its other pages and its metrics.
 
     Reads notebooks/STUDY.ipynb and what the other stages wrote. Writes build/STUDY.ipynb,
@@ -21,4 +26,4 @@ def report(layout: Layout, study_id: str) -> None:
     from virtperf.report.stage import make_report
 
     with status(f"reporting {study_id}") as progress:
-        make_report(layout, study_id, progress)
+        make_report(layout, study_id, progress, examples=examples)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rawperf.core.errors import VirtperfError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.paths import Layout
 
 
@@ -47,6 +47,6 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
     begun = [name for name in keys if name.startswith(key.rstrip("/") + "/")]
     if not begun:
         begins = ["/".join(name.split("/")[:parts]) for parts in (2, 3) for name in keys]
-        remedy = f"{near(key, [*begins, *keys])} List them by virtperf trace {study}"
+        remedy = f"{did_you_mean(key, [*begins, *keys])} List them by virtperf trace {study}"
         raise VirtperfError(f"no value is called {key!r}", remedy=remedy)
     click.echo(json_text(begun) if as_json else "\n".join(begun))

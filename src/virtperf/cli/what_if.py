@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from virtperf.core.paths import Layout
+
+if TYPE_CHECKING:
+    from virtperf.report.synthesis.capacity import Course
+    from virtperf.report.synthesis.definition import Curve, JointGrid
 
 _TITLES = {
     "cpu": "virtual CPUs for each real CPU:",
@@ -22,30 +28,52 @@ _RATIO = click.FloatRange(min=0, min_open=True)
 )
 @click.pass_obj
 def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None) -> None:
-    """Say what every study allows or measured at an overcommitment ratio: throughput, CPU cost,
-    response time.
+    """Say what every study allows or measured at an overcommitment ratio: throughput in total and
+    per guest, response time, CPU cost and CPU load, as far as a study has them.
 
-    Values are relative to the condition that stands beside the system. Of a ratio that a study
-    tested they are its own range or interval; of one between two tested ones, all values from the
-    smallest to the largest on both sides, which holds if the curve runs one way between them.
-    Beyond the tested ratios nothing is said.
+    A line names the system and its year, what is varied, and after "1:" the condition that the
+    value is relative to. Of a ratio that a study tested the value is its own range or interval; of
+    one between two tested ones, all values from the smallest to the largest on both sides, which
+    holds if the curve runs one way between them. Beyond the tested ratios nothing is said. With
+    both ratios, studies that reduced CPUs and memory together come first.
 
     \b
         virtperf what-if --cpu-ratio 2 --memory-ratio 1.5
     """
     from virtperf.core.params import load_parameters
-    from virtperf.report.synthesis.loaded import load_synthesis
+    from virtperf.report.synthesis import capacity
+    from virtperf.report.synthesis.definition import FILE, load_file
 
     asked = {"cpu": cpu_ratio, "memory": memory_ratio}
     if all(ratio is None for ratio in asked.values()):
         raise click.UsageError("name a ratio: --cpu-ratio, --memory-ratio or both")
-    synthesis = load_synthesis(layout.root / "data", level=load_parameters(layout.parameters).level)
+    level = load_parameters(layout.parameters).level
+    data = layout.root / "data"
+    file = load_file(data / FILE)
+    curves = [curve for curve in file.curves if asked[curve.of] is not None]
+    # Not all of the synthesis: claims and pictures take as long as all that is printed here.
+    both = file.grids if cpu_ratio is not None and memory_ratio is not None else ()
+    studies = capacity.studies_of([*curves, *both], data)
+    if both and cpu_ratio is not None and memory_ratio is not None:
+        click.echo(f"both together: CPUs {cpu_ratio:g}, memory {memory_ratio:g}")
+        for grid in capacity.grids(studies, both, level):
+            click.echo(_head(grid.system, grid.grid))
+            click.echo(f"      {grid.grid.measure}: {grid.at(cpu_ratio, memory_ratio)}")
+    found = capacity.courses(studies, curves, level)
     for of, ratio in asked.items():
         if ratio is None:
             continue
         click.echo(f"{_TITLES[of]} {ratio:g}")
-        for course in synthesis.courses:
-            curve = course.curve
-            if curve.of == of:
-                click.echo(f"  {curve.measure}, {curve.study}, {curve.label} (1: {curve.against})")
-                click.echo(f"      {course.at(ratio).words}")
+        groups: dict[str, list[Course]] = {}
+        for course in found:
+            if course.curve.of == of:
+                groups.setdefault(_head(course.system, course.curve), []).append(course)
+        for head, courses in groups.items():
+            click.echo(head)
+            for course in courses:
+                click.echo(f"      {course.measure}: {course.at(ratio).words}")
+
+
+def _head(system: str, asked: Curve | JointGrid) -> str:
+    """The system, what is varied, and the condition that is 1."""
+    return f"  {system or asked.study}: {asked.label} (1: {asked.against}; {asked.study})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import rawperf
 from rawperf.core.errors import VirtperfError
 
 
@@ -67,7 +68,9 @@ class Layout:
 
     @property
     def metrics(self) -> Path:
-        return self.root / "data" / "metrics.yaml"
+        """The repository's metric dictionary, else the one that the installed rawperf brings."""
+        own = self.root / "src" / "rawperf" / "metrics.yaml"
+        return own if own.is_file() else Path(rawperf.__file__).with_name("metrics.yaml")
 
     @property
     def readings(self) -> Path:

@@ -11,7 +11,7 @@ from string import Formatter
 from typing import Any
 
 from rawperf.core.model import Level
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.measure.definition import Command, Commands
 
 Values = Mapping[str, Level]
@@ -84,7 +84,7 @@ def filled(text: str, values: Values) -> str:
             continue
         if spec or conversion or name not in values:
             raise ValueError(
-                f"{{{name}}} is no value here: {near(name, values)} Braces are written {{{{ and }}}}"
+                f"{{{name}}} is no value here: {did_you_mean(name, values)} Braces are written {{{{ and }}}}"
             )
         result += str(values[name])
     return result

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rawperf.core.errors import Report, StudyError, VirtperfError, stop
 from rawperf.core.model import Level, load_model
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import Document
 from virtperf.measure.commands import Call, calls
 from virtperf.measure.definition import PHASES, Definition, Experiment, Phase, Settings
@@ -196,7 +196,7 @@ def _chosen(
     names = [experiment.name for experiment in definition.experiments]
     if unknown := sorted(experiments - set(names)):
         raise VirtperfError(
-            f"--only: there is no experiment {unknown[0]!r}", remedy=near(unknown[0], names)
+            f"--only: there is no experiment {unknown[0]!r}", remedy=did_you_mean(unknown[0], names)
         )
     levels: dict[str, set[str]] = {}
     for text in (t for t in only if "=" in t):
@@ -209,7 +209,8 @@ def _chosen(
                 else (f"factor {factor!r}", [*study.factors])
             )
             raise VirtperfError(
-                f"--only: there is no {what}", remedy=near(level if known else factor, among)
+                f"--only: there is no {what}",
+                remedy=did_you_mean(level if known else factor, among),
             )
         levels.setdefault(factor, set()).add(level)
 

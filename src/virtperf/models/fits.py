@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rawperf.core.errors import ModelError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Origin, origin_of
 from virtperf.models.checks import ArgumentError
 from virtperf.models.result import Estimate, FTest, Missing
@@ -48,7 +48,7 @@ class Fit:
         except AttributeError:
             names = [*dir(self.fit), *getattr(self.fit, "param_names", ())]
             raise AttributeError(
-                f"the fit has no {name!r}; {near(name, [n for n in names if n[0] != '_'])}"
+                f"the fit has no {name!r}; {did_you_mean(name, [n for n in names if n[0] != '_'])}"
             ) from None
         if not callable(found):
             return attributed(self.origin, lambda: found)
@@ -93,7 +93,7 @@ class Fits(Mapping[Hashable, Any]):
             raise ArgumentError(
                 f"there is no fit {label!r}",
                 expected=", ".join(map(repr, self._fits)) or "none",
-                remedy=near(label, self._fits),
+                remedy=did_you_mean(label, self._fits),
             )
         return self._fits[label]
 
@@ -197,7 +197,7 @@ def columns(frame: pd.DataFrame, *names: str) -> None:
             raise ArgumentError(
                 f"the frame has no column {name!r}",
                 expected=f"one of {', '.join(map(str, frame.columns))}",
-                remedy=near(name, frame.columns),
+                remedy=did_you_mean(name, frame.columns),
             )
 
 
@@ -223,7 +223,7 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
             raise ArgumentError(
                 f"no row has {name} {level!r}",
                 expected=f"one of {', '.join(map(repr, known[:20]))}",
-                remedy=near(level, known),
+                remedy=did_you_mean(level, known),
             )
         chosen = chosen[chosen[name] == level]
     return chosen

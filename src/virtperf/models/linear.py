@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import statsmodels.api as sm
 from numpy.typing import ArrayLike
+from statsmodels.tools.sm_exceptions import SingularMatrixWarning
 
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
@@ -104,14 +105,18 @@ def fit_line(
     centre = float(xs.mean())
     model = sm.WLS(ys, np.vander(xs, 2, increasing=True), weights=w)
     model.data.xnames = list(NAMES)
-    results = model.fit()
+    with python_warnings.catch_warnings():
+        # x far from zero: the centred columns below have the digits
+        python_warnings.simplefilter("ignore", SingularMatrixWarning)
+        results = model.fit()
     # Far from zero the columns 1 and x are all but equal; the centred columns give the digits back.
     back = np.array([[1.0, -centre], [0.0, 1.0]])
     centred = sm.WLS(ys, np.vander(xs - centre, 2, increasing=True), weights=w).fit()
-    covariance = back @ centred.cov_params() @ back.T
+    covariance = np.full((2, 2), np.nan)
+    if len(xs) > len(NAMES):
+        covariance = back @ centred.cov_params() @ back.T
     warnings: tuple[str, ...] = ()
     if len(xs) == len(NAMES):
-        covariance = np.full((2, 2), np.nan)
         warnings = (f"{NO_DF}: there are no standard errors",)
     elif np.allclose(centred.fittedvalues, ys, rtol=1e-12, atol=1e-12 * float(np.ptp(ys))):
         warnings = (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import statsmodels.api as sm
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from rawperf.core.errors import ModelError
 from virtperf.core.mean import CAP, Mean, over_runs, satterthwaite
@@ -17,6 +18,8 @@ from virtperf.models.checks import Array
 from virtperf.models.result import Estimate, t_interval, t_quantile
 
 METHODS = ("log-ratio", "fieller", "pooled")
+UNEQUAL_SPREADS_LEVEL = 0.05
+"""Two-sided p-value below which coefficients of variation are said to differ."""
 EQUAL_REPLICATES = 1e-9
 """Relative differences below which replicates are taken as equal."""
 NO_SPREAD = (
@@ -141,7 +144,22 @@ def _pooled(x: Array, y: Array, alpha: float) -> Estimate:
         return Estimate(value, value, value, checks.level(alpha), "log link", notes)
     results = fit_log_link(x, y)
     se, df = float(results.bse[1]), float(results.df_resid)
-    return replace(t_interval(math.log(value), se, df, alpha, "log link").map(_exp), value=value)
+    found = t_interval(math.log(value), se, df, alpha, "log link").map(_exp)
+    return replace(found, value=value, warnings=_unequal_spreads(x, y))
+
+
+def _unequal_spreads(x: Array, y: Array) -> tuple[str, ...]:
+    """A warning where an F test says that the coefficients of variation differ."""
+    first, second = (float(sample.var(ddof=1) / sample.mean() ** 2) for sample in (x, y))
+    if min(first, second) <= 0:
+        p = 0.0
+    else:
+        below = float(stats.f.cdf(first / second, len(x) - 1, len(y) - 1))
+        p = 2 * min(below, 1 - below)
+    if p >= UNEQUAL_SPREADS_LEVEL:
+        return ()
+    shown = f"{100 * math.sqrt(first):.2g} and {100 * math.sqrt(second):.2g} %"
+    return (f"the relative spreads of the samples differ ({shown}): take the log-ratio interval",)
 
 
 def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estimate:

@@ -173,7 +173,7 @@ def _fit_glm(
     # of freedom are left.
     with python_warnings.catch_warnings(), np.errstate(all="ignore"):
         python_warnings.simplefilter("ignore")
-        chosen = FAMILIES[family.power](sm.families.links.InversePower())
+        chosen = FAMILIES[family.power](sm.families.links.InversePower(), check_link=False)
         model = sm.GLM(y, design, family=chosen, var_weights=weights)
         model.data.xnames = names
         settings: dict[str, Any] = {

@@ -100,7 +100,9 @@ def run_pipeline(
             sort_lock_files(
                 layout.root
             )  # what all studies share depends on the studies' lock files
-            if shared and not failed and not _repro(layout.root, SHARED, arguments, tell):
+            # By force, DVC would run the studies, on which the shared stages depend, once more.
+            alone = ["--force", "--single-item", "dvc.yaml"] if force else []
+            if shared and not failed and not _repro(layout.root, SHARED, alone, tell):
                 failed = [SHARED]
         finally:
             sort_lock_files(layout.root)

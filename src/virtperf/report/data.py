@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rawperf.core.errors import VirtperfError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core import stage_tables
 from virtperf.core.mean import Mean
 from virtperf.core.provenance import Provenance
@@ -104,11 +104,14 @@ class StudyData:
         return found
 
 
-def load(study_id: str, data: Path, *, examples: bool = False) -> StudyData:
+def load(
+    study_id: str, data: Path, *, examples: bool = False, with_claims: bool = True
+) -> StudyData:
     """Read a study's files below the data folder.
 
     Of runs the measured ones; with `examples` the made-up example runs too, and verdicts by them
-    where nothing was measured. A `VirtperfError` names the known studies where this one is unknown,
+    where nothing was measured. Claims, whose file takes longest to read, are left out without
+    `with_claims`. A `VirtperfError` names the known studies where this one is unknown,
     and the stage to run again where a file can't be read or has other columns than it should.
     """
     folders = {
@@ -122,7 +125,7 @@ def load(study_id: str, data: Path, *, examples: bool = False) -> StudyData:
             f"there is no study {study_id!r}",
             file=data / "published" / study_id,
             expected=f"one of {', '.join(known) or 'none'}",
-            remedy=near(study_id, known),
+            remedy=did_you_mean(study_id, known),
         )
     study = load_study(folders[study_id])
     missing: list[str] = []
@@ -180,7 +183,7 @@ def load(study_id: str, data: Path, *, examples: bool = False) -> StudyData:
         judged = stage_tables.EXAMPLE_VERDICTS
     return StudyData(
         study=study,
-        claims=claims_of(study, reading=reading) if claimed else None,
+        claims=claims_of(study, reading=reading) if claimed and with_claims else None,
         points=frame("reconstructed", stage_tables.POINTS),
         ranges=frame("reconstructed", stage_tables.RANGES),
         claim_results=frame("reconstructed", stage_tables.CLAIMS),

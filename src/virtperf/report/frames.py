@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import StudyError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report.axis_words import axes_of
 from virtperf.report.data import StudyData
@@ -173,7 +173,7 @@ def named(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
         return exhibit
     known = {e.id: e for e in data.study.exhibits}
     if exhibit not in known:
-        raise StudyError(f"there is no exhibit {exhibit!r}", remedy=near(exhibit, known))
+        raise StudyError(f"there is no exhibit {exhibit!r}", remedy=did_you_mean(exhibit, known))
     return known[exhibit]
 
 

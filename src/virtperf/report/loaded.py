@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from rawperf.core.errors import StudyError, VirtperfError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import data as stored
 from virtperf.report import frames, origins
@@ -300,7 +300,7 @@ class LoadedStudy:
                 raise StudyError(
                     f"there is no part {name!r} of a report",
                     expected=f"one of {', '.join(APPENDIX)}",
-                    remedy=near(name, APPENDIX),
+                    remedy=did_you_mean(name, APPENDIX),
                 )
         found = []
         for name in parts or APPENDIX:

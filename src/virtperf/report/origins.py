@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin_of, together
 from virtperf.report import frames
 from virtperf.report.data import StudyData
@@ -88,13 +88,15 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
     for name in origin.exhibits:
         if name not in exhibits:
             raise ProvenanceError(
-                f"{label}: the study has no exhibit {name!r}", remedy=near(name, exhibits)
+                f"{label}: the study has no exhibit {name!r}", remedy=did_you_mean(name, exhibits)
             )
     if word is Provenance.OWN:
         return
     for run in origin.runs:
         if run not in runs:
-            raise ProvenanceError(f"{label}: the study has no run {run!r}", remedy=near(run, runs))
+            raise ProvenanceError(
+                f"{label}: the study has no run {run!r}", remedy=did_you_mean(run, runs)
+            )
         if word not in _OF_RUNS or runs[run] != word:
             raise ProvenanceError(
                 f"{label}: it says {word}, but run {run} is {runs[run]}",

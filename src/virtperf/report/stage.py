@@ -14,26 +14,51 @@ from virtperf.report.html.site.build import build_study_pages
 from virtperf.report.key_numbers import key_numbers, width_table
 from virtperf.study.definition import load_study
 
+EXAMPLES = "example-"
+"""How the names of pages begin that show a study's example runs."""
+NOTICE = (
+    "This page shows example runs: files in the raw formats of this study, made up around known "
+    "values. Nothing on it was measured; it shows what such files become. The study's report is "
+    "{report}."
+)
+
 
 def make_report(
-    layout: Layout, study_id: str, progress: Callable[[str], None] = lambda _: None
+    layout: Layout,
+    study_id: str,
+    progress: Callable[[str], None] = lambda _: None,
+    *,
+    examples: bool = False,
 ) -> None:
     """Execute a study's notebook and write everything that is shown of the study.
 
     Files: the executed notebook in build/; the report, and the pages of claims, data quality and
     traces in reports/; the study in a few numbers in metrics/. Raises `VirtperfError` where a cell
     of the notebook fails or a table that it shows can't be read.
+
+    With `examples`, the same report with the example runs in it stands beside it as
+    reports/example-<study>.html, with its pages of data quality and traces; the notebook gets the
+    parameter `show_examples`, and nothing else differs.
     """
     study = load_study(layout.known(study_id))
     parameters = load_parameters(layout.parameters)
+    prefix, notice = "", ""
+    if examples:
+        report = parameters.report.model_copy(update={"show_examples": True})
+        parameters = parameters.model_copy(update={"report": report})
+        prefix, notice = EXAMPLES, NOTICE.format(report=layout.report(study_id).name)
     values = notebook_parameters(
         {"level": parameters.level, "seed": parameters.seed, **parameters.report.model_dump()}
     )
+    name = prefix + study_id
     progress("executing the notebook")
-    executed = execute(layout.notebook(study_id), layout.executed(study_id), values.model_dump())
+    executed = execute(layout.notebook(study_id), layout.executed(name), values.model_dump())
     progress("writing pages")
-    render(executed, layout.report(study_id), title=study.data["title"])
-    build_study_pages(layout, parameters, study_id, layout.root / "reports")
+    title = f"{'Example runs: ' if examples else ''}{study.data['title']}"
+    render(executed, layout.report(name), title=title, notice=notice, prefix=prefix)
+    build_study_pages(layout, parameters, study_id, layout.root / "reports", prefix)
+    if examples:
+        return
     data = load(study_id, layout.root / "data")
     numbers = layout.key_numbers(study_id)
     write_atomically(numbers, json_text(key_numbers(data)))

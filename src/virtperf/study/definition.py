@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from rawperf.core.declaration import Declaration
 from rawperf.core.errors import Report, StudyError, stop
 from rawperf.core.model import Keyed, Level, Model, Whole, load_model
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import Document
 from virtperf.study import parts
 from virtperf.study.derived import Derived, derivations_of
@@ -31,6 +31,9 @@ class Study(Model):
     `findings`: the most important first. `telling`: the figure that stands for the study.
     `conventions`: what we had to add to the paper's description to be able to compute. `errata`:
         mistakes of the paper.
+    `example_report`: whether reports/example-<id>.html shows the runs below examples/<id>.
+    `systems`: what was run on what, with the year, such as "z/VM 5.3 on z9, 2009": its name
+        wherever studies stand side by side.
     `names`: what facts of machines, guests, networks, workload and procedure are called whose names
         are no words.
     `inputs`: raw formats of the study's own.
@@ -50,7 +53,9 @@ class Study(Model):
     exhibits: tuple[Exhibit, ...]
     derived: tuple[Derived, ...] = ()
     telling: str | None = None
+    example_report: bool = False
     inputs: tuple[Declaration, ...] = ()
+    systems: dict[str, Annotated[str, Field(min_length=3)]] = {}
     machines: dict[str, parts.Machine] = {}
     guests: dict[str, parts.Guest] = {}
     networks: dict[str, parts.Network] = {}
@@ -271,7 +276,7 @@ def _check_derived(study: Study, report: Report) -> None:
             if exhibit not in exhibits:
                 parts = {
                     "expected": "an id of exhibits, or text",
-                    "remedy": near(exhibit, exhibits),
+                    "remedy": did_you_mean(exhibit, exhibits),
                 }
                 report(
                     study.document.error(f"unknown exhibit {exhibit!r}", *place, "about", **parts)

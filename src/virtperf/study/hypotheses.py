@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from rawperf.core.errors import Report, StudyError, VirtperfError, stop
 from rawperf.core.model import Model, load_model, problems
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.params import Reading
 from virtperf.study.claims import Claim, Claims, ClaimsFile, finished, load_claims
 from virtperf.study.definition import Study, load_study
@@ -94,7 +94,7 @@ def _inherited(
     if not (folder / "study.yaml").is_file():
         known = [p.parent.name for p in folder.parent.glob("*/study.yaml")]
         raise StudyError(
-            f"there is no paper {origin['study']!r}", remedy=near(origin["study"], known)
+            f"there is no paper {origin['study']!r}", remedy=did_you_mean(origin["study"], known)
         )
     if folder not in papers:
         papers[folder] = {
@@ -104,7 +104,7 @@ def _inherited(
     if origin["claim"] not in claims:
         raise StudyError(
             f"{origin['study']} has no claim {origin['claim']!r}",
-            remedy=near(origin["claim"], claims),
+            remedy=did_you_mean(origin["claim"], claims),
         )
     claim = claims[origin["claim"]]
     limited = {"low", "high"} if claim.low > -float("inf") or claim.high < float("inf") else set()

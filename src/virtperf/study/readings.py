@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from rawperf.core.errors import Report, StudyError, stop
 from rawperf.core.model import Model, NotNegative, Positive, load_model
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.params import Reading
 
 NUMBERED = ("value", "range", "ratio", "difference", "percent_change")
@@ -131,7 +131,9 @@ class Readings:
     def __getitem__(self, name: str) -> Word:
         """The word; raises `ValueError` with near names where there is none."""
         if name not in self.words:
-            raise ValueError(f"data/readings.yaml has no word {name!r}; {near(name, self.words)}")
+            raise ValueError(
+                f"data/readings.yaml has no word {name!r}; {did_you_mean(name, self.words)}"
+            )
         return self.words[name]
 
     def limits(self, name: str) -> tuple[float, float]:
@@ -208,7 +210,7 @@ def load_readings(path: Path, reading: Reading = "default", report: Report = sto
                 )
                 report(
                     document.error(
-                        problem, "words", name, "inverse", remedy=near(word.inverse, known)
+                        problem, "words", name, "inverse", remedy=did_you_mean(word.inverse, known)
                     )
                 )
                 continue

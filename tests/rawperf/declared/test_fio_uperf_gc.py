@@ -79,7 +79,7 @@ GC_NEW = """\
 @pytest.fixture(scope="module")
 def metrics(root: Path):  # type: ignore[no-untyped-def]
     """Metrics of a text in the dictionary's units: (metric, entity) -> values."""
-    dictionary = with_presets(load_metrics(root / "data" / "metrics.yaml"))
+    dictionary = with_presets(load_metrics(root / "src" / "rawperf" / "metrics.yaml"))
 
     def of(data: str | bytes) -> dict[tuple[str, str], list[float]]:
         data = data.encode() if isinstance(data, str) else data

@@ -32,8 +32,8 @@ questions:
         shared: false
         cells: [{study: toy, label: A, derived: peak}, {study: other, label: B, claim: best-at-8}]
 curves:
-  - {study: toy, label: A, derived: gain, at: {system: a}, of: cpu, measure: throughput, against: "{guests} guests", one: 2}
-  - {study: other, label: A, derived: gain, at: {system: a}, of: memory, measure: CPU cost, against: x, over: 8}
+  - {study: toy, label: A, derived: gain, at: {system: a}, of: cpu, measure: throughput, against: "{guests} guests", one: 2, reference: 1, per_guest: true}
+  - {study: other, label: A, derived: gain, at: {system: a}, of: memory, measure: CPU cost, against: x, over: 8, reference: 8}
 """
 
 
@@ -45,6 +45,8 @@ def build(root: Path) -> Path:
     for name in ("study.yaml", "claims.yaml"):
         path = data / "published" / "other" / name
         path.write_text(path.read_text().replace("study: toy", "study: other"))
+    path = data / "published" / "other" / "study.yaml"
+    path.write_text(path.read_text() + '\nsystems: {only: "Other 2, 2026"}\n')
     shutil.rmtree(data / "runs" / "other")  # nothing is measured of it
     path = data / "reconstructed" / "other" / RANGES.file
     ranges = RANGES.read(path)

@@ -23,9 +23,12 @@ def course(study: str, label: str, *points: tuple[float, str, float, float]) -> 
         measure="throughput",
         against="8 GB",
         over=1,
+        reference=1,
     )
     return Course(
         curve,
+        f"{study.capitalize()} 1, 2026",
+        "throughput",
         tuple(
             (ratio, (value(study, label, kind, low, high),)) for ratio, kind, low, high in points
         ),
@@ -70,7 +73,7 @@ def test_every_study_has_a_panel_with_its_reference(found: list[Course]) -> None
     assert figure is not None
     paper, own = figure.axes
     assert (
-        words(paper) == "Throughput, 1 is that of 8 GB (paper)"
+        words(paper) == "Paper 1, 2026: throughput, 1 is that of 8 GB"
         and own.get_xlabel() == RATIOS["memory"]
     )
     assert boxes(paper, "text") == [

@@ -16,9 +16,12 @@ from virtperf.check.problems import Problems
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
-from virtperf.report.synthesis.agreement import agreement, overlap
+from virtperf.report.synthesis.agreement import agreement
+from virtperf.report.synthesis.capacity import Course, Grid
+from virtperf.report.synthesis.checks import speaks_of
+from virtperf.report.synthesis.definition import Curve, JointGrid
 from virtperf.report.synthesis.loaded import Synthesis, load_synthesis
-from virtperf.report.synthesis.values import Value, instances
+from virtperf.report.synthesis.values import REFERENCE, Value, instances, quotients, scaled
 from virtperf.study.definition import load_study
 
 INF = math.inf
@@ -40,14 +43,16 @@ def test_values_are_those_of_the_studies(synthesis: Synthesis) -> None:
     # a claim of 66 % more, between 65.5 and 66.5
     assert said.kind == "states" and said.pieces == ((pytest.approx(1.655), pytest.approx(1.665)),)
     assert said.link == "claim:other/more-at-8" and said.provenance is Provenance.PUBLISHED
-    assert synthesis.values["best"][-1].words == "order only: System A peaks at 8 guests"
+    assert (other.system, other.name) == ("Other 2, 2026", "Other 2, 2026: Other")
+    peak = synthesis.values["best"][-1]
+    assert peak.words == "System A peaks at 8 guests" and peak.said == f"states: {peak.words}"
 
 
 def test_measured_runs_stand_beside_the_text(synthesis: Synthesis) -> None:
     data = synthesis.studies["toy"]
     for levels, number in instances(data.study, "gain", {"system": "a"}):
         estimate = from_runs.estimate(data, number, 0.95)
-        (course,) = [c for c in synthesis.courses if c.curve.study == "toy"]
+        course = next(c for c in synthesis.courses if c.curve.study == "toy")
         (found,) = [values for ratio, values in course.points if ratio == levels[0] / 2]
         measured = [v for v in found if v.kind == "measured"]
         assert len(measured) == (estimate is not None and estimate.available)
@@ -58,70 +63,151 @@ def test_measured_runs_stand_beside_the_text(synthesis: Synthesis) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "apart", "common"),
+    ("pieces", "outcome"),
     [
-        ([((1, 2),), ((2, 3),)], 0, ((2, 2),)),
-        ([((1, 2),), ((2.1, 3),)], 1, ()),
-        ([((1, 2), (4, 5)), ((1.5, 4.5),)], 0, ((1.5, 2), (4, 4.5))),
-        ([((1, INF),), ((0, 3),), ((2, 9),)], 0, ((2, 3),)),
+        ([((1.0, 1.02),), ((1.01, 1.04),)], "They agree within 5 %: 1 to 1.04."),
+        ([((1.951, 1.967),), ((2.0001, 2.0014),)], "They agree within 5 %: 1.95 to 2."),
+        ([((1.0, 1.1),), ((1.2, 1.3),)], "They differ."),
+        # touching intervals, and ranges of which each holds much that the other excludes
+        (
+            [((0.92, 0.965),), ((0.962, 1.0),)],
+            "Not decided: the ranges overlap or are less than 5 % apart.",
+        ),
+        (
+            [((1.0, 1.2), (1.3, 1.4)), ((1.22, 1.24),)],
+            "Not decided: the ranges overlap or are less than 5 % apart.",
+        ),
     ],
 )
-def test_studies_agree_where_ranges_meet(pieces, apart, common) -> None:
+def test_studies_agree_where_all_values_are_close(pieces, outcome) -> None:
     found = agreement([value(f"s{k}", *p) for k, p in enumerate(pieces)])
-    assert found is not None and (len(found.apart), found.common) == (apart, common)
-    assert ("nothing in common" in found.words) == bool(apart)
+    assert found is not None and found.words == outcome
+    assert bool(found.apart) == (outcome == "They differ.") and not found.left_out
 
 
-def test_values_without_limits_or_of_one_study_are_not_compared() -> None:
-    assert agreement([value("a", (1, 2)), value("a", (3, 4))]) is None
-    assert agreement([value("a", (1, 2)), value("b", (-INF, INF)), value("c")]) is None
-    within = agreement([value("a", (1, 2)), value("a", (3, 4)), value("b", (0, 9))])
-    assert within is not None and not within.apart and "Within a study" in within.words
-    assert overlap([(0, 1)], [(2, 3)]) == ()
+def test_only_values_with_two_close_limits_are_compared() -> None:
+    assert agreement([value("a", (1, 1.1)), value("a", (3, 3.1))]) is None
+    for open_or_wide in ((1.1, INF), (0.0, 1.145), (0.014, 1.145), (1.0, 1.6)):
+        assert agreement([value("a", (1, 1.1)), value("b", open_or_wide), value("c")]) is None
+    found = agreement([value("a", (1, 1.1)), value("b", (1, 1.1)), value("c", (1.1, INF))])
+    assert found is not None and [v.study for v in found.left_out] == ["c"]
 
 
 def test_pages(synthesis: Synthesis) -> None:
     head = synthesis.summary()
     assert head.record is not None and head.record.drawing is not None
-    assert (
-        "Twice the guests: B: allows at most 3. Nothing of B: allows at most 3; Other: allows at least 4"
-        in plain(head)
-    )
+    said = plain(head)
+    assert "Twice the guests: at most 3." in said
+    assert "Nothing of B: allows at most 3; Other 2, 2026: Other: allows at least 4" in said
     assert {"exhibit:toy/figure-2", "claim:other/more-at-8"} <= set(links(head))
     assert head.record.provenance == (Provenance.PUBLISHED, Provenance.RECONSTRUCTED)
     matrix = plain(synthesis.matrix())
-    assert (
-        "Throughput with eight guests against four" in matrix
-        and "order only: System A peaks" in matrix
-    )
-    # B at most 3, Other at least 4, Said about 1.66: B and Said can agree, Other's two differ within one study
-    agreements = plain(synthesis.agreements())
-    assert (
-        "1 pair of values has nothing in common" in agreements
-        and "Where the peak is" not in agreements
-    )
-    assert "another system" in plain(synthesis.question("growth"))
+    assert "Other 2, 2026" in matrix and "Growth, toy" not in matrix
+    # B at most 3, Other at least 4: neither has two limits
+    assert "Throughput with eight guests" not in plain(synthesis.agreements())
+    growth = plain(synthesis.question("growth"))
+    assert "another system" in growth and "states: System A peaks at 8 guests" in growth
     assert "6 of 7" in plain(synthesis.coverage())
     with pytest.raises(VirtperfError, match="growth"):
         synthesis.question("grwth")
 
 
 def test_capacity_at_between_and_beyond_tested_ratios(synthesis: Synthesis) -> None:
-    toy, other = synthesis.courses
-    assert [ratio for ratio, _ in toy.points] == [1.0, 2.0] and [
-        ratio for ratio, _ in other.points
-    ] == [2.0, 4.0]
+    toy, each, other = synthesis.courses
+    assert [[ratio for ratio, _ in course.points] for course in synthesis.courses] == [
+        [0.5, 1.0, 2.0],
+        [0.5, 1.0, 2.0],
+        [1.0, 2.0, 4.0],
+    ]
     assert "1.8 to 16.6" in toy.at(1).words and "about 1.66" in toy.at(2).words
-    # between: from the smallest to the largest on both sides
+    assert toy.at(0.5).words == "1 (reference)"
+    assert each.measure == "throughput per guest" and "about 0.415" in each.at(2).words
+    assert other.system == "Other 2, 2026" and other.measure == "CPU cost"
+    # between: from the smallest to the largest on both sides, without a middle
     low, high = toy.at(1.5).ends
-    ends = [e for _, values in toy.points for v in values for piece in v.pieces for e in piece]
-    assert (low, high) == (min(ends), max(ends)) and "between the tested ratios 1 and 2" in toy.at(
-        1.5
-    ).words
-    assert toy.at(2.5).words == "not tested (only 1 to 2)" and math.isnan(toy.at(2.5).ends[0])
+    ends = [e for _, values in toy.points[1:] for v in values for piece in v.pieces for e in piece]
+    assert (low, high) == (min(ends), max(ends))
+    assert "between the tested ratios 1 and 2" in toy.at(1.5).words
+    assert "about" not in toy.at(1.5).words
+    assert toy.at(2.5).words == "not tested (only 0.5 to 2)" and math.isnan(toy.at(2.5).ends[0])
     shown = synthesis.capacity("cpu", [1, 2.5])
     assert shown.figure is not None and "not tested" in plain(shown)
     assert synthesis.capacity("memory", [2]).figure is None  # its curve has no throughput
+    assert "At least 95 % at" in plain(synthesis.limits())
+
+
+def test_limits_sort_tested_ratios_by_what_is_certain() -> None:
+    curve = Curve(
+        study="s",
+        label="l",
+        derived="d",
+        of="cpu",
+        measure="throughput",
+        against="a",
+        one=1,
+        reference=1,
+    )
+    points = ((1.0, (1, 1)), (2.0, (0.95, 1.2)), (3.0, (0.9, 0.96)), (4.0, (0.5, 0.9)))
+    found = Course(curve, "", "throughput", tuple((r, (value("s", ends),)) for r, ends in points))
+    assert (found.limits.kept, found.limits.unknown, found.limits.lost) == ((2.0,), (3.0,), (4.0,))
+
+
+def test_quotients_and_multiples_hold_all_values() -> None:
+    (found,) = quotients([value("s", (2, 3))], [value("s", (4, 8))])
+    assert found.pieces == ((0.25, 0.75),)
+    assert quotients([value("s", (2, 3))], [value("s", (0, 8))])[0].pieces == ((0.25, INF),)
+    half = scaled(value("s", (1.0, 1.2), (2.0, 2.2)), 0.5)
+    assert half.pieces == ((0.5, 0.6), (1.0, 1.1)) and half.words == "0.5 to 0.6 or 1 to 1.1"
+
+
+def test_a_grid_says_what_is_known_at_both_ratios() -> None:
+    axis = {"over": 8, "reference": 8}
+    asked = JointGrid(
+        study="s",
+        label="l",
+        derived="d",
+        measure="throughput",
+        against="all",
+        cpu={"factor": "cpus", **axis},
+        memory={"factor": "memory", **axis},
+    )
+    reference = Value("s", "l", "n", REFERENCE, "", ((1, 1),), Provenance.RECONSTRUCTED, "")
+    cells = {(1.0, 1.0): (reference,)}
+    cells |= {(x, y): (value("s", (1 / x / y, 1)),) for x in (2.0, 4.0) for y in (2.0, 4.0)}
+    grid = Grid(asked, "S 1, 2026", cells)
+    assert grid.at(1, 1) == "1 (reference)" and grid.at(2, 4).startswith("allows")
+    between = "between the tested ratios: CPU 2 to 4 and memory 2 to 4"
+    assert grid.at(3, 2.5) == f"allows 0.0625 to 1 {between}"
+    assert grid.at(2, 3).endswith("CPU 2 and memory 2 to 4")
+    assert "no number for all of the tested ratios" in grid.at(1.5, 1.5)
+    assert grid.at(5, 2) == "not tested (only CPU ratios 1 to 4 and memory ratios 1 to 4)"
+
+
+def test_a_study_that_has_to_do_with_a_question_needs_a_cell_or_a_reason(tmp_path: Path) -> None:
+    data = build(tmp_path)
+    other = load_study(data / "published" / "other")
+    assert speaks_of(other, ["guests"]).startswith("factor guests")
+    assert speaks_of(other, ["nowhere"]) == ""
+    one_study = SYNTHESIS.replace("study: other, label: Other", "study: toy, label: Other")
+    one_study = one_study.replace("{study: other, label: Said, claim: more-at-8}", "")
+    one_study = one_study.replace("{study: other, label: B, claim: best-at-8}", "").replace(
+        "          - \n", ""
+    )
+    one_study = one_study.replace("asks: What do more", "words: [guests]\n    asks: What do more")
+    for unused, said in [
+        ("", "other has to do with the question 'growth'"),
+        ("    unused: {other: It varies something else.}\n", ""),
+        (
+            "    unused: {toy: It varies something else., other: It varies something.}\n",
+            "names toy",
+        ),
+    ]:
+        text = one_study.replace("    words: [guests]\n", f"    words: [guests]\n{unused}")
+        (data / "synthesis.yaml").write_text(text)
+        problems = Problems(tmp_path)
+        studies = {"toy": load_study(data / "published" / "toy"), "other": other}
+        check_synthesis_file(Layout(tmp_path), studies, problems)
+        assert [said in str(problem) for problem in problems] == [True] * bool(said), list(problems)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +221,12 @@ def test_capacity_at_between_and_beyond_tested_ratios(synthesis: Synthesis) -> N
         ("at: {system: b, guests: 4}}", "at: {system: b, guests: 4}, claim: flat}", "either"),
         ("derived: gain, at: {system: b, guests: 4}", "derived: storage", "storage is no ratio"),
         ("one: 2", "one: 2, over: 3", "either"),
+        (
+            "label: Other, derived",
+            "system: none, label: Other, derived",
+            "has no system 'none'.*only",
+        ),
+        ("claim: more-at-8}", "claim: more-at-8, times: 2}", "for a `derived` number"),
         (
             "label: A, derived: gain, at: {system: a}, of: cpu",
             "label: A, derived: gain, of: cpu",

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 import virtperf as vp
+from rawperf.choose import choose, dictionary_of
 from rawperf.core.errors import FormatError, StudyError, VirtperfError
 from tests.toy_runs import STUDY, console, write_run
-from virtperf.runs.ingest.inputs import choose, dictionary_of, inputs_of
+from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.ingest.stage import ingest
 from virtperf.study.definition import Study, load_study
 
@@ -53,7 +54,7 @@ def samples(tmp_path: Path, study: Study, root: Path):  # type: ignore[no-untype
         done = ingest(
             study,
             {"measured": tmp_path / "runs"},
-            root / "data" / "metrics.yaml",
+            root / "src" / "rawperf" / "metrics.yaml",
             tmp_path / "out",
             tmp_path / "cache",
             jobs=1,
@@ -101,7 +102,7 @@ def test_names_and_content_decide_and_a_study_s_own_come_first(study: Study) -> 
 
 
 def test_a_declared_field_is_preferred(study: Study, root: Path) -> None:
-    dictionary = dictionary_of(root / "data" / "metrics.yaml", inputs_of(study))
+    dictionary = dictionary_of(root / "src" / "rawperf" / "metrics.yaml", inputs_of(study))
     assert dictionary["page_element_throughput"].formats[:2] == ("my-driver", "iwl-console")
 
 
@@ -133,7 +134,9 @@ def test_a_mistake_is_said_with_its_line_of_study_yaml(
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "study.yaml").write_text(STUDY + text)
     with pytest.raises(StudyError, match=words) as caught:
-        dictionary_of(root / "data" / "metrics.yaml", inputs_of(load_study(tmp_path / "toy")))
+        dictionary_of(
+            root / "src" / "rawperf" / "metrics.yaml", inputs_of(load_study(tmp_path / "toy"))
+        )
     assert (caught.value.file, caught.value.line) == ("study.yaml", line + STUDY.count("\n"))
 
 
@@ -145,7 +148,10 @@ def test_one_file_is_read_by_a_declaration_or_a_study_s_inputs(
     (published / "study.yaml").write_text(
         STUDY + INPUTS.replace("counts, in tens", "counts in tens")
     )
-    (tmp_path / "data" / "metrics.yaml").write_text((root / "data" / "metrics.yaml").read_text())
+    (tmp_path / "src" / "rawperf").mkdir(parents=True)
+    (tmp_path / "src" / "rawperf" / "metrics.yaml").write_text(
+        (root / "src" / "rawperf" / "metrics.yaml").read_text()
+    )
     (tmp_path / "driver1.csv").write_text(CSV)
     (tmp_path / "own.yaml").write_text(
         "name: own\nreads: csv\ntime: {numbered: true}\nfields: [{field: tps, metric: page_element_throughput, unit: 1/s}]\n"

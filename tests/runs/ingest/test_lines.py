@@ -88,7 +88,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[str, p
     done = ingest(
         study,
         {"measured": place / "measured"},
-        root / "data" / "metrics.yaml",
+        root / "src" / "rawperf" / "metrics.yaml",
         place / "out",
         place / "cache",
         jobs=1,

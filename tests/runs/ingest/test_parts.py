@@ -14,21 +14,22 @@ import pytest
 from benchmarks.raw_files import write
 from rawperf import pieces
 from rawperf.core.metrics import MetricDictionary, load_metrics
+from rawperf.rates import DropDuplicates, Rates
+from rawperf.sample_rows import ROW, Rows, rows_of
+from rawperf.tidy import RawTables, read_raw
 from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
 from virtperf.runs.ingest import gathered, spill
 from virtperf.runs.ingest.folder import raw_files
-from virtperf.runs.ingest.rates import Once, Rates
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import RunSamples, read_run
-from virtperf.runs.ingest.spill import ROW, Rows, Spill, rows_of
-from virtperf.runs.ingest.tidy import RawTables, read_raw
+from virtperf.runs.ingest.spill import Spill
 
 RNG = np.random.default_rng(5)
 
 
 @pytest.fixture(scope="module")
 def dictionary(root: Path) -> MetricDictionary:
-    return load_metrics(root / "data" / "metrics.yaml")
+    return load_metrics(root / "src" / "rawperf" / "metrics.yaml")
 
 
 def counters(n: int) -> bytes:
@@ -191,7 +192,7 @@ def test_rates_go_on_from_part_to_part() -> None:
 
 
 def test_what_is_given_twice_is_named_by_the_first_that_was_read() -> None:
-    once = Once(lambda number: ("tool", "host", "", f"m{number}"))
+    once = DropDuplicates(lambda number: ("tool", "host", "", f"m{number}"))
     rows = rows_of(4, series=[0, 0, 1, 1], t=[1, 1, 2, 2], order=[5, 6, 1, 2])
     assert once.of(rows[:2])["order"].tolist() == [5]
     assert once.of(rows[2:])["order"].tolist() == [1]
@@ -224,7 +225,7 @@ def test_memory_of_ingest_does_not_grow_with_the_file(tmp_path: Path, root: Path
         "print(found.samples, peak_memory())\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", read, str(tmp_path), str(root / "data" / "metrics.yaml")],
+        [sys.executable, "-c", read, str(tmp_path), str(root / "src" / "rawperf" / "metrics.yaml")],
         cwd=root,
         capture_output=True,
         text=True,

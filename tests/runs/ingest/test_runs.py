@@ -52,7 +52,7 @@ def test_start_may_be_quoted_or_not(tmp_path, study):
     [
         ({"study": "other"}, "study", "the id of the study"),
         ({"run": "r2"}, "run", "the folder's name"),
-        ({"provenance": "simulated"}, "provenance", "no place in this folder"),
+        ({"provenance": "simulated"}, "provenance", "expected 'measured' or 'example'"),
         ({"provenance": "published"}, "provenance", "found 'published'"),
         ({"factors": {"system": "a", "guests": 4}}, "guests", "unknown level 4 of guests"),
         ({"factors": {"system": "a", "guests": "1"}}, "guests", "unknown level '1' of guests"),

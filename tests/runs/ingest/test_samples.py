@@ -6,6 +6,7 @@ import pytest
 
 from rawperf.core.errors import FormatError, RunError
 from rawperf.core.metrics import load_metrics
+from tests.rawperf.sample_files import sample
 from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.ingest.clocks import align
@@ -21,7 +22,7 @@ def study(tmp_path):
 
 @pytest.fixture(scope="module")
 def dictionary(root):
-    return load_metrics(root / "data" / "metrics.yaml")
+    return load_metrics(root / "src" / "rawperf" / "metrics.yaml")
 
 
 @pytest.fixture
@@ -176,15 +177,15 @@ def test_the_hosts_own_view_is_the_hosts(read):
     }
 
 
-def test_disks_of_guests_are_told_apart(read, samples):
-    data = (samples / "sysstat" / "sar_12.7_sar-A.txt").read_bytes()
+def test_disks_of_guests_are_told_apart(read):
+    data = sample("sar/sar-A.txt")
     found = read(
         {"guests/g1/sar.txt": data, "guests/g2/sar.txt": data},
-        start="2020-06-01T00:00:00",
+        start="2026-11-24T00:00:00",
         duration_s=86400,
     )
     disks = found.samples[found.samples["entity_kind"] == "dev"]
-    assert {"g1/sda", "g2/sda"} <= set(disks["entity"])
+    assert {"g1/vda", "g2/vda"} <= set(disks["entity"])
 
 
 def test_what_is_given_twice_is_kept_once_and_named(read):

@@ -12,8 +12,7 @@ import pytest
 
 from rawperf.core.errors import FormatError, VirtperfError
 from rawperf.core.metrics import load_metrics
-from tests.toy_runs import console, netstat, sar, xentop
-from virtperf.runs.ingest.tidy import (
+from rawperf.tidy import (
     COLUMNS,
     RawTables,
     Translation,
@@ -21,11 +20,12 @@ from virtperf.runs.ingest.tidy import (
     read_raw,
     write_json,
 )
+from tests.toy_runs import console, netstat, sar, xentop
 
 
 @pytest.fixture(scope="module")
 def dictionary(root):
-    return load_metrics(root / "data" / "metrics.yaml")
+    return load_metrics(root / "src" / "rawperf" / "metrics.yaml")
 
 
 def rows(raw, **cells):
@@ -133,7 +133,7 @@ def test_a_format_that_is_told_is_not_guessed():
 
 
 def test_a_second_format_that_comes_near_is_named(monkeypatch):
-    import virtperf.runs.ingest.tidy as tidy
+    import rawperf.tidy as tidy
 
     monkeypatch.setattr(
         tidy, "ranking", lambda data: [(0.8, "sar"), (0.6, "netstat"), (0.1, "xentop")]
@@ -164,9 +164,9 @@ def test_lines_are_those_of_the_file():
 
 
 def test_a_file_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch):
-    import virtperf.runs.ingest.tidy as tidy
+    import rawperf.tidy as tidy
 
-    monkeypatch.setattr(tidy, "LARGEST_TABLE", 3)
+    monkeypatch.setattr(tidy, "MAX_TABLE_BYTES", 3)
     (tmp_path / "f").write_bytes(b"abc")
     assert file_bytes(tmp_path / "f") == b"abc"
     (tmp_path / "f").write_bytes(b"abcd")

@@ -32,7 +32,7 @@ def place(tmp_path, root):
             done = ingest(
                 self.study,
                 roots,
-                root / "data" / "metrics.yaml",
+                root / "src" / "rawperf" / "metrics.yaml",
                 tmp_path / "samples",
                 tmp_path / "cache",
                 jobs=1,

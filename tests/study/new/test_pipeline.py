@@ -5,28 +5,25 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from tests.study.new.conftest import layout as layout
 from virtperf.core.paths import Layout
-from virtperf.study.new.write import pipeline_text
+from virtperf.study.new.write import pipeline_text, write_study
 
 
-def test_the_stages_are_named_after_the_study():
-    data = yaml.safe_load(pipeline_text("my-study"))
+def test_the_stages_are_named_after_the_study(layout):
+    write_study(layout, "my-study")
+    data = yaml.safe_load(layout.pipeline("my-study").read_text())
     assert data["vars"] == [{"study": "my-study"}]
-    assert list(data["stages"]) == [
-        "reconstruct",
-        "ingest",
-        "summarize",
-        "judge",
-        "notebook",
-        "report",
-    ]
+    assert list(data["stages"]) == ["reconstruct", "runs", "report"]
+    write_study(layout, "my-machine", measured=True)
+    data = yaml.safe_load(layout.pipeline("my-machine").read_text())
+    assert list(data["stages"]) == ["runs", "report"]
 
 
 def test_every_study_of_the_repository_has_the_stages_that_a_new_one_gets(root):
-    layout = Layout(root)
-    for study in layout.studies():
-        measured = layout.definition(study) == layout.measured(study)
-        assert layout.pipeline(study).read_text() == pipeline_text(study, measured=measured), (
+    repository = Layout(root)
+    for study in repository.studies():
+        assert repository.pipeline(study).read_text() == pipeline_text(repository, study), (
             f"change src/virtperf/study/new/stages.yaml.j2, and write pipelines/{study}/dvc.yaml anew"
         )
 
@@ -38,8 +35,20 @@ def test_every_folder_of_stages_has_a_study(root):
     )
 
 
-@pytest.mark.parametrize("stage", ["reconstruct", "judge"])
-def test_no_stage_depends_on_a_file_that_all_studies_share_but_parameters_and_readings(stage):
-    deps = yaml.safe_load(pipeline_text("x"))["stages"][stage]["deps"]
-    shared = [dep for dep in deps if "${study}" not in dep and not dep.startswith("src/")]
-    assert shared == ["data/readings.yaml"]
+@pytest.mark.parametrize("stage", ["reconstruct", "report"])
+def test_no_stage_depends_on_a_file_that_all_studies_share_but_readings_and_the_environment(
+    root, stage
+):
+    study = next(s for s in Layout(root).studies() if Layout(root).published(s).is_dir())
+    stages = yaml.safe_load(Layout(root).pipeline(study).read_text())["stages"]
+    shared = [
+        dep for dep in stages[stage]["deps"] if "${study}" not in dep and not dep.startswith("src/")
+    ]
+    assert shared == ["data/readings.yaml", ".python-version", "requirements.lock"]
+
+
+def test_reconstruct_depends_on_no_reader(root):
+    for study in Layout(root).studies():
+        stages = yaml.safe_load(Layout(root).pipeline(study).read_text())["stages"]
+        deps = stages.get("reconstruct", {}).get("deps", [])
+        assert not [d for d in deps if d.startswith("src/rawperf") and d != "src/rawperf/core"]

@@ -153,12 +153,14 @@ class Place:
     `known` are the ids on this page: a link to an exhibit or a claim that is not among them is
     none. `elsewhere`: exhibits and claims stand on another page, the study's report. `listed` are
     claims whose links lead to the page of all claims.
+    `prefix`: how the names of the pages of runs and traces begin, beside those of the study itself.
     """
 
     known: frozenset[str] = frozenset()
     folder: str = ""
     elsewhere: bool = False
     listed: frozenset[str] = frozenset()
+    prefix: str = ""
 
     def address(self, link: str, study: str) -> str:
         """The address of a link within a record of a study; "" where it leads nowhere."""
@@ -176,10 +178,12 @@ class Place:
             return self._anchor(f"claim-{rest}" if kind == "claim" else rest, study)
         if kind == "trace":
             of, _, _ = rest.partition("/")
-            return f"{self.folder}{quote(f'trace-{of}')}.html#{trace_place(rest)}"
+            return f"{self.folder}{quote(f'trace-{self.prefix}{of}')}.html#{trace_place(rest)}"
         if kind == "run":
             return (
-                f"{self.folder}{quote(f'quality-{study}')}.html#run-{quote(rest)}" if study else ""
+                f"{self.folder}{quote(f'quality-{self.prefix}{study}')}.html#run-{quote(rest)}"
+                if study
+                else ""
             )
         raise VirtperfError(
             f"a link of no known kind: {link!r}",

@@ -62,24 +62,42 @@ class _Exporter(HTMLExporter):
         return html, resources
 
 
-def render(executed_notebook: Path, out: Path, *, title: str | None = None) -> Path:
+def render(
+    executed_notebook: Path,
+    out: Path,
+    *,
+    title: str | None = None,
+    notice: str = "",
+    prefix: str = "",
+) -> Path:
     """Render a notebook with its outputs; `out` is replaced only when the whole page has been made.
 
-    `title` is that of the browser's window; without it the notebook's first heading. Raises
+    `title` is that of the browser's window; without it the notebook's first heading. `notice`
+    stands above everything; `prefix` begins the names of pages about runs (`Place`). Raises
     `VirtperfError` where the notebook can't be read, a cell of it failed, or the page is too large
         for a browser.
     """
-    html = to_html(_read(executed_notebook), title=title)
+    html = to_html(_read(executed_notebook), title=title, notice=notice, prefix=prefix)
     refuse_large(html, executed_notebook.name)
     write_atomically(out, html)
     return out
 
 
-def to_html(notebook: nbformat.NotebookNode, *, title: str | None = None) -> str:
+def to_html(
+    notebook: nbformat.NotebookNode,
+    *,
+    title: str | None = None,
+    notice: str = "",
+    prefix: str = "",
+) -> str:
     """The page of a notebook; the same notebook gives the same text."""
     code, policy = with_policy("page.js")
     clean = normalise(notebook)
-    resources = {"page": build_page(clean, title), "scripts": code, "policy": policy}
+    resources = {
+        "page": build_page(clean, title, notice, prefix),
+        "scripts": code,
+        "policy": policy,
+    }
     body, _ = _Exporter().from_notebook_node(clean, resources=resources)
     return tidy(body)
 
@@ -136,9 +154,12 @@ class Page:
     has_heading: bool
     headings: tuple[Heading, ...]
     parts: tuple[Part, ...]
+    notice: str = ""
 
 
-def build_page(notebook: NotebookNode, title: str | None) -> Page:
+def build_page(
+    notebook: NotebookNode, title: str | None, notice: str = "", prefix: str = ""
+) -> Page:
     """The parts of a notebook's page; without a title, its first heading is the title."""
     cells = [
         c
@@ -156,7 +177,7 @@ def build_page(notebook: NotebookNode, title: str | None) -> Page:
     taken = frozenset(ids(records))
     prose, of_prose = pages_of(list(_prose(cells, shown)), taken)
     headings = [heading for found in of_prose for heading in found]
-    place = Place(taken | {heading.anchor for heading in headings})
+    place = Place(taken | {heading.anchor for heading in headings}, prefix=prefix)
     written, chosen, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
     parts: list[Part] = []
     quiet: list[str] = []  # code that shows nothing stands with the next one that does
@@ -185,7 +206,9 @@ def build_page(notebook: NotebookNode, title: str | None) -> Page:
             parts.append(Part("code", Markup(source), summary, tuple(seen)))  # noqa: S704 (Pygments escapes)
             quiet = []
     first = next((h.text for h in headings if h.level == 1), None)
-    return Page(title or first or "Report", first is not None, tuple(headings), tuple(parts))
+    return Page(
+        title or first or "Report", first is not None, tuple(headings), tuple(parts), notice
+    )
 
 
 def _prose(

@@ -28,7 +28,7 @@ from pydantic import BaseModel, ValidationError
 
 from rawperf.core.errors import Report, StudyError, stop
 from rawperf.core.model import Model, problems
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Origin
 from virtperf.report.data import StudyData
 from virtperf.report.origins import TEXT
@@ -116,7 +116,7 @@ def kind_of(exhibit: Exhibit) -> Kind:
             f"{exhibit.id}: there is no kind of exhibit {exhibit.kind!r}",
             file="study.yaml",
             expected=f"one of {', '.join(sorted(declared))}",
-            remedy=near(exhibit.kind, declared),
+            remedy=did_you_mean(exhibit.kind, declared),
         )
     return declared[exhibit.kind]
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from rawperf.core.errors import StudyError, VirtperfError
 from rawperf.core.model import Flag, Level
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import level_text, unit_words
@@ -91,7 +91,7 @@ def check_colours(study: Study, exhibit: Exhibit) -> None:
                 f"{exhibit.id}: no series is called {colour!r}",
                 file="study.yaml",
                 expected="the label of a series whose colour this one has",
-                remedy=near(colour, known),
+                remedy=did_you_mean(colour, known),
             )
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from rawperf.core.model import Model
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report.kinds import Context, ExhibitSpec, Kind, source, spec_of
 from virtperf.report.records import Box, Diagram, Numbers, Record
@@ -50,7 +50,9 @@ class Spec(ExhibitSpec):
             raise ValueError(f"the box {twice!r} is given twice")
         for name in (name for edge in self.edges for name in (edge.start, edge.end)):
             if name not in ids:
-                raise ValueError(f"a connection names {name!r}, which is no box; {near(name, ids)}")
+                raise ValueError(
+                    f"a connection names {name!r}, which is no box; {did_you_mean(name, ids)}"
+                )
         return self
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf.core.errors import StudyError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import from_runs
 from virtperf.report.axis_words import unit_words
@@ -92,7 +92,7 @@ def _chosen(study: Study, names: Iterable[str]) -> list[Derivation]:
                 if exists
                 else f"there is no exhibit or derived number {name!r}"
             )
-            raise StudyError(problem, file="study.yaml", remedy=near(name, [*about, *ids]))
+            raise StudyError(problem, file="study.yaml", remedy=did_you_mean(name, [*about, *ids]))
     return [
         a for name in names for a in known if name == a.derived.id or name in a.derived.exhibits
     ]

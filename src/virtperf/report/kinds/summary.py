@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any
 
 from rawperf.core.errors import StudyError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.report.claim_words import unit_of, verdict_counts, verdict_words
 from virtperf.report.data import StudyData
 from virtperf.report.key_numbers import best_known, reach
@@ -144,7 +144,9 @@ def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
 def _known(known: dict[str, Claim], name: str) -> Claim:
     if name not in known:
         raise StudyError(
-            f"findings: there is no claim {name!r}", file="study.yaml", remedy=near(name, known)
+            f"findings: there is no claim {name!r}",
+            file="study.yaml",
+            remedy=did_you_mean(name, known),
         )
     return known[name]
 

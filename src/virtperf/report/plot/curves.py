@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from rawperf.core.errors import VirtperfError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.report.plot.theme import Look
 
 STEPS = 31
@@ -79,7 +79,7 @@ def curves_of(
         if label not in levels:
             raise VirtperfError(
                 f"no curve can be drawn for {label!r}, which is no series of this figure",
-                remedy=near(label, levels),
+                remedy=did_you_mean(label, levels),
             )
     found = {
         label: curve(fit, x, levels[label], level)

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf.core.errors import VirtperfError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.report.plot import marks
 from virtperf.report.plot.axis import Words
 from virtperf.report.plot.theme import Look, look
@@ -109,7 +109,7 @@ def gathered(
         for column in (*keys, *(() if name in ("points", "printed") else (y,))):
             if column not in frame.columns:
                 raise VirtperfError(
-                    f"{name} has no column {column!r}", remedy=near(column, frame.columns)
+                    f"{name} has no column {column!r}", remedy=did_you_mean(column, frame.columns)
                 )
     only = str(shown[0]) if len(shown) == 1 and str(shown[0]) in words.labels else y
     points, means, printed, runs = (frames.get(name) for name in given)

@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MultipleLocator
 
 from rawperf.core.errors import VirtperfError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.report.plot import axis, legend, marks
 from virtperf.report.plot.axis import Words
 from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, look, panels, theme
@@ -50,7 +50,7 @@ def timeline(
     for column in (x, y, *(c for c in (hue, row) if c not in (None, "series", "unit"))):
         if column not in frame.columns:
             raise VirtperfError(
-                f"the frame has no column {column!r}", remedy=near(column, frame.columns)
+                f"the frame has no column {column!r}", remedy=did_you_mean(column, frame.columns)
             )
     hue, row = (c if c is not None and c in frame.columns else None for c in (hue, row))
     words = Words.of([frame], labels or {})

@@ -2,66 +2,77 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from virtperf.report.synthesis.values import Piece, Value
-from virtperf.report.wording import PROSE_SIGNIFICANT, plural, pretty
+from virtperf.report.wording import PROSE_SIGNIFICANT, pretty
+
+MARGIN = 1.05
+"""Values whose quotient is at most this count as the same: a difference of 5 % between two machines
+is none that a study of virtualization could explain.
+"""
+WIDEST = 1.5
+"""Quotient of the ends beyond which a range is too wide to be compared with anything."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """What a comparison of the values of one row found."""
+    """What a comparison of the values of one row found.
 
-    apart: tuple[
-        tuple[Value, Value], ...
-    ]  # pairs of different studies that have no value in common
-    common: tuple[Piece, ...]  # what all of them have in common
+    `compared`: the values with two limits, at most `WIDEST` apart. `left_out`: the others, which
+        limit the quantity too little. `apart`: pairs of different studies whose values differ by more
+        than `MARGIN` whatever they are. `same`: whether all values lie within `MARGIN`.
+    """
+
+    compared: tuple[Value, ...]
+    left_out: tuple[Value, ...]
+    apart: tuple[tuple[Value, Value], ...]
+    same: bool
 
     @property
     def words(self) -> str:
         """The outcome in one sentence."""
+        if self.same:
+            low, high = (pretty(end, PROSE_SIGNIFICANT) for end in _ends(self.compared))
+            return f"They agree within 5 %: {low if low == high else f'{low} to {high}'}."
         if self.apart:
-            have = "has" if len(self.apart) == 1 else "have"
-            return f"They differ: {plural(len(self.apart), 'pair')} of values {have} nothing in common."
-        if not self.common:
-            return (
-                "Within a study the values differ; between studies each pair has values in common."
-            )
-        said = " or ".join(map(_ends, self.common))
-        return f"They agree as far as they go: {said} is possible in all of them."
+            return "They differ."
+        return "Not decided: the ranges overlap or are less than 5 % apart."
 
 
 def agreement(values: Sequence[Value]) -> Agreement | None:
-    """Compare values of one quantity; None where fewer than two studies give limits.
+    """Compare values of one quantity; None where fewer than two studies give two limits that are
+    close enough to each other.
 
-    Of a study that measured and whose text allows a range, both count. Limits of a text are
-    certain, an interval of runs holds with its confidence.
+    Limits of a text are certain, an interval of runs holds with its confidence.
     """
-    limited = [v for v in values if any(math.isfinite(end) for piece in v.pieces for end in piece)]
+    limited = tuple(v for v in values if _narrow(v))
     if len({v.study for v in limited}) < 2:
         return None
-    apart = [
+    low, high = _ends(limited)
+    apart = tuple(
         (a, b)
         for a, b in combinations(limited, 2)
-        if a.study != b.study and not overlap(a.pieces, b.pieces)
-    ]
-    common: tuple[Piece, ...] = ((-math.inf, math.inf),)
-    for value in limited:
-        common = overlap(common, value.pieces)
-    return Agreement(tuple(apart), common)
+        if a.study != b.study and _distance(a.pieces, b.pieces) > MARGIN
+    )
+    left_out = tuple(v for v in values if v not in limited)
+    return Agreement(limited, left_out, apart, high <= MARGIN * low)
 
 
-def overlap(first: Sequence[Piece], second: Sequence[Piece]) -> tuple[Piece, ...]:
-    """What two unions of ranges have in common; touching ends count."""
-    both = ((max(a, c), min(b, d)) for a, b in first for c, d in second)
-    return tuple(sorted((low, high) for low, high in both if low <= high))
+def _narrow(value: Value) -> bool:
+    if not value.pieces:
+        return False
+    low, high = _ends([value])
+    return low > 0 and high <= WIDEST * low
 
 
-def _ends(piece: Piece) -> str:
-    low, high = (pretty(end, PROSE_SIGNIFICANT) if math.isfinite(end) else "" for end in piece)
-    if low and high:
-        return low if low == high else f"{low} to {high}"
-    return f"at least {low}" if low else f"at most {high}" if high else "any value"
+def _ends(values: Sequence[Value]) -> Piece:
+    ends = [end for value in values for piece in value.pieces for end in piece]
+    return min(ends), max(ends)
+
+
+def _distance(first: Sequence[Piece], second: Sequence[Piece]) -> float:
+    """The smallest quotient of a value of one and a value of the other; 1 where they overlap."""
+    return min(max(1.0, c / b, a / d) for a, b in first for c, d in second)

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from rawperf.core.errors import StudyError
-from virtperf.report.data import StudyData
+from virtperf.core.paths import Layout
+from virtperf.core.provenance import Provenance
+from virtperf.report.data import StudyData, load
 from virtperf.report.range_words import Bounds, range_words
-from virtperf.report.synthesis.definition import RATIO, Curve, Reference
+from virtperf.report.synthesis.definition import (
+    RATIO,
+    Curve,
+    FactorAxis,
+    JointGrid,
+    Reference,
+)
 from virtperf.report.synthesis.values import (
     REFERENCE,
     Value,
     derived_values,
     instances,
+    quotients,
+    scaled,
     study_named,
+    system_of,
     useful,
 )
+from virtperf.report.wording import PROSE_SIGNIFICANT, joined, pretty
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation
 
@@ -29,7 +42,14 @@ RATIOS = {
     "memory": "Memory needed or defined / real memory",
 }
 """Overcommitment ratios in words."""
-_SAME = 1e-6  # of a ratio, for one that was tested to be met
+PER_GUEST = "throughput per guest"
+"""The measure that follows from throughput where the ratio counts guests."""
+KEPT = 0.95
+"""The share of the reference throughput below which a system counts as losing throughput."""
+_CLOSE = 1e-3  # of a ratio, for one that was tested to be met as it is printed
+
+Point = tuple[float, tuple[Value, ...]]
+"""A tested overcommitment ratio and the values there."""
 
 
 @dataclass(frozen=True)
@@ -39,23 +59,39 @@ class Course:
     """
 
     curve: Curve
-    points: tuple[tuple[float, tuple[Value, ...]], ...]
+    system: str
+    measure: str
+    points: tuple[Point, ...]
 
     def at(self, ratio: float) -> Allowed:
         """What is known at an overcommitment ratio: of a tested one its own values, else those on
         both sides.
         """
-        for where, found in self.points:
-            if math.isclose(where, ratio, rel_tol=_SAME):
-                return Allowed((where,), found)
-        below, above = (
-            [p for p in self.points if p[0] < ratio],
-            [p for p in self.points if p[0] > ratio],
-        )
-        if not below or not above:
+        around = neighbours([where for where, _ in self.points], ratio)
+        if not around:
             return Allowed((self.points[0][0], self.points[-1][0]), (), outside=True)
-        (lower, before), (upper, after) = below[-1], above[0]
-        return Allowed((lower, upper), (*before, *after))
+        return Allowed(around, tuple(v for where, vs in self.points if where in around for v in vs))
+
+    @property
+    def limits(self) -> Limits:
+        """At which tested ratios the measure stays near its reference and at which it falls."""
+        start = self.curve.ratio(self.curve.reference)
+        known = [(ratio, ends_of(values)) for ratio, values in self.points if ratio != start]
+        kept = tuple(ratio for ratio, (low, _) in known if low >= KEPT)
+        lost = tuple(ratio for ratio, (_, high) in known if high < KEPT)
+        return Limits(kept, lost, tuple(r for r, _ in known if r not in kept and r not in lost))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Tested ratios beside the reference, by what is certain there.
+
+    `kept`: at least `KEPT` of the reference. `lost`: less than that. `unknown`: either is possible.
+    """
+
+    kept: tuple[float, ...]
+    lost: tuple[float, ...]
+    unknown: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -73,24 +109,89 @@ class Allowed:
     @property
     def ends(self) -> tuple[float, float]:
         """The smallest and the largest value that is possible; NaN without values."""
-        ends = [end for value in self.values for piece in value.pieces for end in piece]
-        return (min(ends), max(ends)) if ends else (math.nan, math.nan)
+        return ends_of(self.values)
 
     @property
     def words(self) -> str:
         """``allows 0.9 to 1.1``, with the tested ratios where this one was not tested."""
-        tested = [f"{pretty_ratio(ratio):g}" for ratio in self.tested]
         if self.outside:
-            return f"not tested (only {' to '.join(tested)})"
+            return f"not tested (only {' to '.join(map(short, self.tested))})"
         if not self.values:
-            return "silent"
+            return "no number"
         if len(self.tested) == 1:
             return "; ".join(value.said for value in self.values)
-        kinds = " and ".join(
-            dict.fromkeys(value.kind for value in self.values if value.kind != REFERENCE)
+        between = f"between the tested ratios {joined(map(short, self.tested))}"
+        return f"{said_of_all(self.values)} {between}"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A grid of `synthesis.yaml`: values by CPU ratio and memory ratio."""
+
+    grid: JointGrid
+    system: str
+    cells: Mapping[tuple[float, float], tuple[Value, ...]]
+
+    def at(self, cpu: float, memory: float) -> str:
+        """What is known at both ratios, in words: of the tested configurations around them."""
+        around = [
+            neighbours(sorted({cell[k] for cell in self.cells}), ratio)
+            for k, ratio in enumerate((cpu, memory))
+        ]
+        if not all(around):
+            ends = (
+                (min(cell[k] for cell in self.cells), max(cell[k] for cell in self.cells))
+                for k in (0, 1)
+            )
+            (a, b), (c, d) = (tuple(map(short, pair)) for pair in ends)
+            return f"not tested (only CPU ratios {a} to {b} and memory ratios {c} to {d})"
+        chosen = [self.cells[x, y] for x in around[0] for y in around[1] if self.cells.get((x, y))]
+        if len(chosen) < len(around[0]) * len(around[1]):
+            return "no number for all of the tested ratios around it"
+        values = [value for cell in chosen for value in cell]
+        if len(chosen) == 1:
+            return "; ".join(value.said for value in values)
+        where = " and ".join(
+            f"{name} {' to '.join(map(short, ratios))}"
+            for name, ratios in zip(("CPU", "memory"), around, strict=True)
         )
-        words = range_words(useful(self.ends), Bounds(0.0))
-        return f"{kinds} {words} between the tested ratios {' and '.join(tested)}"
+        return f"{said_of_all(values)} between the tested ratios: {where}"
+
+
+def neighbours(tested: Sequence[float], ratio: float) -> tuple[float, ...]:
+    """The tested ratio that this one is, else those next to it on both sides; none outside.
+
+    `tested` is in ascending order.
+    """
+    for where in tested:
+        if math.isclose(where, ratio, rel_tol=_CLOSE) or short(where) == short(ratio):
+            return (where,)
+    below, above = [r for r in tested if r < ratio], [r for r in tested if r > ratio]
+    return (below[-1], above[0]) if below and above else ()
+
+
+def said_of_all(values: Sequence[Value]) -> str:
+    """The kinds of values and the range from the smallest to the largest, which has no middle."""
+    kinds = " and ".join(dict.fromkeys(v.kind for v in values if v.kind != REFERENCE))
+    low, high = useful(ends_of(values))
+    both = low > 0 and math.isfinite(high)
+    words = (
+        f"{pretty(low, PROSE_SIGNIFICANT)} to {pretty(high, PROSE_SIGNIFICANT)}"
+        if both
+        else range_words((low, high), Bounds(0.0))
+    )
+    return f"{kinds} {words}".strip()
+
+
+def ends_of(values: Iterable[Value]) -> tuple[float, float]:
+    """The smallest and the largest value that is possible; NaN without values."""
+    ends = [end for value in values for piece in value.pieces for end in piece]
+    return (min(ends), max(ends)) if ends else (math.nan, math.nan)
+
+
+def short(ratio: float) -> str:
+    """A ratio to three digits."""
+    return f"{pretty_ratio(ratio):g}"
 
 
 def pretty_ratio(ratio: float) -> float:
@@ -98,23 +199,70 @@ def pretty_ratio(ratio: float) -> float:
     return float(f"{ratio:.3g}")
 
 
+def studies_of(asked: Iterable[Curve | JointGrid], data: Path) -> dict[str, StudyData]:
+    """The studies that curves and grids name, without claims, which curves do not need."""
+    names = {one.study for one in asked}
+    known = Layout(data.parent).studies()
+    return {name: load(name, data, with_claims=False) for name in known if name in names}
+
+
 def courses(
     studies: Mapping[str, StudyData], curves: Sequence[Curve], level: float
 ) -> list[Course]:
-    """The values of every curve; raises `StudyError` where one names what its study does not
-    have.
+    """The values of every curve, and of each guest where the curve counts guests.
+
+    Raises
+    ------
+    StudyError
+        A curve names what its study does not have.
     """
     found = []
     for curve in curves:
         data = study_named(studies, curve.study)
-        asked = Reference(study=curve.study, label=curve.label, derived=curve.derived, at=curve.at)
-        points = [
-            (curve.ratio(at), tuple(derived_values(data, number, asked, RATIO, level)))
-            for at, number in along(data.study, curve)
-        ]
-        known = [(ratio, values) for ratio, values in points if values]
-        found.append(Course(curve, tuple(sorted(known, key=lambda point: point[0]))))
+        system = system_of(data.study, curve.system)
+        points = _points(data, curve, level)
+        found.append(Course(curve, system, curve.measure, points))
+        if curve.per_guest:
+            start = curve.ratio(curve.reference)
+            each = tuple((r, tuple(scaled(v, start / r) for v in vs)) for r, vs in points)
+            found.append(Course(curve, system, PER_GUEST, each))
     return found
+
+
+def _points(data: StudyData, curve: Curve, level: float) -> tuple[Point, ...]:
+    asked = Reference(
+        study=curve.study,
+        system=curve.system,
+        label=curve.label,
+        derived=curve.derived,
+        at=curve.at,
+    )
+    unit = "" if curve.divided else RATIO
+    found = {
+        where: derived_values(data, number, asked, unit, level)
+        for where, number in along(data.study, curve)
+    }
+    if curve.divided:
+        base = found.get(curve.reference, [])
+        found = {where: quotients(values, base) for where, values in found.items()}
+    found[curve.reference] = [_one(data, asked)]
+    known = ((curve.ratio(where), tuple(values)) for where, values in found.items() if values)
+    return tuple(sorted(known, key=lambda point: point[0]))
+
+
+def _one(data: StudyData, asked: Reference) -> Value:
+    """The value of the condition that is 1."""
+    return Value(
+        data.study.id,
+        asked.label,
+        asked.derived,
+        REFERENCE,
+        "",
+        ((1.0, 1.0),),
+        Provenance.RECONSTRUCTED if data.study.kind == "paper" else Provenance.MEASURED,
+        f"exhibit:{data.study.id}/summary",
+        system=system_of(data.study, asked.system),
+    )
 
 
 def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
@@ -134,6 +282,50 @@ def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
     return found
 
 
+def grids(studies: Mapping[str, StudyData], asked: Sequence[JointGrid], level: float) -> list[Grid]:
+    """The values of every grid; raises `StudyError` where one names what its study does not have."""
+    found = []
+    for grid in asked:
+        data = study_named(studies, grid.study)
+        asking = Reference(
+            study=grid.study,
+            system=grid.system,
+            label=grid.label,
+            derived=grid.derived,
+            at=grid.at,
+        )
+        cells = {
+            where: tuple(derived_values(data, number, asking, RATIO, level))
+            for where, number in corners(data.study, grid)
+        }
+        reference = (grid.cpu.ratio(grid.cpu.reference), grid.memory.ratio(grid.memory.reference))
+        cells[reference] = (_one(data, asking),)
+        found.append(Grid(grid, system_of(data.study, grid.system), cells))
+    return found
+
+
+def corners(study: Study, grid: JointGrid) -> list[tuple[tuple[float, float], Derivation]]:
+    """The derived numbers of a grid by CPU ratio and memory ratio; raises `StudyError` where its
+    factors are not those of the number.
+    """
+    found = []
+    axes: tuple[FactorAxis, FactorAxis] = (grid.cpu, grid.memory)
+    entry = next((e for e in study.derived if e.id == grid.derived), None)
+    left = [name for name in entry.for_each if name not in grid.at] if entry else []
+    if entry and sorted(left) != sorted(axis.factor for axis in axes):
+        raise StudyError(
+            f"{grid.study}: {grid.derived} has not the factors of the grid",
+            file="data/synthesis.yaml",
+            expected=" and ".join(axis.factor for axis in axes),
+            found=", ".join(left) or "none",
+        )
+    for levels, number in instances(study, grid.derived, grid.at):
+        by_factor = dict(zip(left, levels, strict=True))
+        x, y = (axis.ratio(float(by_factor[axis.factor])) for axis in axes)
+        found.append(((x, y), number))
+    return found
+
+
 def frame(found: Sequence[Course]) -> pd.DataFrame:
     """One row a curve, ratio and value, for the download and the picture."""
     rows: list[dict[str, Any]] = []
@@ -142,9 +334,10 @@ def frame(found: Sequence[Course]) -> pd.DataFrame:
             rows += [
                 {
                     "of": course.curve.of,
-                    "measure": course.curve.measure,
+                    "measure": course.measure,
                     "study": value.study,
-                    "system": value.label,
+                    "system": course.system,
+                    "condition": value.label,
                     "against": course.curve.against,
                     "ratio": pretty_ratio(ratio),
                     "kind": value.kind,

@@ -1,36 +1,97 @@
 """What `synthesis.yaml` says of other files: every study, derived number, level and claim that it
-names is there.
+names is there, and no study that has to do with a question is left out without a reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
-from rawperf.core.errors import Report, VirtperfError
-from virtperf.report.synthesis.capacity import along
-from virtperf.report.synthesis.definition import Curve, Reference, SynthesisFile
-from virtperf.report.synthesis.values import claim_named, instance, study_named, turned_to
+from rawperf.core.errors import Report, StudyError, VirtperfError
+from virtperf.report.synthesis.capacity import along, corners
+from virtperf.report.synthesis.definition import (
+    Curve,
+    JointGrid,
+    Question,
+    Reference,
+    SynthesisFile,
+)
+from virtperf.report.synthesis.values import (
+    claim_named,
+    instance,
+    study_named,
+    system_of,
+    turned_to,
+)
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
 
+_problem = partial(StudyError, file="data/synthesis.yaml")
 Known = Mapping[str, tuple[Study, Iterable[Claim]]]
 """Definition and claims by study."""
 
 
 def check_synthesis(file: SynthesisFile, known: Known, report: Report) -> None:
-    """Tell `report` of everything that is named and is not there."""
-    named: list[tuple[Reference | Curve, str]] = [
+    """Tell `report` of everything that is named and is not there, and of studies left out."""
+    named: list[tuple[Reference | Curve | JointGrid, str]] = [
         (c, row.unit) for row in file.rows.values() for c in row.cells
     ]
     named += [(curve, "") for curve in file.curves]
+    named += [(grid, "") for grid in file.grids]
     for asked, unit in named:
         try:
             study, claims = study_named(known, asked.study)
+            system_of(study, asked.system)
             if isinstance(asked, Curve):
                 along(study, asked)
+            elif isinstance(asked, JointGrid):
+                corners(study, asked)
             elif asked.claim:
                 claim_named(asked.study, claims, asked.claim)
             else:
-                turned_to(instance(study, asked), unit)
+                number = instance(study, asked)
+                if asked.to:
+                    instance(study, asked.model_copy(update={"at": {**asked.at, **asked.to}}))
+                else:
+                    turned_to(number, unit)
         except VirtperfError as err:
             report(err)
+    for question in file.questions:
+        for problem in left_out(question, known):
+            report(problem)
+
+
+def left_out(question: Question, known: Known) -> Iterator[StudyError]:
+    """The studies whose factors, quantities or derived numbers have to do with a question, and that
+    have neither a cell nor a reason.
+    """
+    for name in question.unused:
+        if name not in known or name in question.studies:
+            expected = "a study that has no cell in this question"
+            yield _problem(f"{question.id}: `unused` names {name}", expected=expected)
+    for name, (study, _) in known.items():
+        if name in question.studies or name in question.unused:
+            continue
+        if found := speaks_of(study, question.words):
+            yield _problem(
+                f"{name} has to do with the question {question.id!r} and has no cell there",
+                found=found,
+                remedy=f"add a cell, or under `unused` why {name} does not answer the question",
+            )
+
+
+def speaks_of(study: Study, words: Iterable[str]) -> str:
+    """The first factor, quantity or derived number of a study whose label has one of the words;
+    "" where none has.
+    """
+    labels = [(f"factor {key}", factor.label) for key, factor in study.factors.items()]
+    labels += [(f"quantity {key}", kind.label) for key, kind in study.quantities.items()]
+    labels += [(f"derived {entry.id}", entry.label) for entry in study.derived]
+    return next(
+        (
+            f"{what} ({label})"
+            for what, label in labels
+            if any(word in label.lower() for word in words)
+        ),
+        "",
+    )

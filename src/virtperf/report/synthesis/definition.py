@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -19,13 +19,23 @@ ratios.
 
 
 class Reference(Model):
-    """A number of a study: one that it derives, or one that a claim of it prints."""
+    """A number of a study: one that it derives, or one that a claim of it prints.
+
+    `system`: a key of the study's `systems`, which may be left out where there is one.
+    `label`: what is compared with what, as short as a label of a figure.
+    `to`: other levels of the entry's `for_each`. The number is divided by that at these levels; of
+        two ranges the quotient holds every possible value and may be wider than necessary.
+    `times`: a factor of the number, such as 0.5 for the throughput of each of twice the guests.
+    """
 
     study: str
-    label: str = Field(min_length=1)  # the system or condition, as short as a label of a figure
+    system: str = ""
+    label: str = Field(min_length=1)
     derived: str = ""  # the id of an entry of `derived` in the study's study.yaml
     claim: str = ""  # the id of a claim, in its place
     at: dict[str, Level] = {}  # levels of the entry's `for_each`
+    to: dict[str, Level] = {}
+    times: Positive = 1.0
     gives: str = ""  # one of the entry's numbers
     reading: str = ""  # what corresponds to the question's words, where that is not plain
 
@@ -33,6 +43,8 @@ class Reference(Model):
     def _one(self) -> Reference:
         if bool(self.derived) == bool(self.claim):
             raise ValueError("a number is either `derived` or that of a `claim`")
+        if self.claim and (self.to or self.times != 1):
+            raise ValueError("`to` and `times` are for a `derived` number")
         return self
 
 
@@ -41,7 +53,7 @@ class Row(Model):
 
     id: Id
     says: str = Field(min_length=1)  # the quantity in words
-    unit: str = RATIO  # or the unit that all its numbers have
+    unit: str = RATIO  # or the unit that all its numbers have; "" for statements in words
     shared: bool = (
         True  # whether the numbers are of the same quantity, so that they can agree or disagree
     )
@@ -49,12 +61,25 @@ class Row(Model):
 
 
 class Question(Model):
-    """A question and the quantities that answer it."""
+    """A question and the quantities that answer it.
+
+    `words`: parts of labels of factors, quantities and derived numbers that have to do with the
+        question, in lower case. A study that uses one of them needs a cell, or a reason in
+        `unused`.
+    `unused`: by study, why its numbers do not answer the question.
+    """
 
     id: Id
     label: str
     asks: str
+    words: tuple[str, ...] = ()
+    unused: dict[str, Annotated[str, Field(min_length=10)]] = {}
     rows: Annotated[tuple[Row, ...], Field(min_length=1)]
+
+    @property
+    def studies(self) -> set[str]:
+        """The studies that have a cell."""
+        return {cell.study for row in self.rows for cell in row.cells}
 
 
 class Sentence(Model):
@@ -66,22 +91,19 @@ class Sentence(Model):
     rests_on: Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class Curve(Model):
-    """A derived number with one factor in `for_each`, taken along an overcommitment ratio."""
+Measure = Literal["throughput", "CPU cost", "CPU load", "response time"]
 
-    study: str
-    label: str = Field(min_length=1)
-    derived: Id
-    at: dict[str, Level] = {}
-    of: Literal["cpu", "memory"]  # the resource of which more is promised than real
-    measure: Literal["throughput", "CPU cost", "response time"]  # what changes, as a ratio
-    against: str = Field(min_length=1)  # the condition that its values are relative to, in words
+
+class Axis(Model):
+    """How levels of a factor become an overcommitment ratio."""
+
     one: Positive | None = None  # the ratio is the level, and `plus` more, divided by this number
     plus: NotNegative = 0.0
     over: Positive | None = None  # the ratio is this number divided by the level
+    reference: Positive  # the level of the condition that is 1
 
     @model_validator(mode="after")
-    def _one(self) -> Curve:
+    def _one(self) -> Self:
         if (self.one is None) == (self.over is None):
             raise ValueError(
                 "the ratio is either the level divided by `one`, or `over` divided by the level"
@@ -95,6 +117,47 @@ class Curve(Model):
         )
 
 
+class Curve(Axis):
+    """A derived number with one factor in `for_each`, taken along an overcommitment ratio.
+
+    `label`: workload or condition. `against`: the condition that is 1, in words.
+    `divided`: the derived number has a unit, and is divided by that at `reference`.
+    `per_guest`: the levels count the guests that share the throughput, so that the throughput of
+        each guest follows.
+    """
+
+    study: str
+    system: str = ""
+    label: str = Field(min_length=1)
+    derived: Id
+    at: dict[str, Level] = {}
+    of: Literal["cpu", "memory"]  # the resource of which more is promised than real
+    measure: Measure  # what changes, as a ratio
+    against: str = Field(min_length=1)
+    divided: bool = False
+    per_guest: bool = False
+
+
+class FactorAxis(Axis):
+    """The factor of one axis of a grid."""
+
+    factor: str
+
+
+class JointGrid(Model):
+    """A derived number with two factors in `for_each`: real CPUs and real memory."""
+
+    study: str
+    system: str = ""
+    label: str = Field(min_length=1)
+    derived: Id
+    at: dict[str, Level] = {}
+    measure: Measure
+    against: str = Field(min_length=1)
+    cpu: FactorAxis
+    memory: FactorAxis
+
+
 class SynthesisFile(Model):
     """All of `data/synthesis.yaml`."""
 
@@ -102,6 +165,7 @@ class SynthesisFile(Model):
     sentences: tuple[Sentence, ...] = Field(min_length=1)
     questions: tuple[Question, ...] = Field(min_length=1)
     curves: tuple[Curve, ...] = ()
+    grids: tuple[JointGrid, ...] = ()
 
     @model_validator(mode="after")
     def _known(self) -> SynthesisFile:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rawperf.core.errors import StudyError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.paths import Layout
 from virtperf.report.data import StudyData, load
 from virtperf.report.kinds._figure import drawing
@@ -19,7 +19,7 @@ from virtperf.report.loaded import find_data
 from virtperf.report.records import Listing, Record, Span, Words
 from virtperf.report.show import Shown
 from virtperf.report.synthesis import capacity, tables
-from virtperf.report.synthesis.capacity import Course
+from virtperf.report.synthesis.capacity import Course, Grid
 from virtperf.report.synthesis.definition import FILE, SynthesisFile, load_file
 from virtperf.report.synthesis.values import Value, study_named, values
 
@@ -66,6 +66,13 @@ class Synthesis:
         )
 
     @cached_property
+    def _of_curves(self) -> Mapping[str, StudyData]:
+        """The studies of curves and grids, without claims: half the time of all of them."""
+        if "studies" in self.__dict__:
+            return self.studies
+        return capacity.studies_of([*self.file.curves, *self.file.grids], self._data)
+
+    @cached_property
     def values(self) -> Mapping[str, Sequence[Value]]:
         """The numbers of every row, by its id."""
         return {name: values(self.studies, row, self.level) for name, row in self.file.rows.items()}
@@ -73,7 +80,12 @@ class Synthesis:
     @cached_property
     def courses(self) -> Sequence[Course]:
         """What changes along an overcommitment ratio, a curve each."""
-        return capacity.courses(self.studies, self.file.curves, self.level)
+        return capacity.courses(self._of_curves, self.file.curves, self.level)
+
+    @cached_property
+    def grids(self) -> Sequence[Grid]:
+        """What changes with CPUs and memory together."""
+        return capacity.grids(self._of_curves, self.file.grids, self.level)
 
     def summary(self) -> Shown:
         """The sentences of the file with their numbers filled in, and one picture of what they rest
@@ -93,7 +105,7 @@ class Synthesis:
         )
 
     def matrix(self) -> Shown:
-        """Questions by studies."""
+        """How many numbers each system has for each question."""
         return Shown(tables.matrix(self.file.questions, self.values, list(self.studies)))
 
     def question(self, name: str) -> Shown:
@@ -102,7 +114,9 @@ class Synthesis:
         """
         known = {question.id: question for question in self.file.questions}
         if name not in known:
-            raise StudyError(f"there is no question {name!r}", file=FILE, remedy=near(name, known))
+            raise StudyError(
+                f"there is no question {name!r}", file=FILE, remedy=did_you_mean(name, known)
+            )
         return Shown(tables.question(known[name], self.values))
 
     def agreements(self) -> Shown:
@@ -117,6 +131,14 @@ class Synthesis:
         figure = picture.capacity(self.courses, of, measure, self.level)
         return Shown(made) if figure is None else _drawn(made, figure)
 
+    def joint(self, pairs: Sequence[tuple[float, float]]) -> Shown:
+        """What every study allows or measured at pairs of a CPU ratio and a memory ratio."""
+        return Shown(tables.joint(self.grids, pairs))
+
+    def limits(self) -> Shown:
+        """At which tested overcommitment ratios each system loses throughput."""
+        return Shown(tables.limits(self.courses))
+
     def coverage(self) -> Shown:
         """What is encoded of each study, in numbers."""
         return Shown(tables.coverage(self.studies))
@@ -128,21 +150,28 @@ class Synthesis:
                 raise StudyError(
                     f"sentences: there is no row {name!r}",
                     file=FILE,
-                    remedy=near(name, self.values),
+                    remedy=did_you_mean(name, self.values),
                 )
             if study:
                 study_named(self.studies, study)
-            return tables.spoken([v for v in self.values[name] if study in (None, v.study)])
+            chosen = [v for v in self.values[name] if study in (None, v.study)]
+            return tables.spoken(chosen, named=study is None)
 
         parts: list[str | Span] = [
             Span(text=_PLACE.sub(filled, " ".join(says.split())), style="strong"),
             " Rests on ",
         ]
-        links = [value for name in rests_on for value in self.values[name]]
-        for k, value in enumerate(links):
+        quoted = {study for _, study in _PLACE.findall(says)}
+        links = {
+            value.name: value
+            for name in rests_on
+            for value in self.values[name]
+            if not quoted or "" in quoted or value.study in quoted
+        }
+        for k, value in enumerate(links.values()):
             parts += [
-                ", " if k else "",
-                Span(text=f"{value.study}: {value.label}", link=value.link),
+                "; " if k else "",
+                Span(text=value.name, link=value.link),
             ]
         return (*parts, ".")
 

@@ -33,13 +33,15 @@ from virtperf.report.synthesis.definition import RATIO, Row
 from virtperf.report.synthesis.values import REFERENCE, Value
 from virtperf.report.wording import wrapped
 
-LINE = 20.0
-"""Points of height that one value takes."""
-MOST = 2.5
-"""The largest ratio drawn; what lies beyond is an arrow."""
-STEP = 6
+LINE = 32.0
+"""Points of height that one value takes: its name and its bar."""
+NAME_WIDTH = 62
+"""Characters of a line of text, so that a phone shows it whole."""
+LARGEST_RATIO = 2.5
+"""The end of the axis of ratios; what lies beyond is an arrow."""
+CURVE_DISTANCE = 6
 """Points between curves at one ratio."""
-PLOT = 340
+PANEL_WIDTH = 340
 """Points of a panel beside its legend, about."""
 MARGIN = 0.06
 """Of the axis, beyond the smallest and the largest ratio."""
@@ -58,39 +60,57 @@ def ratios(
         for name, values in found.items()
         if rows[name].unit == RATIO and (limited := [v for v in values if _limited(v)])
     }
-    heads = {says: wrapped(says, 78) for says in groups}
-    height = sum(
-        LINE * (len(values) + 0.4) + 14 * (1 + heads[says].count("\n"))
-        for says, values in groups.items()
-    )
+    heads = {says: wrapped(says, NAME_WIDTH) for says in groups}
+    names = {
+        value.name: wrapped(value.name, NAME_WIDTH)
+        for values in groups.values()
+        for value in values
+    }
+    lines = sum(head.count("\n") + 1 for head in heads.values())
+    lines += sum(names[v.name].count("\n") for values in groups.values() for v in values)
+    height = LINE * sum(len(values) + 0.3 for values in groups.values()) + 14 * lines
     with theme():
-        figure, (axes,) = panels(height=height + 45)
-        place, ticks = 0.0, {}
+        figure, (axes,) = panels(height=height + 75)
+        place = 0.0
         for says, values in groups.items():
-            place += 0.45 + 0.7 * (1 + heads[says].count("\n"))
-            axes.annotate(
-                heads[says],
-                (0.005, place - 0.55),
-                xycoords=("figure fraction", "data"),
-                ha="left",
-                va="bottom",
-                fontweight="bold",
-                annotation_clip=False,
-                zorder=5,
-                bbox={"facecolor": SURFACE_COLOUR, "edgecolor": "none", "pad": 1},
-            )
+            place += 0.3 + 0.45 * (1 + heads[says].count("\n"))
+            _name(axes, place - 0.55, heads[says], weight="bold")
             for value in values:
-                _value(axes, place, value, look(studies.index(value.study)).colour)
-                ticks[place] = f"{value.label} ({value.study})"
+                place += 0.45 * names[value.name].count("\n")
+                _name(axes, place - 0.1, names[value.name])
+                _value(axes, place + 0.12, value, look(studies.index(value.study)).colour)
                 place += 1
         axes.axvline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
         axes.set_ylim(place, -0.4)
-        axes.set_xlim(0, MOST)
-        axes.set_yticks(list(ticks), list(ticks.values()))
+        axes.set_xlim(0, LARGEST_RATIO)
+        axes.set_yticks([])
         axes.grid(visible=False, axis="y")
         axes.grid(visible=True, axis="x")
         axes.set_xlabel("Ratio (1: no change)")
+        legend(
+            figure,
+            [],
+            [
+                (Patch(facecolor=INK_COLOUR, alpha=0.35), "range that a text allows or states"),
+                (Line2D([], [], marker="o", color=INK_COLOUR), "measured, with its interval"),
+                (Line2D([], [], marker=">", color=INK_COLOUR, linestyle="none"), "goes on"),
+            ],
+        )
     return figure
+
+
+def _name(axes: Axes, at: float, text: str, *, weight: str = "normal") -> None:
+    """A line of text over the bars, from the left edge of the plot."""
+    axes.annotate(
+        text,
+        (0.005, at),
+        xycoords=("axes fraction", "data"),
+        ha="left",
+        va="bottom",
+        zorder=5,
+        bbox={"facecolor": SURFACE_COLOUR, "edgecolor": "none", "pad": 0.5},
+        fontweight=weight,
+    )
 
 
 def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Figure | None:
@@ -102,10 +122,10 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
     panes: dict[str, list[Course]] = {}
     for course in found:
         curve = course.curve
-        if (curve.of, curve.measure) == (of, measure) and {
+        if (curve.of, course.measure) == (of, measure) and {
             v.kind for _, vs in course.points for v in vs
         } - {REFERENCE}:
-            words = f"{measure.capitalize()}, 1 is that of {curve.against} ({curve.study})"
+            words = f"{course.system or curve.study}: {measure}, 1 is that of {curve.against}"
             panes.setdefault(words, []).append(course)
     if not panes:
         return None
@@ -122,7 +142,7 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
                 _course(axes, k - (len(chosen) - 1) / 2, course, look(k))
                 for k, course in enumerate(chosen)
             ]
-            axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1, 0.5))
+            axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.1))
         legend(
             figure,
             [],
@@ -142,7 +162,9 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
 def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
     """One curve, `place` steps beside its ratios, and its mark in the legend."""
     left, right = axes.get_xlim()
-    at = offset_copy(axes.transData, axes.get_figure(root=True), x=STEP * place, units="points")
+    at = offset_copy(
+        axes.transData, axes.get_figure(root=True), x=CURVE_DISTANCE * place, units="points"
+    )
     rows = pd.DataFrame(
         [
             {"x": ratio, "kind": value.kind, "value": value.value, "low": low, "high": high}
@@ -153,7 +175,14 @@ def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
     )
     measured = rows[rows["kind"] == "measured"]
     ranges = rows[rows["kind"] != "measured"].assign(kind=marks.TEXT)
-    marks.boxes(axes, ranges["x"].to_numpy(), ranges, style, at, 1.1 * STEP * (right - left) / PLOT)
+    marks.boxes(
+        axes,
+        ranges["x"].to_numpy(),
+        ranges,
+        style,
+        at,
+        1.1 * CURVE_DISTANCE * (right - left) / PANEL_WIDTH,
+    )
     marks.arrows(axes, ranges["x"].to_numpy(), ranges, style.colour, at)
     marks.intervals(axes, measured["x"].to_numpy(), measured, style.colour, at)
     marks.scatter(
@@ -176,8 +205,11 @@ def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
 def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
     """One line of the picture."""
     for low, high in value.pieces:
-        shown = max(low, 0.0), min(high, MOST)
+        shown = max(low, 0.0), min(high, LARGEST_RATIO)
         if value.kind == "measured":
+            if value.value > LARGEST_RATIO:
+                axes.plot([LARGEST_RATIO], [at], ">", color=colour, markersize=7, clip_on=False)
+                continue
             axes.plot(shown, (at, at), color=colour, linewidth=2, zorder=3)
             axes.plot([value.value], [at], "o", color=colour, markersize=6, zorder=4)
             continue
@@ -185,7 +217,7 @@ def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
             at,
             shown[1] - shown[0],
             left=shown[0],
-            height=0.55,
+            height=0.3,
             color=colour,
             alpha=0.35,
             linewidth=0,
@@ -193,10 +225,12 @@ def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
         )
         if shown[1] - shown[0] < 0.02:
             axes.plot(
-                [np.mean(shown)] * 2, (at - 0.27, at + 0.27), color=colour, linewidth=2, zorder=3
+                [np.mean(shown)] * 2, (at - 0.15, at + 0.15), color=colour, linewidth=2, zorder=3
             )
-        if high > MOST:
-            axes.plot([MOST], [at], ">", color=colour, markersize=7, clip_on=False, zorder=3)
+        if high > LARGEST_RATIO:
+            axes.plot(
+                [LARGEST_RATIO], [at], ">", color=colour, markersize=7, clip_on=False, zorder=3
+            )
 
 
 def _limited(value: Value) -> bool:
@@ -212,4 +246,4 @@ def _top(chosen: Sequence[Course]) -> float:
         for piece in v.pieces
         for end in piece
     ]
-    return float(min(MOST, max(1.2, *(1.1 * end for end in ends if math.isfinite(end)))))
+    return float(min(LARGEST_RATIO, max(1.2, *(1.1 * end for end in ends if math.isfinite(end)))))

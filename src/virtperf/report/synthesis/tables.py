@@ -1,5 +1,5 @@
 """What the synthesis shows, as records: the matrix, one table a question, comparisons, capacities,
-studies.
+limits, studies.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ import pandas as pd
 from virtperf.core.provenance import Provenance
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.data import StudyData
-from virtperf.report.records import Block, Grid, Heading, Numbers, Paragraph, Record, Span, Words
+from virtperf.report.records import Block, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.synthesis import capacity
 from virtperf.report.synthesis.agreement import Agreement, agreement
-from virtperf.report.synthesis.capacity import Course
+from virtperf.report.synthesis.capacity import KEPT, Course
+from virtperf.report.synthesis.capacity import Grid as JointValues
 from virtperf.report.synthesis.definition import Question, Row
 from virtperf.report.synthesis.values import Value
 from virtperf.report.wording import joined, plural, printable
 
-SILENT = "silent"
+NO_NUMBER = "no number"
 KINDS_OF_WORDS = (
     "Allows: the range of all values that agree with a paper's text. States: one statement of a paper, with the room "
     "of its printed digits. Measured: mean and confidence interval of runs. Order only: the text says which is larger, "
-    "and no more. Silent: the study says nothing about it."
+    "and no more. Ratios: 1 is no change."
 )
-MOST = 4  # pairs of values without a common one that are named
+MAX_LISTED_PAIRS = 4
 Found = Mapping[str, Sequence[Value]]
 """Values by the id of their row."""
 
@@ -60,7 +61,8 @@ def frame(rows: Mapping[str, Row], found: Found) -> pd.DataFrame:
                 "quantity": rows[name].says,
                 "unit": rows[name].unit,
                 "study": value.study,
-                "system": value.label,
+                "system": value.system,
+                "compared": value.label,
                 "number": value.number,
                 "kind": value.kind,
                 "value": value.value,
@@ -76,35 +78,34 @@ def frame(rows: Mapping[str, Row], found: Found) -> pd.DataFrame:
 
 
 def matrix(questions: Sequence[Question], found: Found, studies: Sequence[str]) -> Record:
-    """Studies by quantities, a table a question: what each allows, states or measured, and which
-    are silent.
-    """
-    blocks: list[Block] = []
-    for asked in questions:
-        speak = {value.study for row in asked.rows for value in found[row.id]}
-        rows = tuple(
-            (study, *(_cell([v for v in found[row.id] if v.study == study]) for row in asked.rows))
-            for study in studies
-            if study in speak
-        )
-        columns = ("Study", *(row.says for row in asked.rows))
-        blocks += [
-            Heading(text=asked.label),
-            Grid(label=asked.label, columns=columns, rows=rows, stacks=True),
-        ]
-        if silent := [study for study in studies if study not in speak]:
-            blocks.append(Paragraph(words=f"Silent: {joined(silent)}.", style="small"))
-    shown = [value for values in found.values() for value in values]
-    numbers = frame({row.id: row for asked in questions for row in asked.rows}, found)
-    remark = Paragraph(words=KINDS_OF_WORDS, style="small")
-    return record(
-        "matrix",
-        "What every study says of every quantity",
-        remark,
-        *blocks,
-        values=shown,
-        numbers=numbers,
+    """How many numbers each system has for each question, and why a study has none."""
+    every = [value for asked in questions for row in asked.rows for value in found[row.id]]
+    systems = dict.fromkeys(
+        (v.study, v.system) for v in sorted(every, key=lambda value: studies.index(value.study))
     )
+    rows: list[tuple[Words, ...]] = []
+    for study, system in systems:
+        cells: list[Words] = [_with(system or study, study if system else "")]
+        for asked in questions:
+            count = sum(
+                (value.study, value.system) == (study, system)
+                for row in asked.rows
+                for value in found[row.id]
+            )
+            cells.append(str(count) if count else (Span(text="none", style="empty"),))
+        rows.append(tuple(cells))
+    columns = ("System", *(asked.label for asked in questions))
+    grid = Grid(
+        label="Numbers by system and question", columns=columns, rows=tuple(rows), stacks=True
+    )
+    reasons = [
+        Paragraph(words=f"{asked.label}, {study}: {reason}", style="small")
+        for asked in questions
+        for study, reason in asked.unused.items()
+    ]
+    numbers = frame({row.id: row for asked in questions for row in asked.rows}, found)
+    title = "How many numbers each system has for each question"
+    return record("matrix", title, grid, *reasons, values=every, numbers=numbers)
 
 
 def question(asked: Question, found: Found) -> Record:
@@ -117,7 +118,7 @@ def question(asked: Question, found: Found) -> Record:
         lines += [
             (
                 row.says,
-                value.study,
+                _with(value.system or value.study, value.study if value.system else ""),
                 _with(value.label, value.reading),
                 value.said,
                 (Span(text=value.number, link=value.link),),
@@ -129,7 +130,8 @@ def question(asked: Question, found: Found) -> Record:
             remarks.append(
                 Paragraph(words=(Span(text=f"{row.says}. ", style="strong"), compared.words))
             )
-    columns = ("Quantity", "Study", "System", "Value", "Evidence")
+    columns = ("Quantity", "System", "What is compared", "Value", "Evidence")
+    remarks.append(Paragraph(words=KINDS_OF_WORDS, style="small"))
     grid = Grid(label=asked.label, columns=columns, rows=tuple(lines), stacks=True)
     numbers = frame(
         {row.id: row for row in asked.rows}, {row.id: found[row.id] for row in asked.rows}
@@ -138,20 +140,34 @@ def question(asked: Question, found: Found) -> Record:
 
 
 def agreements(questions: Sequence[Question], found: Found) -> Record:
-    """All quantities that several studies share, with the outcome of the comparison."""
+    """All quantities for which several studies give two limits, with the outcome."""
     rows: list[tuple[Words, ...]] = []
     shown: list[Value] = []
     for row in (row for asked in questions for row in asked.rows if row.shared):
         compared = agreement(found[row.id])
         if compared is not None:
             shown += found[row.id]
-            who = joined(dict.fromkeys(v.study for v in found[row.id]))
-            rows.append((row.says, who, compared.words, tuple(_apart(compared))))
-    columns = ("Quantity", "Studies", "Outcome", "Without a common value")
+            rows.append(
+                (
+                    row.says,
+                    _listed(compared.compared),
+                    compared.words,
+                    tuple(_apart(compared)) or "none",
+                    _listed(compared.left_out) or "none",
+                )
+            )
+    columns = (
+        "Quantity",
+        "Compared",
+        "Outcome",
+        "More than 5 % apart",
+        "Too wide or one-sided to be compared",
+    )
     grid = Grid(label="Shared quantities", columns=columns, rows=tuple(rows), stacks=True)
     note = (
-        "Computed from ranges, statements and intervals alone. Studies that differ need not contradict each other: "
-        "systems, workloads and machines differ."
+        "Only ranges and intervals with two limits, at most a factor of 1.5 apart, are compared. Studies agree if all "
+        "of their values lie within 5 %. They differ if two of them are more than 5 % apart at their nearest. Systems, "
+        "workloads and machines are not the same, so that a difference is no contradiction."
     )
     remark = Paragraph(words=note, style="small")
     return record(
@@ -162,16 +178,81 @@ def agreements(questions: Sequence[Question], found: Found) -> Record:
 def capacities(found: Sequence[Course], of: str, ratios: Sequence[float]) -> Record:
     """What every curve of one resource says at these overcommitment ratios."""
     chosen = [course for course in found if course.curve.of == of]
-    rows: list[tuple[Words, ...]] = []
-    for course in chosen:
-        curve = course.curve
-        system = _with(f"{curve.study}: {curve.label}", f"relative to {curve.against}")
-        rows.append((curve.measure, system, *(course.at(ratio).words for ratio in ratios)))
+    rows: list[tuple[Words, ...]] = [
+        (
+            course.measure,
+            _with(course.system or course.curve.study, course.curve.study),
+            _with(course.curve.label, f"1: {course.curve.against}"),
+            *(course.at(ratio).words for ratio in ratios),
+        )
+        for course in chosen
+    ]
     title = f"{capacity.RATIOS[of]}: {joined(f'{ratio:g}' for ratio in ratios)}"
     values = [value for course in chosen for _, values in course.points for value in values]
-    columns = ("Measure", "System", *(f"at {ratio:g}" for ratio in ratios))
+    columns = ("Measure", "System", "What is compared", *(f"at {ratio:g}" for ratio in ratios))
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
     return record(f"capacity-{of}", title, grid, values=values, numbers=capacity.frame(chosen))
+
+
+def joint(found: Sequence[JointValues], pairs: Sequence[tuple[float, float]]) -> Record:
+    """What grids say at pairs of a CPU ratio and a memory ratio."""
+    rows: list[tuple[Words, ...]] = [
+        (
+            one.grid.measure,
+            _with(one.system or one.grid.study, one.grid.study),
+            _with(one.grid.label, f"1: {one.grid.against}"),
+            *(one.at(*pair) for pair in pairs),
+        )
+        for one in found
+    ]
+    title = "CPUs and memory overcommitted together"
+    heads = (f"CPUs {cpu:g}, memory {memory:g}" for cpu, memory in pairs)
+    columns = ("Measure", "System", "What is compared", *heads)
+    grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
+    values = [v for one in found for cell in one.cells.values() for v in cell]
+    return record("capacity-joint", title, grid, values=values)
+
+
+def limits(found: Sequence[Course]) -> Record:
+    """At which tested ratios throughput stays near its reference, and at which it does not."""
+    chosen = [course for course in found if course.measure == "throughput"]
+    rows: list[tuple[Words, ...]] = []
+    for course in chosen:
+        known, curve = course.limits, course.curve
+        start = capacity.short(curve.ratio(curve.reference))
+        rows.append(
+            (
+                curve.of.replace("cpu", "CPU"),
+                _with(course.system or curve.study, curve.study),
+                _with(curve.label, f"1: {curve.against}, ratio {start}"),
+                _ratios(known.kept),
+                _ratios(known.lost),
+                _ratios(known.unknown),
+            )
+        )
+    percent = f"{100 * KEPT:g} %"
+    columns = (
+        "Resource",
+        "System",
+        "What is compared",
+        f"At least {percent} at",
+        f"Less than {percent} at",
+        "Not known at",
+    )
+    title = (
+        f"Overcommitment ratios with at least {percent} of the reference throughput, and with less"
+    )
+    grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
+    note = (
+        "Total throughput of all guests at the ratios that were tested. A ratio stands in the first or the second "
+        f"column where the whole range or interval lies on one side of {percent}."
+    )
+    values = [value for course in chosen for _, values in course.points for value in values]
+    return record("limits", title, grid, Paragraph(words=note, style="small"), values=values)
+
+
+def _ratios(found: Sequence[float]) -> str:
+    return joined(map(capacity.short, found)) or "none"
 
 
 def coverage(studies: Mapping[str, StudyData]) -> Record:
@@ -228,30 +309,25 @@ def coverage(studies: Mapping[str, StudyData]) -> Record:
     )
 
 
-def spoken(values: Sequence[Value]) -> str:
-    """Values of a row for a sentence: ``z/VM 0.9 to 1.1; Xen measured 0.98 (0.97 to 0.99)``."""
-    return "; ".join(f"{value.label}: {value.said}" for value in values) or SILENT
+def spoken(values: Sequence[Value], *, named: bool = True) -> str:
+    """Values of a row for a sentence, with their systems or without: ``z/VM 5.3, 2009: 12 guests
+    against 6: allows 0.9 to 1.1``.
+    """
+    if not named:
+        return " and ".join(value.words for value in values) or NO_NUMBER
+    return "; ".join(f"{value.name}: {value.said}" for value in values) or NO_NUMBER
 
 
-def _cell(values: Sequence[Value]) -> Words:
-    if not values:
-        return (Span(text=SILENT, style="empty"),)
-    parts: list[str | Span] = []
-    for k, value in enumerate(values):
-        parts += [
-            "; " if k else "",
-            f"{value.label}: " if value.label else "",
-            Span(text=value.said, link=value.link),
-        ]
-    return tuple(parts)
+def _listed(values: Sequence[Value]) -> str:
+    return "; ".join(f"{value.name}: {value.said}" for value in values)
 
 
 def _apart(compared: Agreement) -> Iterator[str | Span]:
-    for k, (a, b) in enumerate(compared.apart[:MOST]):
+    for k, (a, b) in enumerate(compared.apart[:MAX_LISTED_PAIRS]):
         yield "; " if k else ""
-        yield f"{a.label} ({a.study}) {a.said}, {b.label} ({b.study}) {b.said}"
-    if len(compared.apart) > MOST:
-        yield f"; and {plural(len(compared.apart) - MOST, 'pair')} more"
+        yield f"{a.name} and {b.name}"
+    if len(compared.apart) > MAX_LISTED_PAIRS:
+        yield f"; and {plural(len(compared.apart) - MAX_LISTED_PAIRS, 'pair')} more"
 
 
 def _with(label: str, reading: str) -> Words:

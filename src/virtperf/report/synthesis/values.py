@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from typing import Any, TypeVar
 
 from rawperf.core.errors import StudyError
-from rawperf.core.near import near
+from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
 from virtperf.report.data import StudyData
@@ -32,6 +32,8 @@ REFERENCE = "reference"
 _problem = partial(StudyError, file="data/synthesis.yaml")
 WIDE = 20.0
 """How many times its lowest value a range may reach before only one of its ends is told."""
+ROUNDED = 0.02
+"""The width of a range, of its upper end, up to which its middle is told too."""
 _RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
 
 
@@ -44,7 +46,7 @@ class Value:
     """
 
     study: str
-    label: str
+    label: str  # what is compared with what
     number: str  # its name in the study's own report
     kind: str
     words: str  # the number in words, without its kind
@@ -55,14 +57,27 @@ class Value:
     link: str  # to where the study shows it
     value: float = math.nan  # as measured
     reading: str = field(default="", compare=False)
+    system: str = field(default="", compare=False)  # what was run on what, and the year
+
+    @property
+    def name(self) -> str:
+        """System and condition: ``Xen 4.17, one emulated CPU, 2026: 2 busy guests against 1``."""
+        return f"{self.system}: {self.label}" if self.system else self.label
+
+    @property
+    def ends(self) -> Piece:
+        """The smallest and the largest value that is possible; NaN without a number."""
+        every = [end for piece in self.pieces for end in piece]
+        return (min(every), max(every)) if every else (math.nan, math.nan)
 
     @property
     def said(self) -> str:
         """``allows 1.2 to 2``, ``measured 1.5 (1.4 to 1.6)``, ``order only: below 1``."""
         if self.kind == REFERENCE:
             return "1 (reference)"
-        plain = self.words.startswith(("order only", "not bounded")) or not self.pieces
-        return self.words if plain else f"{self.kind} {self.words}"
+        plain = self.words.startswith(("order only", "not bounded"))
+        mark = ":" if not self.pieces else ""
+        return self.words if plain else f"{self.kind}{mark} {self.words}"
 
 
 def values(studies: Mapping[str, StudyData], row: Row, level: float) -> list[Value]:
@@ -80,8 +95,68 @@ def values(studies: Mapping[str, StudyData], row: Row, level: float) -> list[Val
         if cell.claim:
             found.append(_stated(data, cell, row.unit))
         else:
-            found += derived_values(data, instance(data.study, cell), cell, row.unit, level)
+            found += referred(data, cell, row.unit, level)
     return found
+
+
+def referred(data: StudyData, asked: Reference, unit: str, level: float) -> list[Value]:
+    """The values of a derived number that a reference names, divided and multiplied as it says.
+
+    A quotient is made of what the text allows only: intervals of runs are not divided, since runs
+    of one block belong together.
+    """
+    if not asked.to:
+        number = instance(data.study, asked)
+        return [scaled(v, asked.times) for v in derived_values(data, number, asked, unit, level)]
+    of, to = (
+        derived_values(data, instance(data.study, one), one, "", level)
+        for one in (asked, asked.model_copy(update={"at": {**asked.at, **asked.to}}))
+    )
+    return [scaled(value, asked.times) for value in quotients(of, to)]
+
+
+def quotients(of: Sequence[Value], to: Sequence[Value]) -> list[Value]:
+    """The range of what the text allows for one number divided by another; none without both."""
+    found = []
+    for a, b in ((a, b) for a in of for b in to if a.kind == b.kind == "allows"):
+        low, high = a.ends[0] / b.ends[1], a.ends[1] / b.ends[0] if b.ends[0] else math.inf
+        words = _in_words(useful((low, high)), _RATIO)
+        found.append(replace(a, words=words, pieces=((low, high),)))
+    return found
+
+
+def scaled(value: Value, times: float) -> Value:
+    """The value times a factor."""
+    if times == 1:
+        return value
+    pieces = tuple((times * low, times * high) for low, high in value.pieces)
+    if value.kind == REFERENCE:
+        return value
+    if value.kind == "measured":
+        middle, (low, high) = times * value.value, pieces[0]
+        shown = as_precise(middle, low, high)
+        words = f"{shown[0]} ({shown[1]} to {shown[2]})"
+        return replace(value, value=middle, words=words, pieces=pieces)
+    flat = [end for piece in pieces for end in piece]
+    return replace(value, words=_in_words(useful(flat), _RATIO), pieces=pieces)
+
+
+def system_of(study: Study, key: str) -> str:
+    """What a study calls a system of its own; "" where it names none.
+
+    Raises
+    ------
+    StudyError
+        The study has several and none is named, or not the one that is.
+    """
+    if key:
+        return _known(study.systems, key, f"{study.id} has no system")
+    if len(study.systems) > 1:
+        raise _problem(
+            f"{study.id} has several systems",
+            expected=f"`system`, one of {', '.join(study.systems)}",
+        )
+    return next(iter(study.systems.values()), "")
 
 
 def derived_values(
@@ -99,6 +174,7 @@ def derived_values(
         "label": asked.label,
         "number": number.label,
         "reading": asked.reading,
+        "system": system_of(data.study, asked.system),
         "link": f"exhibit:{data.study.id}/{next((e for e in number.derived.exhibits if e != TEXT), 'summary')}",
     }
     if unit == RATIO and number.of_itself:
@@ -146,17 +222,18 @@ def derived_values(
 
 
 def _in_words(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
-    """`range_words`; a narrow range around "the same" has no middle, which would read as a
-    change.
+    """`range_words`; a range wider than the room of a rounded number has no middle, which would
+    read as a value that somebody stated.
     """
-    if (
-        len(ends) == 2
-        and ends[0] <= bounds.same <= ends[1] < math.inf
-        and ends[0] > bounds.low
-        and not searched
-    ):
-        return f"{pretty(ends[0], PROSE_SIGNIFICANT)} to {pretty(ends[1], PROSE_SIGNIFICANT)}"
+    pairs = list(zip(ends[::2], ends[1::2], strict=True))
+    closed = all(low > bounds.low and high < bounds.high for low, high in pairs)
+    if closed and not searched and any(high - low > ROUNDED * abs(high) for low, high in pairs):
+        return " or ".join(" to ".join(_digits(low, high)) for low, high in pairs)
     return range_words(ends, bounds, searched=searched)
+
+
+def _digits(low: float, high: float) -> tuple[str, str]:
+    return pretty(low, PROSE_SIGNIFICANT), pretty(high, PROSE_SIGNIFICANT)
 
 
 def useful(ends: Sequence[float]) -> list[float]:
@@ -216,9 +293,14 @@ def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
     )
     low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
     turned = _percent if claim.kind == "percent_change" and unit == RATIO else _same
-    pieces = () if math.isnan(low) or math.isnan(high) else ((turned(low), turned(high)),)
+    pieces: tuple[Piece, ...] = ()
+    if unit and not (math.isnan(low) or math.isnan(high)):
+        pieces = ((turned(low), turned(high)),)
     bounds = _RATIO if unit == RATIO else Bounds()
-    words = _in_words(useful(pieces[0]), bounds) if pieces else f"order only: {claim.says}"
+    words = claim.says
+    if pieces:  # of a number that is printed, that number stands before its limits
+        told = range_words if claim.value is not None else _in_words
+        words = told(useful(pieces[0]), bounds)
     return Value(
         data.study.id,
         asked.label,
@@ -229,6 +311,7 @@ def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
         Provenance.PUBLISHED,
         f"claim:{data.study.id}/{claim.id}",
         reading=asked.reading,
+        system=system_of(data.study, asked.system),
     )
 
 
@@ -239,7 +322,7 @@ def claim_named(study: str, claims: Iterable[Claim], name: str) -> Claim:
 
 def _known(among: Mapping[str, T], name: str, problem: str) -> T:
     if name not in among:
-        raise _problem(f"{problem} {name!r}", remedy=near(name, among))
+        raise _problem(f"{problem} {name!r}", remedy=did_you_mean(name, among))
     return among[name]
 
 

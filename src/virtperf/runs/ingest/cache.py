@@ -15,10 +15,12 @@ from rawperf import Outside, all_formats
 from rawperf.core.files import write_atomically
 from virtperf.study.definition import Study
 
-# What reading a run passes through, relative to the package. Whatever changes here makes old
-# results worthless.
-SOURCES = ("core", "formats", "ingest", "study")
+SOURCES = ("rawperf", "virtperf/core", "virtperf/runs", "virtperf/study")
+"""What reading a run passes through, relative to the folder of both packages; a change of any file
+makes old results invalid.
+"""
 LIBRARIES = ("defusedxml", "numpy", "pandas", "pyarrow", "pydantic", "pyyaml")
+OWN_PACKAGES = ("rawperf", "virtperf")
 SETTINGS = "VIRTPERF_"
 
 
@@ -41,17 +43,21 @@ def fingerprint(study: Study, metrics: Path) -> str:
     Environment variables of the package that name a file or a folder (a user's own layouts and
     declarations) count with their content, and programs that a format calls with their version.
     """
-    package = Path(virtperf.__file__).parent
+    source = Path(virtperf.__file__).parent.parent
     parts = [hash_file(metrics)[0], hash_file(study.folder / "study.yaml")[0]]
     for name in SOURCES:
         files = sorted(
-            p for p in (package / name).rglob("*") if p.suffix in (".py", ".yaml", ".json")
+            p for p in (source / name).rglob("*") if p.suffix in (".py", ".yaml", ".json")
         )
-        parts += [f"{p.relative_to(package)} {hash_file(p)[0]}" for p in files]
+        parts += [f"{p.relative_to(source)} {hash_file(p)[0]}" for p in files]
     parts += [f"{name} {metadata.version(name)}" for name in LIBRARIES]
-    for name, fmt in all_formats().items():
-        top = type(fmt).__module__.partition(".")[0]
-        owners = sorted(metadata.packages_distributions().get(top, ())) if top != "virtperf" else []
+    formats = {
+        name: (type(fmt).__module__.partition(".")[0], fmt) for name, fmt in all_formats().items()
+    }
+    foreign = any(top not in OWN_PACKAGES for top, _ in formats.values())
+    distributions = metadata.packages_distributions() if foreign else {}
+    for name, (top, fmt) in formats.items():
+        owners = sorted(distributions.get(top, ())) if top not in OWN_PACKAGES else []
         outside = fmt.outside() if isinstance(fmt, Outside) else ""
         parts.append(f"{name} {[(owner, metadata.version(owner)) for owner in owners]} {outside}")
     for name, value in sorted(os.environ.items()):

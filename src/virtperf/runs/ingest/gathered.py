@@ -11,11 +11,12 @@ import pandas as pd
 from rawperf import Reading
 from rawperf.core.metrics import WHOLE, MetricDictionary
 from rawperf.core.tables import coded, combinations
+from rawperf.rates import DropDuplicates, Key, Rates
+from rawperf.sample_rows import Rows, chosen, concat_rows, in_order, rows_of
 from virtperf.core.schema import ROW_GROUP
 from virtperf.core.stage_tables import SAMPLES
-from virtperf.runs.ingest.rates import Key, Once, Rates
 from virtperf.runs.ingest.runs import Run
-from virtperf.runs.ingest.spill import Rows, Spill, chosen, in_order, rows_of, together
+from virtperf.runs.ingest.spill import Spill
 
 _WHO = ("entity_kind", "entity", "metric")
 _LATER = 1 << 62
@@ -66,7 +67,7 @@ class Gathered:
         self._keys: list[Key] = []
         self._rates, self._once = (
             Rates(lambda number: self._keys[number]),
-            Once(lambda number: self._keys[number]),
+            DropDuplicates(lambda number: self._keys[number]),
         )
         # what the samples are of, and how many each file has, once all are given
         self.metrics: set[str] = set()
@@ -181,11 +182,11 @@ class Gathered:
         for part in self._spill.parts(rank, self._days):
             left.append(self._tidy(part))
             while sum(map(len, left)) > ROW_GROUP:
-                rows = together(left)
-                frame, left = self._frame(rows[:ROW_GROUP]), [together([rows[ROW_GROUP:]])]
+                rows = concat_rows(left)
+                frame, left = self._frame(rows[:ROW_GROUP]), [concat_rows([rows[ROW_GROUP:]])]
                 del rows  # what is not needed while the frame is written
                 yield frame
-        yield self._frame(together(left))
+        yield self._frame(concat_rows(left))
 
     def sentences(self) -> list[str]:
         """What is to be said of the run, once all its samples are given."""
@@ -234,7 +235,7 @@ class Gathered:
         if counter.any():
             rates = self._rates.of(chosen(rows, counter))
             rates["order"] = _LATER
-            rows = in_order(together([chosen(rows, ~counter), rates]), "series")
+            rows = in_order(concat_rows([chosen(rows, ~counter), rates]), "series")
         rows = self._once.of(rows)
         self.counts += np.bincount(rows["file"], minlength=len(self.counts))
         self.metrics |= {self._keys[number][3] for number in pd.unique(rows["series"]).tolist()}

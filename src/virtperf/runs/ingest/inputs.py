@@ -1,21 +1,15 @@
-"""Which format a raw file is read in: a study's own declared inputs come first."""
+"""Formats that a study or a user declares: they come before all others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from rawperf import Format, all_formats, head_of, sniff
-from rawperf.core.errors import FormatError, VirtperfError
-from rawperf.core.metrics import MetricDictionary, load_metrics
-from rawperf.core.near import near
-from rawperf.declared.metrics import extended, with_presets
+from rawperf import all_formats
+from rawperf.core.errors import VirtperfError
 from rawperf.declared.read import DeclaredFormat, load_declaration
+from rawperf.tidy import DECLARATIONS
 from virtperf.core.paths import Layout
 from virtperf.study.definition import Study, load_study
-
-DECLARATIONS = (".yaml", ".yml")
-"""Suffixes of files that declare a format."""
 
 
 def inputs_of(study: Study) -> tuple[DeclaredFormat, ...]:
@@ -53,39 +47,3 @@ def declared_inputs(
             f"there is no study {study!r} here", remedy="work in the repository's folder."
         )
     return inputs_of(load_study(layout.known(study))), name
-
-
-def choose(
-    data: bytes,
-    path: str,
-    format_name: str | None,
-    inputs: Sequence[DeclaredFormat] = (),
-    *,
-    file: str,
-) -> Format:
-    """The format of a raw file: the one that is named, else the first input that takes it, else the
-    surest.
-
-    `data` is its beginning, as long as `peeked` gives it; `path` is its place within the run
-        folder. Raises
-    `FormatError` where there is no such format, or none recognises the file.
-    """
-    if format_name is not None:
-        known: dict[str, Format] = {**all_formats(), **{form.name: form for form in inputs}}
-        if format_name not in known:
-            raise FormatError(
-                f"no format is called {format_name!r}",
-                file=file,
-                expected="a format that is installed or declared",
-                remedy=near(format_name, known),
-            )
-        return known[format_name]
-    head = head_of(data)
-    return next((form for form in inputs if form.takes(path, head)), None) or sniff(data, file=file)
-
-
-def dictionary_of(path: Path, inputs: Sequence[DeclaredFormat] = ()) -> MetricDictionary:
-    """The metric dictionary with all declared formats' fields, those of `inputs` first; raises
-    `StudyError`.
-    """
-    return extended(with_presets(load_metrics(path)), inputs, preferred=True)

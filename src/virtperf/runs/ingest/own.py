@@ -12,13 +12,14 @@ from typing import Any
 import pandas as pd
 
 from rawperf import head_of, ranking
+from rawperf.choose import METRICS, dictionary_of
 from rawperf.core.errors import VirtperfError
 from rawperf.packed import peeked
 from rawperf.registry import SURE_ENOUGH
+from rawperf.tidy import file_bytes, opened, read_raw
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.runs.ingest.inputs import declared_inputs, dictionary_of
-from virtperf.runs.ingest.tidy import file_bytes, opened, read_raw
+from virtperf.runs.ingest.inputs import declared_inputs
 
 _delimited = partial(pd.read_csv, sep=None, engine="python")
 
@@ -65,7 +66,7 @@ def read(
     Returns
     -------
     DataFrame
-        Of a raw file one row a number, with the columns of `virtperf.runs.ingest.tidy.COLUMNS`: `t`
+        Of a raw file one row a number, with the columns of `rawperf.tidy.COLUMNS`: `t`
         in seconds, `value` in the tool's own unit, `metric_value` in the unit that `metric_unit`
         names. Of a table its own columns. Both have the columns `provenance` ("own data") and
         `file`, so that whatever is computed from them says so.
@@ -93,7 +94,7 @@ def read(
                 format_name=name,
                 interval_s=interval_s,
                 inputs=inputs,
-                dictionary=None if layout is None else dictionary_of(layout.metrics, inputs),
+                dictionary=dictionary_of(METRICS if layout is None else layout.metrics, inputs),
             )
             frame, warnings = raw.table, raw.warnings
     taken = [name for name in ("provenance", "file") if name in frame.columns]
@@ -121,4 +122,6 @@ def table(data: bytes, place: Path) -> pd.DataFrame:
 def _layout() -> Layout | None:
     """The repository that the working folder lies in, if it lies in one."""
     layouts = (Layout(folder) for folder in (Path.cwd(), *Path.cwd().parents))
-    return next((layout for layout in layouts if layout.metrics.is_file()), None)
+    return next(
+        (layout for layout in layouts if (layout.root / "data" / "published").is_dir()), None
+    )

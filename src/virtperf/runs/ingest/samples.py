@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rawperf import Format, Reading, blocks_of, by_sample
+from rawperf.choose import choose
 from rawperf.core.errors import FormatError, VirtperfError
 from rawperf.core.files import replaced_file
 from rawperf.core.metrics import WHOLE, MetricDictionary
@@ -18,7 +19,6 @@ from rawperf.packed import CHUNK
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.ingest.clocks import Clock
 from virtperf.runs.ingest.gathered import Gathered
-from virtperf.runs.ingest.inputs import choose
 from virtperf.runs.ingest.runs import RawFile, Run
 from virtperf.runs.ingest.spill import Spill
 

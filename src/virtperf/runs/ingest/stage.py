@@ -15,13 +15,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from rawperf.choose import dictionary_of
 from rawperf.core.errors import RunError, VirtperfError
 from rawperf.core.files import json_text, replaced_folder
 from rawperf.core.metrics import MetricDictionary
 from virtperf.core.parallel import workers
 from virtperf.runs.ingest.cache import Cache, content_key, fingerprint, hash_file
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders, state
-from virtperf.runs.ingest.inputs import dictionary_of, inputs_of
+from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import read_run
 from virtperf.study.definition import Study

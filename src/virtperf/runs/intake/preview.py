@@ -63,7 +63,7 @@ def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: 
             f"the run shows none of the quantities of {study.id}",
             file=copy.name,
             expected="; ".join(missing),
-            remedy="add the files of the tool that measures one of them (data/metrics.yaml says which)",
+            remedy="add the files of the tool that measures one of them (src/rawperf/metrics.yaml says which)",
         )
     units = {name: facts["unit"] for name, facts in index["metrics"].items()}
     return Preview(index["runs"][0], units, table, observations, audits[audits["status"] != OK])

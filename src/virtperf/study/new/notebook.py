@@ -36,31 +36,21 @@ def _paper(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
     yield from _parts(("What was found", "summary()"))
     yield new_markdown_cell("## Results")
     for exhibit in study.exhibits:
-        name = exhibit.id.replace("-", " ").capitalize()
-        yield new_markdown_cell(f"### {name}. {exhibit.title}")
-        yield new_code_cell(f'study.show("{exhibit.id}")')
-        yield new_code_cell(f'study.claims("{exhibit.id}")')
-    yield from _parts(
-        ("How it was measured", "setup()"),
-        ("What the paper says elsewhere", 'claims("text")'),
-        ("Contradictions", "contradictions()"),
-        ("Readings of words", "readings()"),
-        ("Assumptions", "assumptions()"),
-        ("Errata", "errata()"),
-        ("Data quality", "quality()"),
-    )
+        yield new_code_cell(f'study.exhibit("{exhibit.id}", heading=True)')
+    yield from _parts(("How it was measured", "setup()"))
+    yield new_code_cell("study.appendix()")
 
 
 def _measured(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
-    """The title, figures, fits and comparisons come from study.yaml: a new figure needs no new
-    cell.
-    """
+    """A measured study: for each figure the runs as a frame, then the exhibit."""
     yield from _begin(study, parameters)
     yield from _parts(("What was found", "summary()"), ("Hypotheses", "hypotheses()"))
     yield new_markdown_cell("## Results")
-    yield new_code_cell(
-        "from IPython.display import display\n\nfor result in study.results():\n    display(result)"
-    )
+    for exhibit in study.exhibits:
+        yield new_code_cell(
+            f'runs = study.runs("{exhibit.id}")  # one row a run: a frame to fit and to draw\n'
+            f'study.exhibit("{exhibit.id}", heading=True)'
+        )
     yield from _parts(("How it was measured", "setup()"), ("Data quality", "quality()"))
 
 

@@ -86,19 +86,24 @@ def write_study(
         undo.callback(notebook.unlink, missing_ok=True)
         write_atomically(notebook, notebook_text(load_study(folder), parameters))
         undo.callback(shutil.rmtree, pipeline.parent, ignore_errors=True)
-        examples = layout.examples(study_id).is_dir()
-        write_atomically(pipeline, pipeline_text(study_id, measured=measured, examples=examples))
+        write_atomically(pipeline, pipeline_text(layout, study_id))
         undo.pop_all()
     return [*written, notebook, pipeline]
 
 
-def pipeline_text(study_id: str, *, measured: bool = False, examples: bool = False) -> str:
+def pipeline_text(layout: Layout, study_id: str) -> str:
     """The text of `pipelines/<study>/dvc.yaml`: the same stages for all studies of a kind.
 
-    `examples`: whether there is a folder of example runs, which is then a dependency; DVC allows
-    none that is absent.
+    A folder of example runs is a dependency where there is one; DVC allows none that is absent.
+    Raises `StudyError` where the study's files are not in order.
     """
-    values = {"id": study_id, "measured": measured, "examples": examples}
+    study = load_study(layout.definition(study_id))
+    values = {
+        "id": study_id,
+        "measured": study.kind == "measured",
+        "examples": layout.examples(study_id).is_dir(),
+        "example_report": study.example_report,
+    }
     return _rendered("stages.yaml.j2", values)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -24,7 +23,6 @@ def layout(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Layout:
     """A repository with the toy study, every stage run."""
     folder = tmp_path_factory.mktemp("site")
     data = toy.build(folder)
-    shutil.copy(root / "data" / "metrics.yaml", data)
     (folder / "build").mkdir()
     nbformat.write(of_study(load_study("toy", data)), folder / "build" / "toy.ipynb")
     return Layout(folder)

@@ -16,7 +16,9 @@ def test_documents_stand_under_one_heading_each(tmp_path: Path, root: Path) -> N
     (tmp_path / "certified-digits.md").write_text(
         "# Digits\n\n## Lines\n\n| a |\n|---|\n| <b>1</b> |\n"
     )
-    page = Parsed(methods_page(tmp_path, load_metrics(root / "data" / "metrics.yaml").metrics))
+    page = Parsed(
+        methods_page(tmp_path, load_metrics(root / "src" / "rawperf" / "metrics.yaml").metrics)
+    )
     assert [
         i for i in page.ids if i in ("methods", "certified-digits", "calibration", "metrics")
     ] == [
@@ -32,6 +34,6 @@ def test_documents_stand_under_one_heading_each(tmp_path: Path, root: Path) -> N
 
 
 def test_the_glossary_has_every_metric(tmp_path: Path, root: Path) -> None:
-    metrics = load_metrics(root / "data" / "metrics.yaml").metrics
+    metrics = load_metrics(root / "src" / "rawperf" / "metrics.yaml").metrics
     page = Parsed(methods_page(tmp_path, metrics))
     assert {f"metric-{name}" for name in metrics} <= set(page.ids)

@@ -51,20 +51,23 @@ def build_site(
     return _write(pages, out)
 
 
-def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: Path) -> list[Path]:
+def build_study_pages(
+    layout: Layout, parameters: Parameters, study: str, out: Path, prefix: str = ""
+) -> list[Path]:
     """Write one study's pages into the folder `out`: claims, data quality, traces (also as
-    JSON).
+    JSON); with a `prefix` of their names, those that depend on runs.
 
     Raises as `build_site` does.
     """
-    facts = StudyFacts(layout, parameters, study)
+    facts = StudyFacts(layout, parameters, study, prefix)
     entries = list(traces(facts.data, assumptions=facts.context.assumptions))
     pages = {
-        f"quality-{study}.html": quality.study_page(facts),
-        f"trace-{study}.html": trace.trace_page(facts, entries),
-        f"trace-{study}.json": json_text([asdict(entry) for entry in entries]),
+        f"quality-{prefix}{study}.html": quality.study_page(facts),
+        f"trace-{prefix}{study}.html": trace.trace_page(facts, entries),
     }
-    if facts.data.study.kind == "paper":
+    if not prefix:
+        pages[f"trace-{study}.json"] = json_text([asdict(entry) for entry in entries])
+    if facts.data.study.kind == "paper" and not prefix:
         pages[f"claims-{study}.html"] = claims.study_page(facts)
     return _write(pages, out)
 

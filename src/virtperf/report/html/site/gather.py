@@ -21,18 +21,22 @@ class StudyFacts:
     """One study as the site shows it; all that it has is read at once.
 
     `text` and `measured` count claims of the paper by verdict, without our assumptions; `shown` are
-    the records of the executed notebook by id. Raises `VirtperfError` where a file can't be read,
+    the records of the executed notebook by id. With a `prefix` of file names they are the study with
+    something else shown, such as its example runs. Raises `VirtperfError` where a file can't be read,
     or the notebook was executed by another version.
     """
 
-    def __init__(self, layout: Layout, parameters: Parameters, study: str) -> None:
+    def __init__(
+        self, layout: Layout, parameters: Parameters, study: str, prefix: str = ""
+    ) -> None:
+        self.prefix = prefix
         self.data = load(study, layout.root / "data", examples=parameters.report.show_examples)
         self.context = Context(self.data, parameters.level, parameters.report.assumptions)
         self.id, self.title = self.data.study.id, str(self.data.study.data["title"])
         self.reach = reach(self.data, assumptions=self.context.assumptions)
         self.text, self.measured = verdict_counts(self.data)
         self.shown: dict[str, Record] = {}
-        for record in records_of(layout.executed(study)):
+        for record in records_of(layout.executed(prefix + study)):
             self.shown.setdefault(record.id, record)
 
     @property
@@ -50,7 +54,7 @@ class StudyFacts:
     def place(self) -> Place:
         """Where links within this study's records lead from a page of the site."""
         listed = self.data.paper_claims if self.data.study.kind == "paper" else ()
-        return Place(elsewhere=True, listed=frozenset(c.id for c in listed))
+        return Place(elsewhere=True, listed=frozenset(c.id for c in listed), prefix=self.prefix)
 
     def record(self, kind: str) -> Record:
         """An exhibit that speaks of the whole study, such as ``quality``."""

@@ -15,39 +15,34 @@ import numpy as np
 import pandas as pd
 
 from rawperf import Reading, blocks_of, by_sample, ranking
+from rawperf.choose import METRICS, choose, dictionary_of
 from rawperf.core.errors import FormatError, VirtperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary
-from rawperf.declared.read import DeclaredFormat
+from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.packed import peeked
-from virtperf.core.schema import Kind, Table
-from virtperf.runs.ingest.inputs import choose
-from virtperf.runs.ingest.rates import Key, Rates
-from virtperf.runs.ingest.spill import Rows, rows_of
+from rawperf.rates import Key, Rates
+from rawperf.sample_rows import Rows, rows_of
 
-TABLE = Table(
-    "<file>.parquet",
-    "read",
-    {
-        "report": Kind.TEXT,
-        "entity_kind": Kind.TEXT,
-        "entity": Kind.TEXT,
-        "field": Kind.TEXT,
-        "t": Kind.NUMBER,
-        "value": Kind.NUMBER,
-        "line": Kind.WHOLE,
-        "metric": Kind.TEXT,
-        "metric_value": Kind.NUMBER,
-        "metric_unit": Kind.TEXT,
-    },
-    digits=None,
+DECLARATIONS = (".yaml", ".yml")
+"""Suffixes of files that declare a format."""
+COLUMNS = (
+    "report",
+    "entity_kind",
+    "entity",
+    "field",
+    "t",
+    "value",
+    "line",
+    "metric",
+    "metric_value",
+    "metric_unit",
 )
-"""A tidy table."""
-COLUMNS = tuple(TABLE.columns)
+"""Columns of a tidy table; `t`, `value` and `metric_value` are float, `line` is int, others text."""
 
-CLOSE = 0.3
+RIVAL_MARGIN = 0.3
 """A second format whose certainty is that near to the first one's, or nearer, is worth naming."""
-LARGEST_TABLE = 256 * 1024**2
+MAX_TABLE_BYTES = 256 * 1024**2
 """Bytes of a file that is taken as a whole."""
 
 
@@ -90,11 +85,11 @@ class RawTables:
         )  # of the recognition, 0 to 1; NaN: none was needed
         # a format that could be meant as well, "" where none comes near
         self.rival = next(
-            (name for score, name in scores[1:2] if self.certainty - score <= CLOSE), ""
+            (name for score, name in scores[1:2] if self.certainty - score <= RIVAL_MARGIN), ""
         )
         self.clock = ""  # one of `formats.base.CLOCKS`, or "interval": numbered samples, `t` is seconds since the first
         self.info: dict[str, str] = {}  # facts of the file's head, as far as it was read
-        self.table = TABLE.frame()  # all of it, once `read_raw` has read it
+        self.table = pd.DataFrame(columns=list(COLUMNS))  # all of it, once `read_raw` has read it
         self._said: list[str] = []
         self._metrics = Translation(dictionary or MetricDictionary(()), self.format)
 
@@ -216,6 +211,55 @@ def read_raw(stream: BinaryIO, **named: object) -> RawTables:
     return raw
 
 
+def read(
+    path: str | Path,
+    *,
+    format: str | Path | None = None,  # noqa: A002 - users' word
+    interval_s: float | None = None,
+    metrics: str | Path = METRICS,
+) -> pd.DataFrame:
+    """Read a raw file of any known format as a tidy frame.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, plain or packed, or "-" for standard input.
+    format : str or Path, optional
+        Name of a format, or a YAML file that declares one; without it the content decides.
+    interval_s : float, optional
+        Seconds between samples, for files that only number them.
+    metrics : str or Path, optional
+        Another metric dictionary than the one that the package brings.
+
+    Returns
+    -------
+    DataFrame
+        One row a number, columns `COLUMNS`: `t` in seconds, `value` in the tool's own unit,
+        `metric_value` in `metric_unit`. ``frame.attrs["warnings"]`` holds the warnings.
+
+    Raises
+    ------
+    VirtperfError
+        The file can't be read, or no format recognises it.
+    """
+    inputs: tuple[DeclaredFormat, ...] = ()
+    name = None if format is None else str(format)
+    if format is not None and Path(format).suffix in DECLARATIONS:
+        inputs = (load_declaration(Path(format)),)
+        name = inputs[0].name
+    with opened(path) as stream:
+        raw = read_raw(
+            stream,
+            file=str(path),
+            format_name=name,
+            interval_s=interval_s,
+            inputs=inputs,
+            dictionary=dictionary_of(Path(metrics), inputs),
+        )
+    raw.table.attrs["warnings"] = list(raw.warnings)
+    return raw.table
+
+
 @contextmanager
 def opened(path: str | Path) -> Iterator[BinaryIO]:
     """A file to be read from its beginning, or standard input for "-".
@@ -245,12 +289,12 @@ def file_bytes(path: str | Path) -> bytes:
     too large.
     """
     with opened(path) as stream:
-        data = stream.read(LARGEST_TABLE + 1)
-    if len(data) > LARGEST_TABLE:
+        data = stream.read(MAX_TABLE_BYTES + 1)
+    if len(data) > MAX_TABLE_BYTES:
         raise VirtperfError(
             "the file is too large",
             file=str(path),
-            expected=f"at most {LARGEST_TABLE} bytes",
+            expected=f"at most {MAX_TABLE_BYTES} bytes",
             remedy="split it, or read a part",
         )
     return data

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from rawperf.core.metrics import WHOLE
-from virtperf.runs.ingest.spill import ROW, Rows, chosen, in_order, together
+from rawperf.sample_rows import ROW, Rows, chosen, concat_rows, in_order
 
 Key = tuple[str, str, str, str]
 """A series: source, entity kind, entity, metric."""
 _BEFORE = -1  # the order of a sample that was in a part before
 
 
-class Once:
+class DropDuplicates:
     """Each value once: of samples of one series and time the first is kept; `named` gives the
     series of a number.
     """
@@ -58,7 +58,7 @@ class Rates:
 
     def __init__(self, named: Callable[[int], Key]) -> None:
         self._named = named
-        self._once = Once(named)
+        self._duplicates = DropDuplicates(named)
         self._last = np.zeros(0, ROW)
         self._back: dict[str, dict[Key, float]] = {}
 
@@ -69,7 +69,7 @@ class Rates:
         Counters come in any order, of times behind those of the parts before: one that is not has
         no rate.
         """
-        rows = self._once.of(in_order(together([self._last, counters]), "series"))
+        rows = self._duplicates.of(in_order(concat_rows([self._last, counters]), "series"))
         if not len(rows):
             return rows
         same = rows["series"][1:] == rows["series"][:-1]
@@ -92,7 +92,7 @@ class Rates:
 
     def sentences(self) -> list[str]:
         """One on values that are given twice, and one for each entity whose counters went back."""
-        found = self._once.sentences()
+        found = self._duplicates.sentences()
         for entity, series in sorted(self._back.items()):
             first = min(series)
             found.append(
