@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.reconstruct.conftest import claim
-from virtperf.reconstruct.feasible import solve, united
+from virtperf.reconstruct.feasible import merge_intervals, solve
 from virtperf.reconstruct.stage import alternatives
 
 AT = "kind: value, of: 'throughput[system=b, guests=3]', half_width: 1"
@@ -40,12 +40,19 @@ def test_a_limit_that_only_one_resolution_sets_comes_first(tiny):
     ) == pytest.approx([39, 41, 59, 61])
 
 
-def test_one_cheapest_resolution_is_no_choice(tiny):
-    said_twice = claim("high", f"{AT}, value: 60", "[y, z]")
-    assert (
-        alternatives(solve(*tiny("claims:\n" + claim("low", f"{AT}, value: 40") + said_twice)))
-        == []
-    )
+def test_one_smallest_resolution_is_no_choice(tiny):
+    both = "".join(claim(f"high-{k}", f"{AT}, value: 60") for k in range(2))
+    text = "claims:\n" + claim("low", f"{AT}, value: 40") + both
+    feasible = solve(*tiny(text))
+    assert alternatives(feasible) == []
+    assert feasible.contradictions.dropped == ("low",)
+
+
+def test_a_sentence_counts_once_however_many_claims_it_has(tiny):
+    one = "".join(claim(f"high-{k}", f"{AT}, value: 60, sentence: s") for k in range(2))
+    text = "claims:\n" + claim("low", f"{AT}, value: 40") + one
+    feasible = solve(*tiny(text))
+    assert set(feasible.resolutions[0]) == {("low",), ("high-0", "high-1")}
 
 
 @pytest.mark.parametrize(
@@ -59,4 +66,4 @@ def test_one_cheapest_resolution_is_no_choice(tiny):
     ],
 )
 def test_ranges_are_united(ranges, ends):
-    assert united(ranges) == ends
+    assert merge_intervals(ranges) == ends

@@ -4,7 +4,7 @@ verdicts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -12,7 +12,11 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from virtperf.reconstruct.contradictions import Contradictions, drop_cost, find_contradictions
+from virtperf.reconstruct.contradictions import (
+    Contradictions,
+    find_contradictions,
+    sentence_keys,
+)
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.constraints import Row, claim_rows, natural_rows
@@ -45,7 +49,7 @@ class Feasible:
 
     @property
     def resolutions(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
-        """For each system all cheapest sets of claims to set aside; `kept` has gone by the first of
+        """For each system all smallest sets of claims to set aside; `kept` has gone by the first of
         each.
         """
         return tuple(found.resolutions for found in self.found)
@@ -59,18 +63,18 @@ class Feasible:
         return system.mask_of(c.id for c in self.kept if c.id != without)
 
     def interval(self, quantity: Quantity) -> tuple[Extreme, Extreme]:
-        """The range of one quantity: from the smallest to the largest value over all cheapest
+        """The range of one quantity: from the smallest to the largest value over all smallest
         resolutions.
         """
         lows, highs = zip(*self.pieces(quantity), strict=True)
         return min(lows, key=lambda end: end.value), max(highs, key=lambda end: end.value)
 
     def union(self, quantity: Quantity) -> list[float]:
-        """The range of one quantity with its gaps, over all cheapest resolutions; see `united`."""
-        return united((low.value, high.value) for low, high in self.pieces(quantity))
+        """The range of one quantity with its gaps, over all smallest resolutions; see `merge_intervals`."""
+        return merge_intervals((low.value, high.value) for low, high in self.pieces(quantity))
 
     def masks(self, system: LinearSystem) -> list[np.ndarray]:
-        """The rows of a system that hold under each cheapest resolution."""
+        """The rows of a system that hold under each smallest resolution."""
         claims = [c.id for c in self.active]
         resolutions = self.resolutions[self.systems.index(system)]
         return [system.mask_of(c for c in claims if c not in dropped) for dropped in resolutions]
@@ -80,7 +84,7 @@ class Feasible:
         return self.known is not None and self.system_of(quantity) is self.known.system_of(quantity)
 
     def pieces(self, quantity: Quantity) -> list[tuple[Extreme, Extreme]]:
-        """The range of one quantity under each cheapest resolution."""
+        """The range of one quantity under each smallest resolution."""
         if self.known is not None and self.shares(quantity):
             return self.known.pieces(quantity)
         if quantity not in self._pieces:
@@ -101,7 +105,7 @@ class Feasible:
             self._pieces.update(zip(own, map(list, zip(*ranges, strict=True)), strict=True))
 
 
-def united(ranges: Iterable[tuple[float, float]]) -> list[float]:
+def merge_intervals(ranges: Iterable[tuple[float, float]]) -> list[float]:
     """Ranges as one, with its gaps: low1, high1, low2, high2, ... in ascending order."""
     ends: list[float] = []
     for low, high in sorted(ranges):
@@ -140,7 +144,7 @@ def _solved(
     linear: type[LinearSystem],
     known: Feasible | None,
 ) -> Feasible:
-    costs = {c.id: drop_cost(c) for c in active}
+    sentences = {c.id: sentence_keys(c) for c in active}
     before = (
         {}
         if known is None
@@ -158,14 +162,17 @@ def _solved(
             systems.append(system)
             found.append(
                 find_contradictions(
-                    system, {c: costs[c] for c in costs if c in own}, explain=explain
+                    system,
+                    {c: keys for c, keys in sentences.items() if c in own},
+                    explain=explain,
                 )
             )
     dropped = {claim for f in found for claim in f.dropped}
     contradictions = Contradictions(
-        tuple(c for c in costs if c in dropped),
+        tuple(c for c in sentences if c in dropped),
         tuple(conflict for f in found for conflict in f.conflicts),
         choices=tuple(choice for f in found for choice in f.choices),
+        wider=any(f.wider for f in found),
     )
     kept = tuple(c for c in active if c.id not in dropped)
     return Feasible(study, active, kept, contradictions, tuple(systems), tuple(found), known)
@@ -200,7 +207,7 @@ def mean_rows(feasible: Feasible) -> list[Row]:
 
 
 def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, float]:
-    """The range of ``of / to`` over all cheapest resolutions; both are one quantity each.
+    """The range of ``of / to`` over all smallest resolutions; both are one quantity each.
 
     Natural bounds that keep quantities above 0 set no upper limit: a quotient by a number near 0
     has none.
@@ -222,7 +229,9 @@ def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, f
     )
     masks = feasible.masks(system)
     lows = [system.ratio_interval(of, to, mask)[0] for mask in masks]
-    return min(lows), max(system.ratio_interval(of, to, mask & ~above_0)[1] for mask in masks)
+    low = min(lows)
+    high = max(system.ratio_interval(of, to, mask & ~above_0)[1] for mask in masks)
+    return (low, high) if low <= high else (-np.inf, np.inf)
 
 
 def systems_of(
@@ -239,18 +248,23 @@ def systems_of(
     rows = [*(row for claim in active for row in claim_rows(study, claim)), *limits]
     named = dict.fromkeys(q for row in rows for q, _ in row.terms)
     plotted = [q for e in study.exhibits for _, _, q in study.points(e)]
-    return tuple(map(linear, _groups([*rows, *natural_rows(study, [*named, *plotted])])))
+    keys = {claim.id: sentence_keys(claim) for claim in active}
+    return tuple(map(linear, _groups([*rows, *natural_rows(study, [*named, *plotted])], keys)))
 
 
-def _groups(rows: Sequence[Row]) -> list[list[Row]]:
-    """Rows grouped by connected quantities, in stable order; the rows of a claim, which is dropped
-    whole, together.
+def _groups(rows: Sequence[Row], sentences: Mapping[str, frozenset[str]]) -> list[list[Row]]:
+    """Rows grouped by connected quantities, in stable order; the rows of a claim, and of a
+    sentence, which are set aside whole, together.
     """
     number: dict[object, int] = {}
     edges = [
         (place, len(rows) + number.setdefault(name, len(number)))
         for place, row in enumerate(rows)
-        for name in (*(quantity for quantity, _ in row.terms), *([row.claim] if row.claim else []))
+        for name in (
+            *(quantity for quantity, _ in row.terms),
+            *((("claim", row.claim),) if row.claim else ()),
+            *(("sentence", key) for key in sentences.get(row.claim, ())),
+        )
     ]
     size = len(rows) + len(number)
     graph = coo_array(

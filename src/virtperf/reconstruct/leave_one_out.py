@@ -1,7 +1,7 @@
 """What the paper's other claims say about each claim, and how much each claim adds.
 
 A claim is left out with everything that is said only where it is said: other parts of the same
-sentence, other cells of the same row. The rest is resolved anew (all cheapest sets of claims to set
+sentence, other cells of the same row. The rest is resolved anew (all smallest sets of claims to set
 aside): nothing that was found with the claim is used without it.
 The verdict is about the claim alone.
 """
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rawperf.core.tables import rounded
-from virtperf.reconstruct.contradictions import cheapest_resolutions, drop_cost
+from virtperf.reconstruct.contradictions import sentence_keys, smallest_resolutions
 from virtperf.reconstruct.feasible import Feasible
-from virtperf.reconstruct.remembered import Remembered
+from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
@@ -57,12 +57,14 @@ class LeaveOneOut:
         self.feasible = feasible
         # each claim is left out of rows that hardly differ from those without the next one
         self._systems = [
-            s if isinstance(s, Remembered) else Remembered(s.rows) for s in feasible.systems
+            s if isinstance(s, CachedLinearSystem) else CachedLinearSystem(s.rows)
+            for s in feasible.systems
         ]
         self._active = {c.id: c for c in feasible.active}
         self._members = [dict.fromkeys(name for name in s.owner if name) for s in feasible.systems]
-        self._costs = [
-            {c: drop_cost(self._active[c]) for c in self._active if c in m} for m in self._members
+        self._sentences = [
+            {c: sentence_keys(self._active[c]) for c in self._active if c in m}
+            for m in self._members
         ]
         self._conflicts = [
             [c for c in feasible.contradictions.conflicts if set(c) <= set(m)]
@@ -84,6 +86,8 @@ class LeaveOneOut:
         low, high = rounded(
             (min(low for low, _ in spans), max(high for _, high in spans)), SURE_DIGITS
         )
+        if low > high:  # a ratio whose divisor is 0 under every resolution
+            low, high = least, np.inf
         dropped = claim.id in self.feasible.contradictions.dropped
         verdict = self._verdict(claim, system, masks)
         information = 0.0 if dropped else self._information(system, claim)
@@ -115,17 +119,17 @@ class LeaveOneOut:
         return next(k for k, members in enumerate(self._members) if claim.id in members)
 
     def _without(self, number: int, claim: Claim) -> Iterator[np.ndarray]:
-        """The rows of the other claims of the group, once for each of their cheapest
+        """The rows of the other claims of the group, once for each of their smallest
         resolutions.
         """
         together = said_together(claim, self._active.values())
-        others = {name: cost for name, cost in self._costs[number].items() if name not in together}
+        others = {c: keys for c, keys in self._sentences[number].items() if c not in together}
         pool = self._conflicts[number]
         known = [c for c in pool if together.isdisjoint(c)]
         before = len(known)
-        resolutions = cheapest_resolutions(self._systems[number], others, known)
+        found = smallest_resolutions(self._systems[number], others, known)
         pool += known[before:]
-        for dropped in resolutions:
+        for dropped in found.dropped:
             yield self._systems[number].mask_of(c for c in others if c not in dropped)
 
     def _information(self, system: LinearSystem, claim: Claim) -> float:
@@ -188,7 +192,7 @@ def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
     """Whether the (masked) rows leave a claim no way to be wrong."""
     for i in np.flatnonzero(system.owner == claim):
         limit = system.b[i] + TOLERANCE * system.scale[i] * max(1.0, abs(system.b[i]))
-        if system.beyond(system.A[i], limit, others):
+        if system.can_exceed(system.A[i], limit, others):
             return False
     return True
 
@@ -212,7 +216,8 @@ def _implied(
         found = _implied_by_instance(system, others, claim, instance.parts)
         if found is None:
             return -np.inf, np.inf
-        low, high = min(low, found[0]), max(high, found[1])
+        # a divisor that is never above 0 gives (inf, -inf), which widens nothing
+        low, high = min(low, max(found[0], least)), max(high, found[1])
         if low <= least + NOTHING and high == np.inf:  # other instances can't widen it
             break
     return low, high

@@ -14,7 +14,7 @@ from virtperf.core.params import Reading
 from virtperf.core.stage_tables import READINGS
 from virtperf.reconstruct.feasible import Feasible, solve, systems_of
 from virtperf.reconstruct.leave_one_out import SURE_DIGITS, LeaveOneOut
-from virtperf.reconstruct.remembered import Remembered
+from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study
 
@@ -41,7 +41,7 @@ def other_readings(
         others = load_claims(study, reading=reading)
         if touched := _touched(study, claims, others):
             again = replace(others, claims=tuple(c for c in others if c.id in touched))
-            feasible = solve(study, again, _TEXT, explain=False, linear=Remembered)
+            feasible = solve(study, again, _TEXT, explain=False, linear=CachedLinearSystem)
             found = (*_verdicts(feasible, again, verdicts), *_ranges(study, feasible, points))
             rows += [{"reading": reading, **row} for row in found]
     return READINGS.frame(rows)

@@ -18,7 +18,7 @@ from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.ranges import ranges
 from virtperf.reconstruct.readings import other_readings
-from virtperf.reconstruct.remembered import Remembered
+from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
@@ -47,7 +47,7 @@ def reconstruct(
     off = parameters.reconstruct.assumptions_off
     with replaced_folder(out) as folder:
         progress("contradictions")
-        feasible = solve(study, claims, off, linear=Remembered)
+        feasible = solve(study, claims, off, linear=CachedLinearSystem)
         alone = solve(study, claims, ("all",), explain=False, known=feasible)
         progress("points")
         points = _points(study, feasible, alone)
@@ -132,6 +132,7 @@ def _contradictions(feasible: Feasible, reading: str) -> dict[str, Any]:
     return {
         "reading": reading,
         "dropped": list(dropped),
+        "may_be_wider": feasible.contradictions.wider,
         "conflicts": [
             {"claims": list(conflict), "dropped": [c for c in conflict if c in dropped]}
             for conflict in feasible.contradictions.conflicts
@@ -141,7 +142,7 @@ def _contradictions(feasible: Feasible, reading: str) -> dict[str, Any]:
 
 
 def alternatives(feasible: Feasible) -> list[dict[str, Any]]:
-    """One entry for each group of conflicts that several cheapest resolutions solve.
+    """One entry for each group of conflicts that several smallest resolutions solve.
 
     ``always``: the claims that every resolution sets aside. ``resolutions``: for each what it sets
     aside beside them (``aside``) and the range of the points that differ most (``points``; None for
@@ -157,6 +158,7 @@ def _entry(feasible: Feasible, options: Sequence[tuple[str, ...]]) -> dict[str, 
     resolutions = feasible.resolutions[feasible.systems.index(system)]
     under = [
         [k for k, r in enumerate(resolutions) if named.intersection(r) == set(option)]
+        or list(range(len(resolutions)))  # more combinations than are tried one by one
         for option in options
     ]
 

@@ -23,7 +23,11 @@ from virtperf.report.records import (
 from virtperf.report.wording import exhibit_name, interval, joined, plural
 from virtperf.study.claims import Claim
 
-SEVERAL = "Some conflicts have several cheapest resolutions. Ranges in the figures hold the values under each of them."
+SEVERAL = (
+    "Some conflicts have several resolutions that set aside equally few sentences. "
+    "Ranges in the figures hold the values under each of them."
+)
+WIDER = "There are more resolutions than are tried one by one: ranges may be wider than need be."
 
 
 def contradictions(data: StudyData) -> dict[str, list[tuple[str, ...]]]:
@@ -98,6 +102,7 @@ def record(context: Context) -> Record:
     blocks: list[Block] = [
         Paragraph(words=f"{lead}{'it' if len(conflicts) == 1 else 'them all'}."),
         grid,
+        *((Paragraph(words=WIDER),) if data.contradictions.get("may_be_wider") else ()),
         *_ways(data, said),
         Folded(summary="What excludes each of them", blocks=tuple(details)),
     ]
@@ -121,7 +126,7 @@ def _row(data: StudyData, number: int, claim: Claim | None, claim_id: str) -> tu
 
 
 def _ways(data: StudyData, said: dict[str, Claim]) -> list[Block]:
-    """Where several cheapest sets resolve the same conflicts: what each sets aside, and what points
+    """Where several smallest sets resolve the same conflicts: what each sets aside, and what points
     then are.
     """
     names = {e.id: exhibit_name(e.id, e.kind) for e in data.study.exhibits}
