@@ -52,7 +52,10 @@ def test_a_sentence_counts_once_however_many_claims_it_has(tiny):
     one = "".join(claim(f"high-{k}", f"{AT}, value: 60, sentence: s") for k in range(2))
     text = "claims:\n" + claim("low", f"{AT}, value: 40") + one
     feasible = solve(*tiny(text))
-    assert set(feasible.resolutions[0]) == {("low",), ("high-0", "high-1")}
+    assert set(feasible.resolutions(*feasible.systems)) == {
+        frozenset({"low"}),
+        frozenset({"high-0", "high-1"}),
+    }
 
 
 @pytest.mark.parametrize(

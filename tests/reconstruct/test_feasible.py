@@ -58,7 +58,10 @@ def test_what_is_said_twice_weighs_no_more_than_what_is_said_once(tiny):
         "[y, z]",
     )
     feasible = solve(*tiny("claims:\n" + PEAK + other))
-    assert set(feasible.resolutions[0]) == {("peak",), ("peak-4",)}
+    assert set(feasible.resolutions(*feasible.systems)) == {
+        frozenset({"peak"}),
+        frozenset({"peak-4"}),
+    }
     assert feasible.contradictions.conflicts == (("peak", "peak-4"),)
     # either excludes the other
     assert [LeaveOneOut(feasible).judge(c).verdict for c in feasible.active] == ["contradicted"] * 2

@@ -122,7 +122,7 @@ def test_all_smallest_resolutions_are_found(seed):
     for _ in range(PER_SEED):
         system, sentences = random_system(rng)
         sentences |= {c: frozenset() for c in sentences if rng.random() < 0.3}
-        found = smallest_resolutions(system, sentences, [])
+        found = smallest_resolutions([system], sentences, [])
         expected = by_enumeration(system, sentences)
         assert not found.wider
         assert {frozenset(r) for r in found.dropped} == expected
@@ -155,7 +155,7 @@ def test_verdicts_are_those_of_an_enumeration(seed):
             others = {c: keys for c, keys in sentences.items() if c != claim}
             masks = [
                 system.mask_of(c for c in others if c not in dropped)
-                for dropped in smallest_resolutions(system, others, []).dropped
+                for dropped in smallest_resolutions([system], others, []).dropped
             ]
             verdict = verdict_of(system, masks, claim)
             assert verdict == expected_verdict(system, others, claim)
@@ -181,7 +181,7 @@ def test_what_the_verdict_depends_on_is_which_claim_goes():
     masks = [
         system.mask_of({"two", "three"} - set(r))
         for r in smallest_resolutions(
-            system, {"two": frozenset({"two"}), "three": frozenset({"three"})}, []
+            [system], {"two": frozenset({"two"}), "three": frozenset({"three"})}, []
         ).dropped
     ]
     assert {relation(system, mask, "also-two") for mask in masks} == {
@@ -302,7 +302,7 @@ def test_more_resolutions_than_are_tried_leave_ranges_that_are_not_too_narrow():
     rows += [Row("", ((q, -1.0),), 0.0) for q in (*names, total)]
     system = LinearSystem(rows)
     sentences = {row.claim: frozenset({row.claim}) for row in rows if row.claim}
-    found = smallest_resolutions(system, sentences, [])
+    found = smallest_resolutions([system], sentences, [])
     assert found.wider and len(found.choices) == 9
     masks = [system.mask_of(set(sentences) - set(gone)) for gone in found.dropped]
     for quantity, low, high in [(q, 10, 20) for q in names] + [(total, 90, 180)]:

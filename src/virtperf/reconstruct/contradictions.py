@@ -7,7 +7,7 @@ way counts that sets aside the fewest sentences; no weight of ours decides betwe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, product
@@ -74,9 +74,11 @@ def sentence_keys(claim: Claim) -> frozenset[str]:
 
 
 def find_contradictions(
-    system: LinearSystem, sentences: Sentences, *, explain: bool = True
+    systems: Sequence[LinearSystem], sentences: Sentences, *, explain: bool = True
 ) -> Contradictions:
     """Find all smallest sets of sentences to set aside, by implicit hitting sets.
+
+    `systems`: those whose claims share sentences; they share no quantity.
 
     Repeat: choose a smallest set that hits every known conflict; when the other claims are
     consistent, it is an answer, since any answer must hit every conflict; otherwise extract one
@@ -87,12 +89,12 @@ def find_contradictions(
         of the time.
     """
     conflicts: list[tuple[str, ...]] = []
-    found = smallest_resolutions(system, sentences, conflicts)
+    found = smallest_resolutions(systems, sentences, conflicts)
     dropped = found.dropped[0]
     named: dict[tuple[str, ...], None] = {}
     for claim in dropped:
         others = [c for c in sentences if c != claim and (c not in dropped or not sentences[c])]
-        more = _conflicts_with(system, claim, others) if explain else []
+        more = _conflicts_with(systems, claim, others) if explain else []
         own = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
         named |= dict.fromkeys(sorted(own, key=lambda c: (len(c), c))[:MAX_LISTED_CONFLICTS])
     choices = tuple(options for options in found.choices if len(options) > 1)
@@ -100,7 +102,7 @@ def find_contradictions(
 
 
 def smallest_resolutions(
-    system: LinearSystem, sentences: Sentences, conflicts: list[tuple[str, ...]]
+    systems: Sequence[LinearSystem], sentences: Sentences, conflicts: list[tuple[str, ...]]
 ) -> Resolutions:
     """All sets of claims, of the fewest sentences, without which the others are consistent; new
     conflicts are added to `conflicts`.
@@ -135,16 +137,16 @@ def smallest_resolutions(
         for aside in (*first, *islice(combinations, MAX_COMBINATIONS)):
             gone = without(aside)
             kept = [c for c in said if c not in gone]
-            if system.feasible(system.mask_of(kept)):
+            if consistent(systems, kept):
                 answers.append(gone)
                 continue
-            conflicts.append(irreducible_conflict(system, kept))
+            conflicts.append(irreducible_conflict(systems, kept))
             if not answers:
                 break
         if len(conflicts) == before:
             break
     answers = list(dict.fromkeys(answers))
-    ours = _assumptions_in_conflict(system, sentences, answers, conflicts)
+    ours = _assumptions_in_conflict(systems, sentences, answers, conflicts)
     order = {c: k for k, c in enumerate(sentences)}
     dropped = tuple(tuple(sorted({*gone, *ours}, key=order.__getitem__)) for gone in answers)
     choices = tuple(tuple(map(without, part)) for part in parts)
@@ -152,7 +154,7 @@ def smallest_resolutions(
 
 
 def _assumptions_in_conflict(
-    system: LinearSystem,
+    systems: Sequence[LinearSystem],
     sentences: Sentences,
     answers: Iterable[tuple[str, ...]],
     conflicts: list[tuple[str, ...]],
@@ -173,13 +175,13 @@ def _assumptions_in_conflict(
                 continue
             seen.add(aside)
             kept = [c for c in sentences if c not in gone and c not in aside]
-            if system.feasible(system.mask_of(kept)):
+            if consistent(systems, kept):
                 continue
             for ours in [c for c in kept if not sentences[c]]:  # as few of ours as contradict
                 rest = [c for c in kept if c != ours]
-                if not system.feasible(system.mask_of(rest)):
+                if not consistent(systems, rest):
                     kept = rest
-            conflict = irreducible_conflict(system, kept)
+            conflict = irreducible_conflict(systems, kept)
             if conflict not in conflicts:
                 conflicts.append(conflict)
             members = [c for c in conflict if not sentences[c]]
@@ -191,14 +193,23 @@ def _assumptions_in_conflict(
     return found
 
 
-def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, ...]:
+def consistent(systems: Iterable[LinearSystem], claims: Sequence[str]) -> bool:
+    """Whether claims can all hold."""
+    return all(system.feasible(system.mask_of(claims)) for system in systems)
+
+
+def irreducible_conflict(systems: Iterable[LinearSystem], claims: Sequence[str]) -> tuple[str, ...]:
     """A conflict within `claims` none of whose members can be left out (deletion filter; Chinneck
     2008).
+
+    Raises: StopIteration where the claims do not contradict each other.
     """
+    system = next(s for s in systems if not s.feasible(s.mask_of(claims)))
     rows = system.infeasible_rows(system.mask_of(claims))
     suspects = list(dict.fromkeys(o for o in system.owner[rows] if o))
     if system.feasible(system.mask_of(suspects)):  # the duals' proof can be cut short by tolerances
-        suspects = list(claims)
+        owners = set(system.owner)
+        suspects = [c for c in claims if c in owners]
     for claim in list(suspects):
         rest = [c for c in suspects if c != claim]
         if not system.feasible(system.mask_of(rest)):
@@ -260,10 +271,13 @@ def _smallest_hitting_sets(
     return tuple(sorted(found, key=sorted))
 
 
-def _conflicts_with(system: LinearSystem, claim: str, others: list[str]) -> list[tuple[str, ...]]:
+def _conflicts_with(
+    systems: Sequence[LinearSystem], claim: str, others: list[str]
+) -> list[tuple[str, ...]]:
     """Different irreducible conflicts between one dropped claim and other claims, by removing
     partners in turn.
     """
+    systems = [s for s in systems if claim in s.owner]
     found: list[tuple[str, ...]] = []
     queue: list[frozenset[str]] = [frozenset()]
     seen: set[frozenset[str]] = set()
@@ -273,9 +287,9 @@ def _conflicts_with(system: LinearSystem, claim: str, others: list[str]) -> list
             continue
         seen.add(without)
         pool = [claim, *(c for c in others if c not in without)]
-        if system.feasible(system.mask_of(pool)):
+        if consistent(systems, pool):
             continue
-        conflict = irreducible_conflict(system, pool)
+        conflict = irreducible_conflict(systems, pool)
         if claim in conflict and set(conflict) not in [set(f) for f in found]:
             found.append(conflict)
         queue += [without | {partner} for partner in conflict if partner != claim]

@@ -8,14 +8,14 @@ The verdict is about the claim alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from rawperf.core.tables import rounded
 from virtperf.reconstruct.contradictions import sentence_keys, smallest_resolutions
-from virtperf.reconstruct.feasible import Feasible
+from virtperf.reconstruct.feasible import Cluster, Feasible
 from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim
@@ -55,21 +55,8 @@ class LeaveOneOut:
 
     def __init__(self, feasible: Feasible) -> None:
         self.feasible = feasible
-        # each claim is left out of rows that hardly differ from those without the next one
-        self._systems = [
-            s if isinstance(s, CachedLinearSystem) else CachedLinearSystem(s.rows)
-            for s in feasible.systems
-        ]
         self._active = {c.id: c for c in feasible.active}
-        self._members = [dict.fromkeys(name for name in s.owner if name) for s in feasible.systems]
-        self._sentences = [
-            {c: sentence_keys(self._active[c]) for c in self._active if c in m}
-            for m in self._members
-        ]
-        self._conflicts = [
-            [c for c in feasible.contradictions.conflicts if set(c) <= set(m)]
-            for m in self._members
-        ]
+        self._clusters = [_Resolved(cluster, self._active) for cluster in feasible.clusters]
 
     def judge(self, claim: Claim) -> TextVerdict:
         """Leave the claim out, with what else its own sentence says, and compare it with what the
@@ -77,9 +64,9 @@ class LeaveOneOut:
         """
         if claim.id not in self._active:
             return TextVerdict("off", (-np.inf, np.inf), 0.0)
-        number = self._group(claim)
-        system = self._systems[number]
-        masks = list(self._without(number, claim))
+        cluster = self._cluster(claim)
+        system = cluster.system_of(claim)
+        masks = list(cluster.without(claim))
         least = _least(self.feasible.study, claim)
         spans = [_implied(system, mask, claim, least) for mask in masks]
         # of a number half-way between two that are exported, the solver's last bits do not decide
@@ -97,8 +84,8 @@ class LeaveOneOut:
         """What `judge` finds, in one word; it takes half of the time."""
         if claim.id not in self._active:
             return "off"
-        number = self._group(claim)
-        return self._verdict(claim, self._systems[number], self._without(number, claim))
+        cluster = self._cluster(claim)
+        return self._verdict(claim, cluster.system_of(claim), cluster.without(claim))
 
     def _verdict(self, claim: Claim, system: LinearSystem, masks: Iterable[np.ndarray]) -> str:
         if claim.assumed:
@@ -112,25 +99,11 @@ class LeaveOneOut:
         speaks of.
         """
         return claim.id in self._active and any(
-            self._active[c].assumed for c in self._members[self._group(claim)]
+            not keys for keys in self._cluster(claim).sentences.values()
         )
 
-    def _group(self, claim: Claim) -> int:
-        return next(k for k, members in enumerate(self._members) if claim.id in members)
-
-    def _without(self, number: int, claim: Claim) -> Iterator[np.ndarray]:
-        """The rows of the other claims of the group, once for each of their smallest
-        resolutions.
-        """
-        together = said_together(claim, self._active.values())
-        others = {c: keys for c, keys in self._sentences[number].items() if c not in together}
-        pool = self._conflicts[number]
-        known = [c for c in pool if together.isdisjoint(c)]
-        before = len(known)
-        found = smallest_resolutions(self._systems[number], others, known)
-        pool += known[before:]
-        for dropped in found.dropped:
-            yield self._systems[number].mask_of(c for c in others if c not in dropped)
+    def _cluster(self, claim: Claim) -> _Resolved:
+        return next(cluster for cluster in self._clusters if claim.id in cluster.sentences)
 
     def _information(self, system: LinearSystem, claim: Claim) -> float:
         study = self.feasible.study
@@ -153,6 +126,46 @@ class LeaveOneOut:
             if _width(ends) > TOLERANCE
         ]
         return float(np.mean(gains)) if gains else 0.0
+
+
+class _Resolved:
+    """A cluster of systems, and the conflicts that are known among its claims.
+
+    `sentences`: by claim of the cluster, the sentences that say it.
+    """
+
+    def __init__(self, cluster: Cluster, active: Mapping[str, Claim]) -> None:
+        # each claim is left out of rows that hardly differ from those without the next one
+        self._systems = [
+            s if isinstance(s, CachedLinearSystem) else CachedLinearSystem(s.rows)
+            for s in cluster.systems
+        ]
+        self._owners = [set(system.owner) for system in self._systems]
+        members = set().union(*self._owners)
+        self._claims = [claim for claim in active.values() if claim.id in members]
+        self.sentences = {claim.id: sentence_keys(claim) for claim in self._claims}
+        self._conflicts = list(cluster.found.conflicts)
+
+    def system_of(self, claim: Claim) -> LinearSystem:
+        """The system with the rows of a claim."""
+        return next(
+            s for s, own in zip(self._systems, self._owners, strict=True) if claim.id in own
+        )
+
+    def without(self, claim: Claim) -> Iterator[np.ndarray]:
+        """The rows of the other claims of its system, once for each of their smallest
+        resolutions.
+        """
+        system = self.system_of(claim)
+        together = said_together(claim, self._claims)
+        others = {c: keys for c, keys in self.sentences.items() if c not in together}
+        known = [c for c in self._conflicts if together.isdisjoint(c)]
+        before = len(known)
+        found = smallest_resolutions(self._systems, others, known)
+        self._conflicts += known[before:]
+        owners = frozenset(system.owner)
+        for aside in dict.fromkeys(owners.intersection(one) for one in found.dropped):
+            yield system.mask_of(c for c in others if c not in aside)
 
 
 def _width(ends: tuple[Extreme, Extreme]) -> float:

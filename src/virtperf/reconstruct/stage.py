@@ -154,25 +154,25 @@ def alternatives(feasible: Feasible) -> list[dict[str, Any]]:
 def _entry(feasible: Feasible, options: Sequence[tuple[str, ...]]) -> dict[str, Any]:
     always = [c for c in options[0] if all(c in option for option in options)]
     named = {c for option in options for c in option}
-    system = next(s for s in feasible.systems if named <= set(s.owner))
-    resolutions = feasible.resolutions[feasible.systems.index(system)]
-    under = [
-        [k for k, r in enumerate(resolutions) if named.intersection(r) == set(option)]
-        or list(range(len(resolutions)))  # more combinations than are tried one by one
-        for option in options
-    ]
+    cluster = next(c for c in feasible.clusters if options in c.found.choices)
+    every = [set(r) for r in cluster.found.resolutions]
+    # all, where there are more combinations than are tried one by one
+    under = [[r for r in every if named & r == set(option)] or every for option in options]
 
     def ranges(quantity: Quantity) -> list[tuple[float, float]]:
-        pieces = feasible.pieces(quantity)
+        system = feasible.system_of(quantity)
+        pieces = dict(zip(feasible.resolutions(system), feasible.pieces(quantity), strict=True))
+        owners = set(system.owner)
+        ends = [[pieces[frozenset(owners & r)] for r in some] for some in under]
         return [
-            (min(pieces[k][0].value for k in ks), max(pieces[k][1].value for k in ks))
-            for ks in under
+            (min(low.value for low, _ in some), max(high.value for _, high in some))
+            for some in ends
         ]
 
     places: dict[Quantity, dict[str, Any]] = {}
     for exhibit in feasible.study.exhibits:
         for series, level, quantity in feasible.study.points(exhibit):
-            if quantity in system.index:
+            if any(quantity in system.index for system in cluster.systems):
                 place = {
                     "exhibit": exhibit.id,
                     "series": series.label,
