@@ -274,7 +274,7 @@ def test_statements_that_do_agree(study, claims, names):
 
 
 def test_errata_quote_numbers_that_can_be_computed(study):
-    text = re.sub(r"\s+", " ", " ".join(study.data["errata"]))
+    text = re.sub(r"\s+", " ", " ".join(remark.says for remark in study.errata))
     overlap = PageRange(
         pages(study, "ORADB1-5", "table-3").first, pages(study, "DCSS16G1-8", "table-3").last
     )

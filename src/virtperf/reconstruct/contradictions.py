@@ -7,14 +7,23 @@ way counts that sets aside the fewest sentences; no weight of ours decides betwe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, product
 from math import prod
+from typing import TypeVar
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claim
+
+Item = TypeVar("Item")
+_TABLE_ROW = re.compile(r"\brow\b")
 
 MAX_COMBINATIONS = 256
 """How many resolutions of one group of claims are tried one by one. Of what goes beyond, the
@@ -65,12 +74,13 @@ class Resolutions:
 
 
 def sentence_keys(claim: Claim) -> frozenset[str]:
-    """The sentences that say a claim: the claim itself where it has none, or is the cell of a
-    table; empty for an assumption of ours.
+    """The statements that say a claim: its sentences, or the claim itself where it has none; of a
+    row of a table the claim's own cells. Empty for an assumption of ours.
     """
     if claim.assumed:
         return frozenset()
-    return frozenset(k for k in claim.sentences if " row " not in k) or frozenset({claim.id})
+    keys = (f"{claim.id} in {k}" if _TABLE_ROW.search(k) else k for k in claim.sentences)
+    return frozenset(keys) or frozenset({claim.id})
 
 
 def find_contradictions(
@@ -119,7 +129,7 @@ def smallest_resolutions(
         known = [c for c in conflicts if all(sentences.get(claim) for claim in c)]
         parts = [
             _smallest_hitting_sets(tuple(frozenset(sentences[c] for c in one) for one in group))
-            for group in _connected(known, sentences)
+            for group in connected(known, [[k for c in one for k in sentences[c]] for one in known])
         ]
         wider = prod(map(len, parts)) > MAX_COMBINATIONS
         if wider:  # some groups whole: no range is too narrow
@@ -217,19 +227,23 @@ def irreducible_conflict(systems: Iterable[LinearSystem], claims: Sequence[str])
     return tuple(suspects)
 
 
-def _connected(
-    conflicts: Iterable[tuple[str, ...]], sentences: Sentences
-) -> list[list[tuple[str, ...]]]:
-    """Conflicts in groups that share no sentence."""
-    groups: list[tuple[set[str], list[tuple[str, ...]]]] = []
-    for conflict in conflicts:
-        keys = set().union(*(sentences[c] for c in conflict))
-        near = [group for group in groups if not group[0].isdisjoint(keys)]
-        groups = [group for group in groups if group[0].isdisjoint(keys)]
-        groups.append(
-            (keys.union(*(k for k, _ in near)), [*(c for _, cs in near for c in cs), conflict])
-        )
-    return [group for _, group in groups]
+def connected(items: Sequence[Item], keys: Sequence[Iterable[Hashable]]) -> list[list[Item]]:
+    """Items in groups that share no key, in stable order."""
+    number: dict[Hashable, int] = {}
+    edges = [
+        (place, len(items) + number.setdefault(key, len(number)))
+        for place, own in enumerate(keys)
+        for key in own
+    ]
+    size = len(items) + len(number)
+    graph = coo_array(
+        (np.ones(len(edges)), np.array(edges, dtype=int).reshape(-1, 2).T), shape=(size, size)
+    )
+    groups: dict[int, list[Item]] = {}
+    of = connected_components(graph, directed=False)[1].tolist()
+    for item, group in zip(items, of, strict=False):
+        groups.setdefault(group, []).append(item)
+    return list(groups.values())
 
 
 @lru_cache(maxsize=4096)  # of many groups one grows at a time

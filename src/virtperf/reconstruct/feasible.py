@@ -4,18 +4,16 @@ verdicts.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import product
-from typing import TypeVar
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from virtperf.reconstruct.contradictions import (
     Contradictions,
+    connected,
     find_contradictions,
     sentence_keys,
 )
@@ -24,8 +22,6 @@ from virtperf.study.claims import Claim, Claims
 from virtperf.study.constraints import Row, claim_rows, natural_rows
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
-
-Item = TypeVar("Item")
 
 TOUCHING = 1e-6
 """Relative distance at which two ranges count as one: below the digits that are exported."""
@@ -259,9 +255,9 @@ def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, f
     )
     masks = feasible.masks(system)
     lows = [system.ratio_interval(of, to, mask)[0] for mask in masks]
-    low = min(lows)
-    high = max(system.ratio_interval(of, to, mask & ~above_0)[1] for mask in masks)
-    return (low, high) if low <= high else (-np.inf, np.inf)
+    least = min(lows)
+    most = max(system.ratio_interval(of, to, mask & ~above_0)[1] for mask in masks)
+    return (least, most) if least <= most else (-np.inf, np.inf)
 
 
 def connected_claims(study: Study, active: Sequence[Claim]) -> list[set[str]]:
@@ -289,30 +285,11 @@ def _clusters(
     """Rows in groups that share no quantity and no claim; groups that share sentences, which are
     set aside whole, together. In stable order.
     """
-    groups = _connected(
+    groups = connected(
         rows, [[*(q for q, _ in r.terms), *((r.claim,) if r.claim else ())] for r in rows]
     )
     said = [
         [key for claim in dict.fromkeys(r.claim for r in rows) for key in sentences.get(claim, ())]
         for rows in groups
     ]
-    return _connected(groups, said)
-
-
-def _connected(items: Sequence[Item], keys: Sequence[Sequence[Hashable]]) -> list[list[Item]]:
-    """Items in groups that share no key, in stable order."""
-    number: dict[Hashable, int] = {}
-    edges = [
-        (place, len(items) + number.setdefault(key, len(number)))
-        for place, own in enumerate(keys)
-        for key in own
-    ]
-    size = len(items) + len(number)
-    graph = coo_array(
-        (np.ones(len(edges)), np.array(edges, dtype=int).reshape(-1, 2).T), shape=(size, size)
-    )
-    groups: dict[int, list[Item]] = {}
-    of = connected_components(graph, directed=False)[1].tolist()
-    for item, group in zip(items, of, strict=False):
-        groups.setdefault(group, []).append(item)
-    return list(groups.values())
+    return connected(groups, said)

@@ -2,7 +2,7 @@
 that agree.
 
 Linear and linear-fractional numbers are exact (two programs each), by the text alone and with our
-assumptions, over all cheapest resolutions of contradictions; fitted models are searched for
+assumptions, over all smallest resolutions of contradictions; fitted models are searched for
 (`reconstruct.search`).
 """
 

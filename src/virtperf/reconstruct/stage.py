@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rawperf.core.files import json_text, replaced_folder
-from rawperf.core.tables import rounded
 from virtperf.core.params import Parameters
 from virtperf.core.stage_tables import CLAIMS, POINTS, RANGES, READINGS
+from virtperf.reconstruct.causes import contradictions_by_cause
 from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.ranges import ranges
@@ -21,15 +20,10 @@ from virtperf.reconstruct.readings import other_readings
 from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Quantity
 
 Progress = Callable[[str], None]
 END_TOLERANCE = 1e-5
 """Share of an end of a range below which two ends are one."""
-MOST_POINTS = 6
-"""How many points are listed for each conflict: those that depend most on what is set aside."""
-SAME_END = 1e-6
-"""Relative distance below which two ends of alternative ranges are the same."""
 
 
 def reconstruct(
@@ -60,7 +54,7 @@ def reconstruct(
         progress("other readings of words")
         READINGS.write(other_readings(study, claims, points, verdicts), folder / READINGS.file)
         (folder / "contradictions.json").write_text(
-            json_text(_contradictions(feasible, claims.reading))
+            json_text({"reading": claims.reading} | contradictions_by_cause(feasible))
         )
 
 
@@ -125,95 +119,3 @@ def _verdicts(feasible: Feasible, alone: Feasible, claims: Claims) -> pd.DataFra
             }
         )
     return CLAIMS.frame(rows)
-
-
-def _contradictions(feasible: Feasible, reading: str) -> dict[str, Any]:
-    dropped = feasible.contradictions.dropped
-    return {
-        "reading": reading,
-        "dropped": list(dropped),
-        "may_be_wider": feasible.contradictions.wider,
-        "conflicts": [
-            {"claims": list(conflict), "dropped": [c for c in conflict if c in dropped]}
-            for conflict in feasible.contradictions.conflicts
-        ],
-        "alternatives": alternatives(feasible),
-    }
-
-
-def alternatives(feasible: Feasible) -> list[dict[str, Any]]:
-    """One entry for each group of conflicts that several smallest resolutions solve.
-
-    ``always``: the claims that every resolution sets aside. ``resolutions``: for each what it sets
-    aside beside them (``aside``) and the range of the points that differ most (``points``; None for
-    no limit), the same points in each.
-    """
-    return [_entry(feasible, options) for options in feasible.contradictions.choices]
-
-
-def _entry(feasible: Feasible, options: Sequence[tuple[str, ...]]) -> dict[str, Any]:
-    always = [c for c in options[0] if all(c in option for option in options)]
-    named = {c for option in options for c in option}
-    cluster = next(c for c in feasible.clusters if options in c.found.choices)
-    every = [set(r) for r in cluster.found.resolutions]
-    # all, where there are more combinations than are tried one by one
-    under = [[r for r in every if named & r == set(option)] or every for option in options]
-
-    def ranges(quantity: Quantity) -> list[tuple[float, float]]:
-        system = feasible.system_of(quantity)
-        pieces = dict(zip(feasible.resolutions(system), feasible.pieces(quantity), strict=True))
-        owners = set(system.owner)
-        ends = [[pieces[frozenset(owners & r)] for r in some] for some in under]
-        return [
-            (min(low.value for low, _ in some), max(high.value for _, high in some))
-            for some in ends
-        ]
-
-    places: dict[Quantity, dict[str, Any]] = {}
-    for exhibit in feasible.study.exhibits:
-        for series, level, quantity in feasible.study.points(exhibit):
-            if any(quantity in system.index for system in cluster.systems):
-                place = {
-                    "exhibit": exhibit.id,
-                    "series": series.label,
-                    "x": level,
-                    "quantity": quantity.key(),
-                }
-                places.setdefault(quantity, place)
-    found = {quantity: ranges(quantity) for quantity in places}
-    spread = {quantity: _spread(ends) for quantity, ends in found.items()}
-    differing = sorted((q for q in found if spread[q] > SAME_END), key=lambda q: -spread[q])[
-        :MOST_POINTS
-    ]
-    return {
-        "always": always,
-        "resolutions": [
-            {
-                "aside": [c for c in option if c not in always],
-                "points": [
-                    places[q] | {"low": _end(found[q][k][0]), "high": _end(found[q][k][1])}
-                    for q in differing
-                ],
-            }
-            for k, option in enumerate(options)
-        ],
-    }
-
-
-def _spread(ranges: Sequence[tuple[float, float]]) -> float:
-    """How far the ends of ranges lie apart, relative to the largest of them; infinite where one
-    alone is open.
-    """
-    ends = np.array(ranges)
-    if (np.isinf(ends).any(axis=0) != np.isinf(ends).all(axis=0)).any():
-        return float("inf")
-    finite = ends[:, np.isfinite(ends).all(axis=0)]
-    return (
-        float(np.ptp(finite, axis=0).max() / max(np.abs(finite).max(), SAME_END))
-        if finite.size
-        else 0.0
-    )
-
-
-def _end(value: float) -> float | None:
-    return float(rounded(value)) if np.isfinite(value) else None
