@@ -68,7 +68,7 @@ class RunTrace:
 @dataclass(frozen=True)
 class MeanTrace:
     """The plotted mean over the runs of one provenance, with its interval; None where one run has
-    no error.
+    no error. `what` are `n`: runs, or independent samples of one run.
     """
 
     provenance: str
@@ -77,6 +77,7 @@ class MeanTrace:
     high: float | None
     level: float
     n: int
+    what: str = "run"
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,7 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
                         _finite(mean.high),
                         mean.level,
                         mean.n,
+                        "sample" if mean.of_samples else "run",
                     )
                     for kind, mean in means
                     if mean is not None
@@ -340,15 +342,15 @@ def trace_text(trace: Trace, claims: dict[str, str]) -> str:
             if mean.low is None
             else f", {mean.level:.0%} interval {number(mean.low)} to {number(mean.high)}"
         )
-        lines.append(
-            f"  mean     {number(mean.value)} over {plural(mean.n, 'run')}{limits} ({mean.provenance})"
-        )
+        word = "value" if mean.what == "sample" else "mean"
+        counted = f"{number(mean.value)} over {plural(mean.n, mean.what)}"
+        lines.append(f"  {word:<8} {counted}{limits} ({mean.provenance})")
     for run in trace.runs:
-        begin, end = run.window_s
+        since, until = run.window_s
         window = (
             "all samples"
-            if begin is None or end is None
-            else f"window {number(begin)} to {number(end)} s"
+            if since is None or until is None
+            else f"window {number(since)} to {number(until)} s"
         )
         lines.append(
             f"  run      {run.run} ({run.provenance}): {number(run.value, 6)}; {run.metric}, {window}"
