@@ -115,12 +115,13 @@ class Time(Model):
 
 
 class Entity(Model):
-    """Whom a row speaks of: its kind, and its name from fields (joined by blanks), else from the
-    file's name.
+    """Whom a row speaks of: its kind, and its name from fields (joined by blanks), from a line
+    above the row, else from the file's name.
     """
 
     kind: Annotated[str, Field(min_length=1)] = "host"
     name: Texts = ()
+    line: Groups | None = None
     file: Groups | None = None
 
     @model_validator(mode="after")
@@ -129,6 +130,10 @@ class Entity(Model):
             raise ValueError(
                 "file is an expression for the file's name with one group, (?P<name>...)"
             )
+        if self.line is not None and groups_of(self.line) != ("name",):
+            raise ValueError("the expression of line has one group, (?P<name>...)")
+        if self.line is not None and self.name:
+            raise ValueError("an entity is named by fields (name) or by a line above (line)")
         return self
 
 
@@ -148,6 +153,7 @@ class FieldRule(Model):
     kind: Kind | None = None
     factor: Number = 1.0
     printed: Printed = None
+    within: Groups | None = None
     where: Condition = {}
     needs: str | None = None
     per: str | None = None
@@ -162,6 +168,8 @@ class FieldRule(Model):
             raise ValueError(
                 f"the unit of {self.field or self.name} is missing: its metric {self.metric} needs one"
             )
+        if self.within is not None and groups_of(self.within) != ("value",):
+            raise ValueError("within is an expression for the cell with one group, (?P<value>...)")
         self.printed_factors()
         return self
 
@@ -192,6 +200,10 @@ _OPTIONS = {
     "delimiter": ("csv",),
     "columns": ("csv",),
     "comment": ("csv", "pairs", "lines"),
+    "heading": ("csv",),
+    "first": ("csv",),
+    "melt": ("csv",),
+    "repeat": ("csv",),
     "separator": ("pairs",),
     "rows": ("json", "json-lines", "yaml", "xml"),
     "lines": ("lines",),
@@ -215,6 +227,8 @@ class Part(Model):
     where: Condition = {}
     unless: Condition = {}
     entity: Entity = Entity()
+    melt: Groups | None = None
+    repeat: str | None = None
     names: str | None = None
     value: str | None = None
     fields: tuple[FieldRule, ...] = ()
@@ -228,6 +242,10 @@ class Part(Model):
             raise ValueError(
                 "names and value are given together: the columns of a number's name, and of the number"
             )
+        if self.melt is not None and self.repeat is not None:
+            raise ValueError("melt and repeat are two ways to make rows of columns: give one")
+        if self.melt is not None and "value" in groups_of(self.melt):
+            raise ValueError("value is the melted number itself: give the group another name")
         same = [rule.record for rule in self.fields]
         twice = next((name for place, name in enumerate(same) if name in same[:place]), None)
         if twice is not None:
@@ -255,6 +273,8 @@ class Declaration(Part):
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
     comment: Annotated[str, Field(min_length=1)] | None = None
     columns: Texts = ()
+    heading: Pattern | None = None
+    first: Annotated[str, Field(min_length=1)] | None = None
     separator: Literal[":", "=", "blank"] = ":"
     documents: Literal["one", "last"] = "one"
     strict: Flag = False
@@ -285,9 +305,14 @@ class Declaration(Part):
                     )
         for part in self.parts:
             self._check(part)
+        if self.columns and (self.heading or self.first):
+            raise ValueError("columns is for files without a heading: leave out heading and first")
         if self.decimal == self.thousands:
             raise ValueError("decimal and thousands are the same character")
-        known = self.columns
+        known = () if any(part.melt for part in self.parts) else self.columns
+        repeats = {part.repeat for part in self.parts} - {None}
+        if len(repeats) > 1:
+            raise ValueError("the tables repeat columns from different ones on: name one")
         if self.reads == "lines":
             known = tuple(
                 name for part in self.parts for pattern in part.lines for name in groups_of(pattern)
@@ -301,17 +326,16 @@ class Declaration(Part):
     @cached_property
     def words(self) -> tuple[str, ...]:
         """Every field that it names, those in the place of names of numbers excepted."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in self.words_of(part)))
+
+    def words_of(self, part: Part) -> tuple[str, ...]:
+        """Every field that one of its tables names."""
         found: list[str | None] = []
-        for part in self.parts:
-            found += (part.time.field, part.time.plus) if part.time else ()
-            found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
-            for rule in part.fields:
-                found += (
-                    *rule.where,
-                    rule.needs,
-                    rule.per,
-                    rule.field if part.names is None else None,
-                )
+        found += (part.time.field, part.time.plus) if part.time else ()
+        found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
+        for rule in part.fields:
+            named = rule.field if part.names is None else None
+            found += (*rule.where, rule.needs, rule.per, named)
         return tuple(dict.fromkeys(filter(None, found)))
 
     def _check(self, part: Part) -> None:
@@ -331,6 +355,15 @@ class Declaration(Part):
             and self.reads not in ("pairs", "lines")
         ):
             raise ValueError("time from a line is for pairs and lines")
+        if part.entity.line is not None and self.reads not in ("pairs", "lines"):
+            raise ValueError("an entity from a line is for pairs and lines")
+        if part.melt is not None and part.names is None and not part.others:
+            melted = groups_of(part.melt)
+            if "field" not in melted and any(rule.field != "value" for rule in part.fields):
+                raise ValueError(
+                    "melt has no group (?P<field>...): its numbers are called value, "
+                    "or names says which column names them"
+                )
         if (
             self.reads == "xml"
             and len({path.split("/")[0] for each in self.parts for path in each.rows}) > 1

@@ -39,6 +39,10 @@ _UNITS: dict[Dimension, dict[str, float]] = {
         "MB": 1000.0**2,
         "pages": 4096.0,
         "sectors": 512.0,
+        "bit": 0.125,
+        "kbit": 125.0,
+        "Mbit": 125.0e3,
+        "Gbit": 125.0e6,
     },
     (-1, 0): {"1/s": 1.0, "1/min": 1 / 60},
     (-1, 1): {
@@ -50,6 +54,10 @@ _UNITS: dict[Dimension, dict[str, float]] = {
         "MB/s": 1000.0**2,
         "pages/s": 4096.0,
         "sectors/s": 512.0,
+        "bit/s": 0.125,
+        "kbit/s": 125.0,
+        "Mbit/s": 125.0e3,
+        "Gbit/s": 125.0e6,
     },
 }
 _KNOWN = {
@@ -102,6 +110,6 @@ def rate_unit(unit: str) -> str:
     rate = _RATES.get(unit, f"{unit}/s")
     if rate not in _KNOWN:
         raise VirtperfError(
-            f"a counter in {unit!r} has no rate", expected="count, s, B, KiB, MiB, pages or sectors"
+            f"a counter in {unit!r} has no rate", expected="count, s, B, KiB, MiB, pages, sectors or bit"
         )
     return rate
