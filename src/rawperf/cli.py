@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -43,7 +43,7 @@ def read(file: str, format_name: str | None, interval: float | None, output: str
 
     try:
         table = read_file(file, format=format_name, interval_s=interval)
-    except VirtperfError as err:
+    except RawperfError as err:
         raise click.ClickException(str(err)) from err
     for warning in table.attrs["warnings"]:
         click.echo(f"warning: {warning}", err=True)

@@ -121,11 +121,11 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     if not scores or scores[0][0] < SURE_ENOUGH:
         what, help_ = _unread(head_of(data))
         nearest = f"if it is {scores[0][1]}, say so in run.yaml or by --format; " if scores else ""
-        problem, found = (
-            "no known format recognises this file",
-            repr(head_of(data)[:60].decode("utf-8", "replace")),
-        )
-        problem += f": {what}" if what else ""
+        problem, found = "no known format recognises this file", None
+        if what:
+            problem += f": {what}"
+        else:
+            found = repr(head_of(data)[:60].decode("utf-8", "replace"))
         raise FormatError(problem, file=file, found=found, remedy=f"{help_ or nearest + ADD}.")
     return all_formats()[scores[0][1]]
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from rawperf import Reading, blocks_of, by_sample, ranking
 from rawperf.choose import METRICS, choose, dictionary_of
-from rawperf.core.errors import FormatError, VirtperfError
+from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary
 from rawperf.declared.read import DeclaredFormat, load_declaration
@@ -239,7 +239,7 @@ def read(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         The file can't be read, or no format recognises it.
     """
     inputs: tuple[DeclaredFormat, ...] = ()
@@ -264,7 +264,7 @@ def read(
 def opened(path: str | Path) -> Iterator[BinaryIO]:
     """A file to be read from its beginning, or standard input for "-".
 
-    Raises `VirtperfError` where it can't be read, or is no file.
+    Raises `RawperfError` where it can't be read, or is no file.
     """
     file = str(path)
     if file == "-":
@@ -273,13 +273,13 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
     place = Path(path)
     if place.exists() and not place.is_file():  # a pipe would be waited for
         kind = "a folder" if place.is_dir() else "a pipe or a device"
-        raise VirtperfError(
+        raise RawperfError(
             f"it is {kind}, no file", file=file, remedy="give - to read from a pipe"
         )
     try:
         stream = place.open("rb")
     except OSError as err:
-        raise VirtperfError(f"the file can't be read: {err.strerror}", file=file) from err
+        raise RawperfError(f"the file can't be read: {err.strerror}", file=file) from err
     with stream:
         yield stream
 
@@ -291,7 +291,7 @@ def file_bytes(path: str | Path) -> bytes:
     with opened(path) as stream:
         data = stream.read(MAX_TABLE_BYTES + 1)
     if len(data) > MAX_TABLE_BYTES:
-        raise VirtperfError(
+        raise RawperfError(
             "the file is too large",
             file=str(path),
             expected=f"at most {MAX_TABLE_BYTES} bytes",

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field, model_validator
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.metrics import Kind, Metric
 from rawperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
 from rawperf.core.near import did_you_mean
@@ -74,7 +74,7 @@ class Match(Model):
 
 class Time(Model):
     """Where a file's times are: in one of `field`, `line` or `interval_s`, or in run.yaml
-    (`numbered`).
+    (`numbered`). The text of `then` stands behind that of `field`, with a blank between them.
 
     Numbers since 1970 and times that carry an offset are put on the clock of `zone`; `plus` is a
     field that is added.
@@ -87,6 +87,7 @@ class Time(Model):
     format: Annotated[str, AfterValidator(_time_format)] | None = None
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     plus: str | None = None
+    then: str | None = None
     interval_s: Positive | None = None
     start_s: Number = 0.0
     numbered: Flag = False
@@ -106,6 +107,8 @@ class Time(Model):
             raise ValueError("the expression of line has one group, (?P<time>...)")
         if self.plus is not None and (self.field is None or self.format is not None):
             raise ValueError("plus adds to a time that is a number of a field")
+        if self.then is not None and (self.field is None or self.format is None):
+            raise ValueError("then is the second part of a time that is text: give field and format")
         return self
 
     @property
@@ -115,8 +118,8 @@ class Time(Model):
 
 
 class Entity(Model):
-    """Whom a row speaks of: its kind, and its name from fields (joined by blanks), from a line
-    above the row, else from the file's name.
+    """Whom a row speaks of: its kind, and its name from a line above the row and from fields
+    (joined by blanks), else from the file's name.
     """
 
     kind: Annotated[str, Field(min_length=1)] = "host"
@@ -132,8 +135,6 @@ class Entity(Model):
             )
         if self.line is not None and groups_of(self.line) != ("name",):
             raise ValueError("the expression of line has one group, (?P<name>...)")
-        if self.line is not None and self.name:
-            raise ValueError("an entity is named by fields (name) or by a line above (line)")
         return self
 
 
@@ -184,7 +185,7 @@ class FieldRule(Model):
                 else meant
                 for text, meant in (self.printed.items() if isinstance(self.printed, dict) else ())
             }
-        except VirtperfError as err:
+        except RawperfError as err:
             raise ValueError(str(err)) from err
 
     @property
@@ -331,7 +332,7 @@ class Declaration(Part):
     def words_of(self, part: Part) -> tuple[str, ...]:
         """Every field that one of its tables names."""
         found: list[str | None] = []
-        found += (part.time.field, part.time.plus) if part.time else ()
+        found += (part.time.field, part.time.plus, part.time.then) if part.time else ()
         found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
         for rule in part.fields:
             named = rule.field if part.names is None else None

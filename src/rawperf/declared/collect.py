@@ -153,7 +153,7 @@ class Collector:
             *(name for rule in part.fields for name in rule.where),
         }
         if time is not None and time.field is not None and not time.optional:
-            words |= {time.field, *([time.plus] if time.plus else [])}
+            words |= {time.field, *filter(None, (time.plus, time.then))}
         return words | ({part.names} if part.names else set())
 
     def _fits(self, chunk: Chunk, condition: Condition, all_of: bool) -> np.ndarray:
@@ -178,16 +178,16 @@ class Collector:
             texts = columns[0].dictionary_encode()
             codes = [self._entities[name] for name in texts.dictionary.to_pylist()]
             return np.array(codes, dtype=np.int64)[texts.indices.to_numpy()]
+        owners = chunk.whose or [None] * len(chunk.lines)
         if entity.line is not None:
-            who = [name or "" for name in chunk.whose or [None] * len(chunk.lines)]
-        else:
-            who = [" ".join(filter(None, map(_text, cells))) for cells in zip(*columns, strict=True)]
-            who = who or [""] * len(chunk.lines)
-        if entity.line is not None and entity.file is None and not all(who):
+            columns = [owners, *columns]
+        who = [" ".join(filter(None, map(_text, cells))) for cells in zip(*columns, strict=True)]
+        who = who or [""] * len(chunk.lines)
+        if entity.line is not None and entity.file is None and not all(owners):
             raise FormatError(
                 f"no line above says which {entity.kind} it is about",
                 file=self._file,
-                line=int(chunk.lines[who.index("")]),
+                line=int(chunk.lines[owners.index(None)]),
                 expected=f"a line that is, as a whole, {entity.line}",
                 remedy="the beginning of the file may be missing.",
             )
@@ -232,6 +232,9 @@ class Collector:
                     remedy="split it there.",
                 )
             return np.full(len(entity), np.nan)
+        if time.then is not None:
+            both = zip(_listed(cells), _listed(chunk.column(time.then)), strict=True)
+            cells = [f"{_text(first)} {_text(second)}".strip() for first, second in both]
         plus = chunk.column(time.plus) if time.plus else None
         return self._clock.given(cells, plus, chunk.lines)
 

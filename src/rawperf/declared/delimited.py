@@ -81,7 +81,7 @@ class _Columns:
             own = self.names if part.repeat is None else [*self.names, *self._group]
             _check_names(own, self._front, start, part, into)
         self._melted = {
-            place: _melted(names, part.melt, start, into)
+            place: _melted(names, part, start, into)
             for place, part in enumerate(self._parts)
             if part.melt is not None
         }
@@ -157,7 +157,11 @@ class _Columns:
         """Give columns to the tables that have no repeated groups."""
         for number, part in enumerate(self._parts):
             if number in self._melted:
-                listed = {name: _listed(column) for name, column in columns.items()}
+                if not self._melted[number]:
+                    continue
+                words = self._into.declaration.words_of(part)
+                wanted = {*words, *_sources(self._melted[number])}
+                listed = {n: _listed(column) for n, column in columns.items() if n in wanted}
                 self._into.sink(number, _melt(listed, list(lines), self._melted[number]))
             elif part.repeat is None:
                 self._into.sink(number, Chunk(dict(columns), lines))
@@ -182,13 +186,17 @@ Melted = list[tuple[dict[str, str], dict[str, str]]]
 """For each row that a row gives: the texts of the groups, and by field the column's name."""
 
 
-def _melted(names: list[str], pattern: str, line: int, into: Into) -> Melted:
-    """What an expression for names of columns says of them; raises `FormatError` where none fits,
-    or two are the same.
+def _melted(names: list[str], part: Part, line: int, into: Into) -> Melted:
+    """What an expression for names of columns says of them; raises `FormatError` where none fits
+    and a field is wanted, or two are the same.
     """
+    pattern = part.melt
+    assert pattern is not None
     array = pa.array(names, pa.string())
     places = np.flatnonzero(whole_lines(pattern, array).to_numpy(zero_copy_only=False))
     if not len(places):
+        if all(rule.optional for rule in part.fields):
+            return []
         raise into.error(
             "no column has a name of the declared form",
             line,
@@ -213,9 +221,13 @@ def _melted(names: list[str], pattern: str, line: int, into: Into) -> Melted:
     return list(rows.values())
 
 
+def _sources(melted: Melted) -> set[str]:
+    return {name for _, called in melted for name in called.values()}
+
+
 def _melt(columns: dict[str, list[str]], lines: list[int], melted: Melted) -> Chunk:
     """Rows of one entity each, made of rows that hold several, in the file's order."""
-    gone = {name for _, called in melted for name in called.values()}
+    gone = _sources(melted)
     count, each = len(lines), len(melted)
     cells: dict[str, list[str | None]] = {
         name: [cell for cell in column for _ in range(each)]
