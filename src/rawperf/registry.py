@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from rawperf.base import Format, Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.declared.read import presets
+from rawperf.declared.read import DeclaredFormat, presets
 from rawperf.packed import unpacked, unpacked_head
 from rawperf.pieces import whole
 from rawperf.text import uncoloured
@@ -158,16 +158,21 @@ def head_of(data: bytes) -> bytes:
     return uncoloured(unpacked_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
 
 
-def blocks_of(fmt: Format, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+def blocks_of(
+    fmt: Format, stream: BinaryIO, *, file: str = "<bytes>", coded: bool = False
+) -> Iterator[Reading]:
     """Readings of consecutive parts of a file, packed or not; one of the whole file where the
     format does not stream.
 
-    The stream need not be seekable.
+    The stream need not be seekable. With `coded`, texts may be categories.
 
     Raises `FormatError`: what the format raises; a packed file that is damaged or unpacks to too
     much; a file that is too large for a format that does not stream.
     """
     plain = unpacked(stream, file=file)
+    if coded and isinstance(fmt, DeclaredFormat):
+        yield from fmt.coded_blocks(plain, file=file)
+        return
     if isinstance(fmt, Streaming):
         yield from fmt.blocks(plain, file=file)
         return
