@@ -65,7 +65,90 @@ _OUTPUTS = (
     (
         "iperf",
         rb"^\[ *(?:\d+|ID|SUM)\] +(?:local|Interval|[\d.]+-)",
-        "iperf3 --json can be declared",
+        "collect by iperf3 -J",
+    ),
+    (
+        "top",
+        rb"^top - \d\d:\d\d:\d\d up |^ *PID USER +PR +NI +VIRT",
+        "collect by pidstat SECONDS COUNT",
+    ),
+    ("free", rb"^ +total +used +free +shared", "collect by sar -r, vmstat, or cat /proc/meminfo"),
+    (
+        "Solaris' sar",
+        rb"\A\s*SunOS \S+ [\d.]+ ",
+        "declare its lines, see docs/formats/declared.md",
+    ),
+    (
+        "macOS' or a BSD's sar",
+        rb"\A\s*(?:Darwin|FreeBSD|NetBSD|OpenBSD)\b",
+        "declare its lines, see docs/formats/declared.md",
+    ),
+    (
+        "kubectl top",
+        rb"\A(?:NAMESPACE +)?(?:NAME|POD) +(?:NAME +)?CPU\(cores\) +(?:CPU% +)?MEMORY\(bytes\)",
+        "its columns can be declared (delimiter: ' ', printed: {m: 0.001, Mi: MiB}), with a time above",
+    ),
+    (
+        "an HdrHistogram log",
+        rb"^#\[(?:Histogram log format|StartTime|BaseTime)|^\"StartTimestamp\",\"Interval_Length\"",
+        "declare Interval_Max (heading: '\"StartTimestamp\".*'); percentiles by HistogramLogProcessor",
+    ),
+    (
+        "k6's points (--out json or csv)",
+        rb'\A\{"type":"(?:Metric|Point)","|\Ametric_name,timestamp,metric_value,',
+        "collect by k6 run --summary-export, or declare them with names and value",
+    ),
+    (
+        "a Prometheus query's result",
+        rb'"resultType"\s*:\s*"(?:matrix|vector)"',
+        "keep the exporters' text (curl .../metrics, with a line of date +%s above each)",
+    ),
+    (
+        "turbostat's rows of every processor",
+        rb"^(?:usec\t|Time_Of_Day_Seconds\t)*(?:Package\t|Die\t|Node\t|Core\t)*CPU\tAvg_MHz\t",
+        "collect by turbostat --Summary",
+    ),
+    (
+        "collectl's table for people",
+        rb"^#<-+CPU",
+        "collect by collectl -P",
+    ),
+    (
+        "dstat's table for people",
+        rb"^-+total-(?:cpu-)?usage-+ ",
+        "collect by dstat -t --output FILE",
+    ),
+    (
+        "kvm_stat's table for people",
+        rb"^ *Event +Total +%Total +CurAvg",
+        "collect by kvm_stat -c -l, which prints columns",
+    ),
+    (
+        "/proc/stat",
+        rb"^cpu  \d+ \d+ \d+ \d+ [\d ]+\ncpu0 ",
+        "collect by sar -u or mpstat, or declare its lines",
+    ),
+    (
+        "/proc/vmstat",
+        rb"\Anr_free_pages \d+\n",
+        "it can be declared (reads: pairs, separator: blank)",
+    ),
+    (
+        "Windows' performance counters (typeperf, relog)",
+        rb'\A"\(PDH-CSV 4\.0\)',
+        "declare its columns with melt, see docs/formats/declared.md",
+    ),
+    (
+        "docker stats' stream of a terminal",
+        rb"^CONTAINER +CPU %",
+        "collect by docker stats --format json",
+    ),
+    ("virsh dominfo", rb"^Id: +[\d-]+\nName: +", "collect by virsh domstats"),
+    ("virt-top's screen", rb"^virt-top \d\d:\d\d:\d\d", "collect by virt-top --csv FILE"),
+    (
+        "HdrHistogram percentiles",
+        rb"^ *Value +Percentile +TotalCount +1/\(1-Percentile\)",
+        "keep all that wrk2 printed above it, or declare its lines",
     ),
     ("Oracle's AWR report", rb"AWR (?:RPT|Report|Instance)|WORKLOAD REPOSITORY report", ""),
     (

@@ -288,7 +288,9 @@ def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
         part = pa.Table.from_pandas(table, preserve_index=False)
         if writer is None:
             kinds = [
-                field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+                field.with_type(field.type.value_type)
+                if pa.types.is_dictionary(field.type)
+                else field
                 for field in part.schema
             ]
             plain = pa.schema(kinds, part.schema.metadata)
@@ -311,9 +313,7 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
     place = Path(path)
     if place.exists() and not place.is_file():  # a pipe would be waited for
         kind = "a folder" if place.is_dir() else "a pipe or a device"
-        raise RawperfError(
-            f"it is {kind}, no file", file=file, remedy="give - to read from a pipe"
-        )
+        raise RawperfError(f"it is {kind}, no file", file=file, remedy="give - to read from a pipe")
     try:
         stream = place.open("rb")
     except OSError as err:

@@ -108,7 +108,9 @@ class Time(Model):
         if self.plus is not None and (self.field is None or self.format is not None):
             raise ValueError("plus adds to a time that is a number of a field")
         if self.then is not None and (self.field is None or self.format is None):
-            raise ValueError("then is the second part of a time that is text: give field and format")
+            raise ValueError(
+                "then is the second part of a time that is text: give field and format"
+            )
         return self
 
     @property

@@ -45,12 +45,13 @@ class RawperfError(Exception):
         place = self.file or ""
         if self.line is not None:
             place = f"{place} line {self.line}".strip()
-        text = f"{place}: {self.problem}" if place else self.problem
+        problem = "the file is no text here" if _NO_TEXT.search(self.problem) else self.problem
+        text = f"{place}: {problem}" if place else problem
         if self.expected is not None:
             text += f"; expected {self.expected}"
         if self.found is not None:
             text += f"; found {_shorten(self.found)}"
-        if self.remedy:
+        if self.remedy and not _NO_TEXT.search(self.remedy):
             text = f"{text.removesuffix('.')}. {self.remedy[0].upper()}{self.remedy[1:]}"
         return text
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from rawperf.core.errors import Report, RawperfError, stop
+from rawperf.core.errors import RawperfError, Report, stop
 from rawperf.core.model import Flag, Keyed, Model, Texts, load_model
 from rawperf.core.tables import coded, combinations
 from rawperf.core.units import conversion_factor, rate_unit

@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rawperf.core.errors import Report, RawperfError, stop
+from rawperf.core.errors import RawperfError, Report, stop
 from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import Document, load_yaml
 

@@ -110,6 +110,7 @@ def rate_unit(unit: str) -> str:
     rate = _RATES.get(unit, f"{unit}/s")
     if rate not in _KNOWN:
         raise RawperfError(
-            f"a counter in {unit!r} has no rate", expected="count, s, B, KiB, MiB, pages, sectors or bit"
+            f"a counter in {unit!r} has no rate",
+            expected="count, s, B, KiB, MiB, pages, sectors or bit",
         )
     return rate

@@ -212,13 +212,16 @@ class Collector:
             who = [known[code] for code in entity.tolist()]
             names: Sequence[Any] = (
                 _listed(chunk.column(self.part.names))
-                if self.part.names else chunk.kinds or [""] * len(who)
+                if self.part.names
+                else chunk.kinds or [""] * len(who)
             )
             return self._clock.counted(
                 [f"{name}\n{_text(other)}" for name, other in zip(who, names, strict=True)]
             )
         cells = (
-            (chunk.above or [None] * len(entity)) if time.field is None else chunk.column(time.field)
+            (chunk.above or [None] * len(entity))
+            if time.field is None
+            else chunk.column(time.field)
         )
         timed = isinstance(cells, pa.Array) and len(cells) > 0 and cells[0].as_py() != ""
         timed = timed or any(cell not in (None, "") for cell in _listed(cells))

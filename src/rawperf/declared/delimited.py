@@ -277,9 +277,7 @@ class _Lines:
     def _named(self, line: int, cells: list[str]) -> tuple[int, list[str]]:
         declaration, names = self._into.declaration, [cell.strip() for cell in cells]
         if not any(names):
-            raise self._into.error(
-                "there is no heading", 1, expected="names of columns, then rows"
-            )
+            raise self._into.error("there is no heading", 1, expected="names of columns, then rows")
         if declaration.first is not None:
             left_out = declaration.delimiter == BLANKS and self._heading[:1] in (" ", "\t")
             names = [declaration.first, *names[0 if left_out else 1 :]]
@@ -292,8 +290,9 @@ class _Lines:
         for text in self._texts:
             lines = text.split("\n")
             found = np.flatnonzero(
-                whole_lines(pattern, pa.array([line.rstrip() for line in lines[:-1]], pa.string()))
-                .to_numpy(zero_copy_only=False)
+                whole_lines(
+                    pattern, pa.array([line.rstrip() for line in lines[:-1]], pa.string())
+                ).to_numpy(zero_copy_only=False)
             )
             if len(found):
                 self.number += int(found[0])

@@ -199,7 +199,8 @@ def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
                         f"{key!r} is given twice",
                         number,
                         found=line,
-                        remedy="keep one snapshot a file, or put a line with its time above each (time: {line: ...}), or say which line names the entity (entity: {line: ...}).",
+                        remedy="keep one snapshot a file, put a line with its time above each "
+                        "(time: {line: ...}), or name the entity by a line (entity: {line: ...}).",
                     )
                 pairs[key] = (value, number)
         first += len(found.lines)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rawperf import all_formats
 from rawperf.core.declaration import FieldRule, Part
-from rawperf.core.errors import Report, RawperfError, stop
+from rawperf.core.errors import RawperfError, Report, stop
 from rawperf.core.metrics import Metric, MetricDictionary, Source
 from rawperf.core.near import did_you_mean
 from rawperf.core.units import conversion_factor, rate_unit

@@ -39,7 +39,6 @@ class Numbers:
         lines: Sequence[int] | np.ndarray,
         name: str,
         rule: FieldRule | None = None,
-    
     ) -> np.ndarray:
         """Cells as float64, NaN where there is no value.
 
@@ -137,7 +136,12 @@ class Numbers:
         return text
 
     def _without_units(
-        self, texts: list[str], rule: FieldRule, name: str, lines: Sequence[int] | np.ndarray, places: list[int]
+        self,
+        texts: list[str],
+        rule: FieldRule,
+        name: str,
+        lines: Sequence[int] | np.ndarray,
+        places: list[int],
     ) -> tuple[list[str], np.ndarray]:
         known = rule.printed_factors()
         bare, factors = [], []

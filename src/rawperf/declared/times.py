@@ -50,9 +50,7 @@ class Clock:
                 else "absolute"
             )
 
-    def given(
-        self, cells: Any, plus: Any, lines: Sequence[int] | np.ndarray
-    ) -> np.ndarray:
+    def given(self, cells: Any, plus: Any, lines: Sequence[int] | np.ndarray) -> np.ndarray:
         """Seconds of times that the file holds, as texts or numbers; `plus` is added to each.
 
         Raises `FormatError` at a time that is missing or none of its format, or that no clock
@@ -63,7 +61,10 @@ class Clock:
         name = f"the time {time.field}" if time.field is not None else "the time"
         if time.format is not None:
             t = np.array(
-                [self._text(cell, name, line) for cell, line in zip(_texts(cells), lines, strict=True)],
+                [
+                    self._text(cell, name, line)
+                    for cell, line in zip(_texts(cells), lines, strict=True)
+                ],
                 dtype=float,
             )
         else:
