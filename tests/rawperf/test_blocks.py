@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.raw_files import write
 from rawperf import RECORD_COLUMNS, Format, Reading, all_formats, base, blocks_of, by_sample, pieces
+from rawperf.declared import read as declared_read
 from rawperf.base import Streaming, joined
 from rawperf.core.errors import FormatError
 from tests.rawperf.mutations import mutant
