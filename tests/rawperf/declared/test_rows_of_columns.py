@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from rawperf.core.errors import FormatError, StudyError
@@ -174,6 +177,28 @@ def test_a_bit_is_an_eighth_of_a_byte() -> None:
     assert conversion_factor("bit/s", "B/s") == 0.125
     assert conversion_factor("Mbit/s", "kB/s") == 125.0
     assert conversion_factor("Gbit", "bit") == 1e9
+
+
+def test_the_examples_of_the_manual_read_what_stands_above_them(root: Path) -> None:
+    page = (root / "docs" / "formats" / "declared.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    data = [
+        "".join(f"{line[2:]}\n" for line in block.splitlines() if line.startswith("# "))
+        for block in blocks
+    ]
+    data[1] += '"03/01/2026 10:00:00","85.20","4.30"\n'
+    assert [
+        rows(read(block, text), "entity", "field", "value")
+        for block, text in zip(blocks, data, strict=True)
+    ] == [
+        [("web-01", "cpu.time", 430000000.0)],
+        [("web01", "% Used", 85.2)],
+        [("node0", "numa_hit", 12637.0), ("node1", "numa_hit", 11074.0)],
+        [("", "%CPU", 12.5), ("web-01", "%CPU", 8.3), ("db-01", "%CPU", 4.2)],
+        [("", "[CPU]User%", 33.0)],
+        [("web", "used", 5.629 * 1024**2), ("web", "limit", 1.944 * 1024**3)],
+        [("", "sum/bits_per_second", 21387913781.1)],
+    ]
 
 
 @pytest.mark.parametrize(
