@@ -153,6 +153,12 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
             problem = f"no claim speaks of {len(silent)} point(s) of {exhibit.id}"
             found = ", ".join(silent[:3])
             report(study.document.error(problem, "exhibits", position, found=found, remedy=remedy))
+    for position, remark in enumerate(study.errata):
+        for name in remark.claims:
+            if name not in by_id:
+                problem = f"a remark is about {name!r}, which is no claim"
+                place = ("errata", position)
+                report(study.document.error(problem, *place, remedy=did_you_mean(name, by_id)))
     for position, finding in enumerate(study.findings):
         for name in dict.fromkeys((*finding.claims, *finding.numbers)):
             place = ("findings", position)

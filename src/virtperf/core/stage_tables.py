@@ -40,7 +40,7 @@ POINTS = Table(
 the text alone allows (low_text, high_text), the claims that set low and high. Where nothing sets a
 limit it is infinite. `pieces` and
 `pieces_text` are the same ranges where they have gaps: low1, high1, low2, high2, ... in ascending
-order, the union over all cheapest ways to resolve contradictions."""
+order, the union over all smallest ways to resolve contradictions."""
 
 RANGES = Table(
     "ranges.parquet",

@@ -30,7 +30,7 @@ class Study(Model):
         ranges are computed.
     `findings`: the most important first. `headline_figure`: the figure that stands for the study.
     `conventions`: what we had to add to the paper's description to be able to compute. `errata`:
-        mistakes of the paper.
+        mistakes of the paper, with the claims that each is about.
     `example_report`: whether reports/example-<id>.html shows the runs below examples/<id>.
     `systems`: what was run on what, with the year, such as "z/VM 5.3 on z9, 2009": its name
         wherever studies stand side by side.
@@ -64,7 +64,7 @@ class Study(Model):
     workload: dict[str, Any] = {}
     procedure: parts.Procedure = parts.Procedure()
     segments: tuple[parts.Segment, ...] = ()
-    errata: tuple[Annotated[str, Field(min_length=10)], ...] = ()
+    errata: tuple[parts.Erratum, ...] = ()
     _document: Document = PrivateAttr()
 
     @model_validator(mode="after")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from rawperf.core.model import (
     Count,
@@ -157,6 +157,26 @@ class Finding(Model):
     def numbers(self) -> tuple[str, ...]:
         """The claims whose numbers it tells."""
         return tuple(re.findall(r"\{([a-z0-9-]+)\}", self.says))
+
+
+class Erratum(Model):
+    """A mistake of the paper, or a place where it is unclear; `claims` are those that it is about.
+
+    Written as text alone where no claim is about it.
+    """
+
+    says: Annotated[str, Field(min_length=10)]
+    claims: Texts = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _text_alone(cls, value: Any) -> Any:
+        return {"says": value} if isinstance(value, str) else value
+
+    @field_validator("says")
+    @classmethod
+    def _one_line(cls, value: str) -> str:
+        return " ".join(value.split())
 
 
 class Condition(Model):

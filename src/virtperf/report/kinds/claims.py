@@ -29,7 +29,6 @@ _ORDER = (
     "undecided",
     "reproduced",
 )
-_SAID = ("once", "twice")
 _NUMBERS = (
     "claim",
     "text_verdict",
@@ -145,13 +144,9 @@ def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
 
 def _saying(claim: Claim) -> Words:
     reading = [Span(text=f"Read as: {claim.reading}", style="small")] if claim.reading else []
-    often = (
-        _SAID[claim.times_said - 1]
-        if claim.times_said <= len(_SAID)
-        else f"{claim.times_said} times"
-    )
+    often = "Said once" if claim.n_places == 1 else f"Said in {claim.n_places} places"
     where = "; ".join(claim.sections) + (". " if claim.sections else "")
-    folded = Span(text=f"{where}Its name here: {claim.id}", style="folded", summary=f"Said {often}")
+    folded = Span(text=f"{where}Its name here: {claim.id}", style="folded", summary=often)
     return (claim.says, *reading, folded)
 
 

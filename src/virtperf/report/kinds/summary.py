@@ -15,7 +15,7 @@ from virtperf.report.data import StudyData
 from virtperf.report.key_numbers import best_known, reach
 from virtperf.report.kinds import Context, Figure, Kind, kind_of, note, register
 from virtperf.report.kinds._figure import drawing
-from virtperf.report.kinds.contradictions import places
+from virtperf.report.kinds.contradictions import of_the_paper, places
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
@@ -25,10 +25,10 @@ from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Finding
 
 VERDICT_WORDS = {
-    "contradicted": "Another statement of the paper disagrees",
-    "depends": "The paper's other statements contradict each other about it",
-    "independent": "Stated; the paper's other statements leave it open",
-    "corroborated": "Stated; the paper's other statements imply it",
+    "contradicted": "In conflict with another statement of the paper",
+    "depends": "In conflict: the paper's other statements contradict each other about it",
+    "independent": "Said once",
+    "corroborated": "Follows from the paper's other statements, too",
 }
 """How sure a finding is, by the verdict on its claims; the first that one of them has counts for
 all.
@@ -103,7 +103,10 @@ def _finding(
     from_text = {text for text, _ in verdicts}
     sure = next((word for word in VERDICT_WORDS if word in from_text), "")
     says = Span(text=_filled(data, finding.says, known), style="strong")
-    parts: list[str | Span] = [says, f" {VERDICT_WORDS.get(sure, 'Not judged yet')}"]
+    words, places_ = VERDICT_WORDS.get(sure, "Not judged yet"), min(c.n_places for c in claims)
+    if sure == "independent" and places_ > 1:
+        words = f"Said in {places_} places"
+    parts: list[str | Span] = [says, f" {words}"]
     against = {
         n
         for claim in claims
@@ -168,10 +171,10 @@ def _facts(context: Context) -> tuple[Fact, ...]:
             note=f"{alone}{bare.open_ended} have no upper limit in the text",
         ),
         Fact(
-            value=str(len(data.contradictions.get("conflicts", ()))),
-            label="sets of statements that cannot all hold",
-            note=f"{text['contradicted'] + text['depends']} of {plural(len(data.paper_claims), 'claim')} "
-            f"take part in one; {text['corroborated']} are implied by others",
+            value=str(len(of_the_paper(data))),
+            label="contradictions among the paper's statements",
+            note=f"of {plural(len(data.paper_claims), 'claim')} {text['corroborated']} follow from "
+            "others",
         ),
         Fact(
             value=str(runs),
