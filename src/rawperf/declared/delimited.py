@@ -6,6 +6,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -229,7 +230,7 @@ def _melt(columns: dict[str, list[str]], lines: list[int], melted: Melted) -> Ch
     """Rows of one entity each, made of rows that hold several, in the file's order."""
     gone = _sources(melted)
     count, each = len(lines), len(melted)
-    cells: dict[str, list[str | None]] = {
+    cells: dict[str, list[Any]] = {
         name: [cell for cell in column for _ in range(each)]
         for name, column in columns.items()
         if name not in gone

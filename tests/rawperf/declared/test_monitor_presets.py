@@ -1,7 +1,7 @@
 """Presets for monitors of guests, containers and machines, and for load generators.
 
 Files of virsh, numastat, diskstats, collectl, dstat, nmon, the node exporter and iperf3 are the tools' own; those of
-virt-top, kvm_stat, esxtop, docker, podman, turbostat, k6 and wrk2 were keyed in after the tools' documentation
+virt-top, kvm_stat, esxtop, docker, podman, turbostat, k6 and wrk2 are written by hand in the form of their output
 (tests/rawperf/samples/README.md).
 """
 
