@@ -26,10 +26,12 @@ LONGEST_WORD = 18
 LIMIT_BYTES = 2_000_000
 PAGES = {
     "index.html": "Studies",
+    "synthesis.html": "Answers",
     "claims.html": "Claims",
     "contradictions.html": "Contradictions",
     "quality.html": "Data quality",
     "methods.html": "Methods",
+    "glossary.html": "Glossary",
 }
 """The pages that the navigation of the site names."""
 
@@ -65,6 +67,7 @@ def equip(made: Environment) -> None:
         "VERDICTS": VERDICTS,
         "PROVENANCES": {str(p): p.words for p in Provenance},
         "palette": palette,
+        "PAGES": PAGES,
     }
 
 
@@ -116,7 +119,6 @@ def page(
     values |= {
         "scripts": code,
         "policy": policy,
-        "PAGES": PAGES,
         "name": name,
         "title": title,
         "wide": wide,

@@ -20,7 +20,12 @@ from virtperf.report.html.record import address
 from virtperf.report.html.site.gather import MEASURED, StudyFacts
 from virtperf.report.html.templating import page
 from virtperf.report.key_numbers import TEXT_VERDICTS
-from virtperf.report.kinds.contradictions import set_aside
+from virtperf.report.kinds.contradictions import (
+    depending,
+    entries,
+    points_by_claim,
+    set_aside,
+)
 from virtperf.report.records import Numbers
 from virtperf.report.wording import exhibit_name
 from virtperf.study.claims import Claim
@@ -50,9 +55,17 @@ def overview_page(studies: Sequence[StudyFacts]) -> str:
     """How many claims each paper has by verdict, and those that contradict their paper however it
     is read.
     """
-    found = [
-        (facts, [(claim, said(claim, facts.data)) for claim in sure(facts)]) for facts in studies
-    ]
+    found = []
+    for facts in studies:
+        claims = [(claim, said(claim, facts.data)) for claim in ordered(facts, sure(facts))]
+        matter = depended_on(facts)
+        found.append(
+            (
+                facts,
+                [pair for pair in claims if pair[0].id in matter],
+                [pair for pair in claims if pair[0].id not in matter],
+            )
+        )
     return page(
         "claims",
         "Claims",
@@ -61,7 +74,7 @@ def overview_page(studies: Sequence[StudyFacts]) -> str:
         by_text=TEXT_VERDICTS,
         by_runs=MEASURED,
         sure=found,
-        count=sum(len(claims) for _, claims in found),
+        count=sum(len(claims) + len(minor) for _, claims, minor in found),
     )
 
 
@@ -77,9 +90,44 @@ def sure(facts: StudyFacts) -> Iterator[Claim]:
             yield claim
 
 
+def depended_on(facts: StudyFacts) -> set[str]:
+    """Claims of contradictions on which plotted points depend."""
+    set_by = points_by_claim(facts.data)
+    return {
+        claim
+        for entry in entries(facts.data)
+        if depending(entry, set_by)
+        for conflict in entry["conflicts"]
+        for claim in conflict
+    }
+
+
+def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
+    """Claims by what they change: those first that other claims or runs exclude, then those that
+    narrow the ranges of plotted points most; else in their order.
+    """
+    disputed = {c for entry in entries(facts.data) for conflict in entry["conflicts"] for c in conflict}
+    matter = depended_on(facts)
+    set_by = points_by_claim(facts.data)
+
+    def rank(claim: Claim) -> tuple[bool, bool, float, int]:
+        result = facts.data.result(claim.id)
+        against = claim.id in disputed or result.get("measured_verdict") == "refuted"
+        matters = claim.id in matter or claim.id in set_by
+        share = float(result.get("information") or 0.0)
+        return (
+            not (against and matters),
+            not matters,
+            -share if math.isfinite(share) else 0.0,
+            -len(set_by.get(claim.id, ())),
+        )
+
+    return sorted(claims, key=rank)
+
+
 def study_page(facts: StudyFacts) -> str:
     """The claims of one paper; rows carry what filters look at in data attributes."""
-    rows = [_row(facts, claim) for claim in facts.data.paper_claims]
+    rows = [_row(facts, claim) for claim in ordered(facts, facts.data.paper_claims)]
     numbers = _numbers(facts, rows)
     return page(
         "study_claims",

@@ -1,6 +1,4 @@
-"""What the site says of each study: its data, its points, its exhibits, and the counts of its
-verdicts.
-"""
+"""What the site says of each study: its data, its points, and the counts of its verdicts."""
 
 from __future__ import annotations
 
@@ -8,9 +6,8 @@ from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.data import load
-from virtperf.report.html.notebooks import records_of
 from virtperf.report.html.record import Place
-from virtperf.report.key_numbers import MEASURED_VERDICTS, best_known, reach
+from virtperf.report.key_numbers import MEASURED_VERDICTS, reach
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Record
 
@@ -20,10 +17,9 @@ MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
 class StudyFacts:
     """One study as the site shows it; all that it has is read at once.
 
-    `text` and `measured` count claims of the paper by verdict, without our assumptions; `shown` are
-    the records of the executed notebook by id. With a `prefix` of file names they are the study with
-    something else shown, such as its example runs. Raises `VirtperfError` where a file can't be read,
-    or the notebook was executed by another version.
+    `text` and `measured` count claims of the paper by verdict, without our assumptions. With a
+    `prefix` of file names it is the study with something else shown, such as its example runs.
+    Raises `VirtperfError` where a file can't be read.
     """
 
     def __init__(
@@ -35,20 +31,6 @@ class StudyFacts:
         self.id, self.title = self.data.study.id, str(self.data.study.data["title"])
         self.reach = reach(self.data, assumptions=self.context.assumptions)
         self.text, self.measured = verdict_counts(self.data)
-        self.shown: dict[str, Record] = {}
-        for record in records_of(layout.executed(prefix + study)):
-            self.shown.setdefault(record.id, record)
-
-    @property
-    def headline_figure(self) -> Record | None:
-        """The exhibit that stands for the study: `headline_figure` of study.yaml, else the figure whose
-        points are known best.
-
-        Without a drawing of it the first exhibit that has one.
-        """
-        drawn = {name: record for name, record in self.shown.items() if record.drawing is not None}
-        named = self.data.study.headline_figure or best_known(self.data)
-        return drawn.get(named, next(iter(drawn.values()), None))
 
     @property
     def place(self) -> Place:
