@@ -40,7 +40,8 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     `assumptions` False takes the text alone. low_text, high_text: without our assumptions. pieces,
     pieces_text: the same as lists low, high, low, high, ... of disjoint ranges. printed,
     printed_half_width: the number that the paper prints, NaN where it prints none. low_by, high_by,
-    low_text_by, high_text_by: ids of the claims that set the limits. reference: whether the value is what it is by convention.
+    low_text_by, high_text_by: ids of the claims that set the limits. reference: whether the value is
+    what it is by convention.
     """
     figure = _figure(data, exhibit)
     known = data.points[data.points["exhibit"] == figure.id]

@@ -150,7 +150,10 @@ def record(context: Context) -> Record:
         Paragraph(words=f"{lead}{excluded}. {RULE}"),
         *((Paragraph(words=WIDER),) if data.contradictions.get("may_be_wider") else ()),
         *((_grid("Contradictions", rows[:shown], 1),) if shown else ()),
-        *((Folded(summary=minor, blocks=(_grid(minor, rows[shown:], shown + 1),)),) * bool(without)),
+        *(
+            (Folded(summary=minor, blocks=(_grid(minor, rows[shown:], shown + 1),)),)
+            * bool(without)
+        ),
         Folded(summary="All sets of claims, and the arithmetic", blocks=tuple(details)),
     ]
     members = dict.fromkeys(c for e in found for conflict in e["conflicts"] for c in conflict)

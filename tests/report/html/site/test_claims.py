@@ -30,7 +30,7 @@ def rows(page: Parsed) -> dict[str, dict[str, str]]:
 def test_rows_carry_what_filters_look_at(page: Parsed) -> None:
     found = rows(page)
     # disputed ones first, then by how much they narrow ranges
-    assert list(found) == ["claim-flat", "claim-best-at-8", "claim-more-at-8", "claim-busy"]
+    assert list(found) == ["claim-more-at-8", "claim-flat", "claim-best-at-8", "claim-busy"]
     more = found["claim-more-at-8"]
     assert (more["data-exhibit"], more["data-kind"]) == ("figure-2", "percent_change")
     assert more["data-verdict"] == "corroborated|refuted"

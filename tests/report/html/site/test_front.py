@@ -128,7 +128,9 @@ def test_a_word_is_linked_where_it_is_met_first(facts: StudyFacts) -> None:
     term = Term(term="toy", says="A small study to look at.")
     glossary = Glossary(groups=(TermGroup(title="Words", terms=(term,)),))
     told = copy.copy(facts)
-    finding = Finding.model_validate({"says": "A toy is a toy.", "rests_on": ["more-at-8"]})
+    finding = Finding.model_validate(
+        {"says": "A toy remains a toy, whatever it is.", "rests_on": ["more-at-8"]}
+    )
     study = facts.data.study.model_copy(update={"findings": (finding,)})
     told.data = replace(facts.data, study=study)
     assert Parsed(front_page([told], glossary=glossary)).links.count("glossary.html#term-toy") == 1

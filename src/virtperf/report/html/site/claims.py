@@ -106,7 +106,9 @@ def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
     """Claims by what they change: those first that other claims or runs exclude, then those that
     narrow the ranges of plotted points most; else in their order.
     """
-    disputed = {c for entry in entries(facts.data) for conflict in entry["conflicts"] for c in conflict}
+    disputed = {
+        c for entry in entries(facts.data) for conflict in entry["conflicts"] for c in conflict
+    }
     matter = depended_on(facts)
     set_by = points_by_claim(facts.data)
 

@@ -17,6 +17,7 @@ from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.contradictions import of_the_paper
 
+
 def contradictions_page(studies: Sequence[StudyFacts]) -> str:
     """One section a study, with the smallest sets of claims that cannot all hold."""
     records = distinct(
