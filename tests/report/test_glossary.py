@@ -59,6 +59,12 @@ def test_the_repositorys_words_are_read_and_stand_on_their_page(root: Path) -> N
     assert {f"provenance-{slug(kind)}" for kind in Provenance} <= set(page.ids)
 
 
+def test_a_spelling_belongs_to_one_word() -> None:
+    term = {"term": "time", "says": "What a clock shows."}
+    with pytest.raises(ValueError, match="'time' stands twice"):
+        Glossary.model_validate({"groups": [{"title": "Words", "terms": [term, term]}]})
+
+
 def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "glossary.yaml"
     path.write_text("groups:\n  - title: Words\n    terms:\n      - {term: IFL, says: no}\n")

@@ -7,8 +7,9 @@ from functools import cached_property
 from pathlib import Path
 
 from markupsafe import Markup, escape
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from rawperf.core.errors import Report, stop
 from rawperf.core.model import Model, load_model
 from virtperf.report.wording import printable, slug
 
@@ -37,6 +38,13 @@ class Glossary(Model):
     """All of `docs/glossary.yaml`."""
 
     groups: tuple[TermGroup, ...] = ()
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Glossary:
+        spelled = [s for g in self.groups for t in g.terms for s in (t.term, *t.also)]
+        if twice := [spelling for spelling in spelled if spelled.count(spelling) > 1]:
+            raise ValueError(f"{twice[0]!r} stands twice")
+        return self
 
     @cached_property
     def _spellings(self) -> dict[str, Term]:
@@ -96,8 +104,8 @@ class Glossary(Model):
 NO_WORDS = Glossary()
 
 
-def load_glossary(path: Path) -> Glossary:
+def load_glossary(path: Path, report: Report = stop) -> Glossary:
     """Read the file; without one there are no terms. Raises `StudyError` with file, line and place
     as `load_model` does.
     """
-    return load_model(path, Glossary)[0] if path.is_file() else NO_WORDS
+    return load_model(path, Glossary, report)[0] if path.is_file() else NO_WORDS

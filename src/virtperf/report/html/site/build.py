@@ -43,7 +43,7 @@ def build_site(
     pages = {
         "index.html": front_page(studies, synthesis, parameters.level, glossary),
         "claims.html": claims.overview_page(papers),
-        "contradictions.html": overview.contradictions_page(papers),
+        "contradictions.html": overview.contradictions_page(papers, glossary),
         "quality.html": quality.overview_page(studies),
         "methods.html": overview.methods_page(
             layout.root / "docs", load_metrics(layout.metrics).metrics
@@ -62,15 +62,16 @@ def build_study_pages(
     Raises as `build_site` does.
     """
     facts = StudyFacts(layout, parameters, study, prefix)
+    glossary = load_glossary(layout.glossary)
     entries = list(traces(facts.data, assumptions=facts.context.assumptions))
     pages = {
         f"quality-{prefix}{study}.html": quality.study_page(facts),
-        f"trace-{prefix}{study}.html": trace.trace_page(facts, entries),
+        f"trace-{prefix}{study}.html": trace.trace_page(facts, entries, glossary),
     }
     if not prefix:
         pages[f"trace-{study}.json"] = json_text([asdict(entry) for entry in entries])
     if facts.data.study.kind == "paper" and not prefix:
-        pages[f"claims-{study}.html"] = claims.study_page(facts)
+        pages[f"claims-{study}.html"] = claims.study_page(facts, glossary)
     return _write(pages, out)
 
 

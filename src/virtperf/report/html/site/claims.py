@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from virtperf.report.claim_words import Said, said
+from virtperf.report.glossary import NO_WORDS, Glossary
 from virtperf.report.html.record import address
 from virtperf.report.html.site.gather import MEASURED, StudyFacts
 from virtperf.report.html.templating import page
@@ -127,7 +128,7 @@ def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
     return sorted(claims, key=rank)
 
 
-def study_page(facts: StudyFacts) -> str:
+def study_page(facts: StudyFacts, glossary: Glossary = NO_WORDS) -> str:
     """The claims of one paper; rows carry what filters look at in data attributes."""
     rows = [_row(facts, claim) for claim in ordered(facts, facts.data.paper_claims)]
     numbers = _numbers(facts, rows)
@@ -138,6 +139,7 @@ def study_page(facts: StudyFacts) -> str:
         scripts=("claims.js",),
         wide=True,
         facts=facts,
+        words=glossary.used_in(" ".join(row.claim.says for row in rows)),
         rows=rows,
         measured=any(facts.measured[word] for word in MEASURED),
         filters=_filters(rows, facts),

@@ -10,7 +10,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from rawperf.core.metrics import Metric
-from virtperf.report.glossary import Glossary
+from virtperf.report.glossary import NO_WORDS, Glossary
 from virtperf.report.html.markdown import Writer
 from virtperf.report.html.record import distinct, record_html
 from virtperf.report.html.site.gather import StudyFacts
@@ -18,7 +18,7 @@ from virtperf.report.html.templating import page
 from virtperf.report.kinds.contradictions import of_the_paper
 
 
-def contradictions_page(studies: Sequence[StudyFacts]) -> str:
+def contradictions_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_WORDS) -> str:
     """One section a study, with the smallest sets of claims that cannot all hold."""
     records = distinct(
         (facts.record("contradictions") for facts in studies), taken=[facts.id for facts in studies]
@@ -27,7 +27,15 @@ def contradictions_page(studies: Sequence[StudyFacts]) -> str:
         (facts, len(of_the_paper(facts.data)), record_html(record, place=facts.place))
         for facts, record in zip(studies, records, strict=True)
     ]
-    return page("contradictions", "Contradictions", name="contradictions.html", sections=sections)
+    named = {claim for record in records for claim in record.claims}
+    says = (c.says for facts in studies for c in facts.data.claims or () if c.id in named)
+    return page(
+        "contradictions",
+        "Contradictions",
+        name="contradictions.html",
+        words=glossary.used_in(" ".join(says)),
+        sections=sections,
+    )
 
 
 def glossary_page(glossary: Glossary) -> str:
