@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 from rawperf.core.errors import VirtperfError
 from virtperf.core.provenance import Provenance
 from virtperf.report import palette
-from virtperf.report.wording import VERDICTS, exhibit_name, plural, pretty, printable, slug
+from virtperf.report.wording import OF_MANY, VERDICTS, exhibit_name, plural, pretty, printable, slug
 
 TEMPLATES = Path(__file__).parent / "templates"
 LONGEST_WORD = 18
@@ -65,6 +65,7 @@ def equip(made: Environment) -> None:
     }
     made.globals |= {
         "VERDICTS": VERDICTS,
+        "OF_MANY": OF_MANY,
         "PROVENANCES": {str(p): p.words for p in Provenance},
         "palette": palette,
         "PAGES": PAGES,

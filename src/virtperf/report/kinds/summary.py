@@ -19,7 +19,7 @@ from virtperf.report.kinds.contradictions import of_the_paper, places
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
-from virtperf.report.wording import exhibit_name, joined, plural, pretty
+from virtperf.report.wording import OF_MANY, exhibit_name, joined, plural, pretty
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Finding
@@ -33,8 +33,6 @@ VERDICT_WORDS = {
 """How sure a finding is, by the verdict on its claims; the first that one of them has counts for
 all.
 """
-OF_MANY = {"holds here": "hold here", "does not hold here": "do not hold here"}
-"""Verdicts as they are said of several claims."""
 MAX_HYPOTHESES = (
     8  # hypotheses that the head of a report answers; all of them stand in their own section
 )

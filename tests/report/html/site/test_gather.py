@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from virtperf.report.html.site.gather import StudyFacts
+import copy
+from types import SimpleNamespace
+
+from virtperf.report.html.site.gather import StudyFacts, asked_again
+from virtperf.study.hypotheses import Hypothesis
 
 
 def test_claims_and_verdicts_are_those_of_the_paper(facts: StudyFacts) -> None:
@@ -23,3 +27,18 @@ def test_links_of_records_lead_to_the_report_and_to_all_claims(facts: StudyFacts
     assert place.address("claim:bends-down", "toy") == "toy.html#claim-bends-down"
     assert place.address("exhibit:figure-2", "toy") == "toy.html#figure-2"
     assert place.address("trace:toy/figure-2/a/4", "toy") == "trace-toy.html#figure-2-a-4"
+
+
+def test_a_claim_that_a_measured_study_asks_again_counts_for_the_paper(facts: StudyFacts) -> None:
+    claim = next(c for c in facts.data.paper_claims if c.id == "more-at-8")
+    said = {name: getattr(claim, name) for name in ("id", "kind", "says", "value", "instances")}
+    hypothesis = Hypothesis.model_construct(
+        **said, assumed=False, origin=SimpleNamespace(study="a-paper", claim="first")
+    )
+    other = copy.copy(facts)
+    other.data = SimpleNamespace(
+        paper_claims=(hypothesis,), result=lambda _: {"measured_verdict": "holds here"}
+    )
+    (asked,) = asked_again("a-paper", [facts, other])
+    assert (asked.study, dict(asked.verdicts)) == ("toy", {"holds here": 1})
+    assert list(asked_again("another", [facts, other])) == []

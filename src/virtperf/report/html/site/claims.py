@@ -18,7 +18,7 @@ import pandas as pd
 from virtperf.report.claim_words import Said, said
 from virtperf.report.glossary import NO_WORDS, Glossary
 from virtperf.report.html.record import address
-from virtperf.report.html.site.gather import MEASURED, StudyFacts
+from virtperf.report.html.site.gather import ANSWERED, MEASURED, StudyFacts, asked_again
 from virtperf.report.html.templating import page
 from virtperf.report.key_numbers import TEXT_VERDICTS
 from virtperf.report.kinds.contradictions import (
@@ -52,10 +52,11 @@ class Row:
     seen: Mapping[str, str]
 
 
-def overview_page(studies: Sequence[StudyFacts]) -> str:
-    """How many claims each paper has by verdict, and those that contradict their paper however it
-    is read.
+def overview_page(every: Sequence[StudyFacts]) -> str:
+    """How many claims each paper has by verdict, also where measured studies ask them again, and
+    those that contradict their paper however it is read.
     """
+    studies = [facts for facts in every if facts.data.study.kind == "paper"]
     found = []
     for facts in studies:
         claims = [(claim, said(claim, facts.data)) for claim in ordered(facts, sure(facts))]
@@ -72,6 +73,8 @@ def overview_page(studies: Sequence[StudyFacts]) -> str:
         "Claims",
         name="claims.html",
         studies=studies,
+        asked_again={facts.id: list(asked_again(facts.id, every)) for facts in studies},
+        answered=ANSWERED,
         by_text=TEXT_VERDICTS,
         by_runs=MEASURED,
         sure=found,

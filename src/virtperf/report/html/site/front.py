@@ -6,34 +6,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from virtperf.report.glossary import NO_WORDS, Glossary
-from virtperf.report.html.site.gather import StudyFacts
+from virtperf.report.html.site.gather import ANSWERED, Asked, StudyFacts, asked_again
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.contradictions import of_the_paper
-from virtperf.report.kinds.summary import OF_MANY, certainty, finding_text
+from virtperf.report.kinds.summary import certainty, finding_text
 from virtperf.report.synthesis.definition import SynthesisFile
 from virtperf.report.synthesis.values import REFERENCE, Value, values
 from virtperf.report.wording import plural
-from virtperf.study.hypotheses import Hypothesis
 
 AXIS_END = 2.2
 """The end of the figure's axis of ratios; what lies beyond is an arrow."""
 TICKS = (0.0, 0.5, 1.0, 1.5, 2.0)
-ANSWERED = ("holds here", "does not hold here", "undecided")
-"""Verdicts on a hypothesis that runs have tested."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A measured study that asks claims of another one again, and how many have which verdict."""
-
-    study: str
-    verdicts: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -110,7 +98,6 @@ def front_page(
         lines=lines,
         answers=list(_answers(studies, file, level)) if file is not None else [],
         answered=ANSWERED,
-        words_of_many=OF_MANY,
         ticks=[(f"{tick:g}", percent(tick)) for tick in TICKS],
         one=percent(1),
         level=level,
@@ -147,7 +134,7 @@ def _line(facts: StudyFacts, studies: Sequence[StudyFacts]) -> Line:
         sure=sure,
         more=tuple(_more(facts)),
         runs=int(runs),
-        asked=tuple(_asked(facts.id, studies)),
+        asked=tuple(asked_again(facts.id, studies)),
     )
 
 
@@ -171,20 +158,6 @@ def _more(facts: StudyFacts) -> Iterator[str]:
         yield f"{facts.reach.within[0]} of {facts.reach.points} points within ±5 %"
     if facts.data.contradictions:
         yield plural(len(of_the_paper(facts.data)), "contradiction")
-
-
-def _asked(study: str, studies: Sequence[StudyFacts]) -> Iterator[Asked]:
-    """The measured studies that ask claims of `study` again."""
-    for other in studies:
-        verdicts = Counter(
-            str(other.data.result(claim.id).get("measured_verdict") or "no measurement")
-            for claim in other.data.paper_claims
-            if isinstance(claim, Hypothesis)
-            and claim.origin is not None
-            and claim.origin.study == study
-        )
-        if verdicts:
-            yield Asked(other.id, verdicts)
 
 
 def _answers(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.report.claim_words import verdict_counts
@@ -10,8 +14,11 @@ from virtperf.report.html.record import Place
 from virtperf.report.key_numbers import MEASURED_VERDICTS, reach
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Record
+from virtperf.study.hypotheses import Hypothesis
 
 MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
+ANSWERED = ("holds here", "does not hold here", "undecided")
+"""Verdicts on a hypothesis that runs have tested."""
 
 
 class StudyFacts:
@@ -41,3 +48,25 @@ class StudyFacts:
     def record(self, kind: str) -> Record:
         """An exhibit that speaks of the whole study, such as ``quality``."""
         return kinds()[kind].record(self.context)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A measured study that asks claims of another one again, and how many have which verdict."""
+
+    study: str
+    verdicts: Mapping[str, int]
+
+
+def asked_again(study: str, studies: Sequence[StudyFacts]) -> Iterator[Asked]:
+    """The measured studies that ask claims of `study` again."""
+    for other in studies:
+        verdicts = Counter(
+            str(other.data.result(claim.id).get("measured_verdict") or "no measurement")
+            for claim in other.data.paper_claims
+            if isinstance(claim, Hypothesis)
+            and claim.origin is not None
+            and claim.origin.study == study
+        )
+        if verdicts:
+            yield Asked(other.id, verdicts)
