@@ -148,7 +148,7 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
         silent = []
         with suppress(ValueError):  # an unknown level, of which loading has told
             silent = [q.key() for _, _, q in study.points(exhibit) if q not in spoken]
-        if silent and not exhibit.marks:
+        if silent and not exhibit.marks and study.artifact is None:
             remedy = "take them out of the series, or encode what the paper says of them"
             problem = f"no claim speaks of {len(silent)} point(s) of {exhibit.id}"
             found = ", ".join(silent[:3])

@@ -269,6 +269,21 @@ TIMELINES = Table(
 """One row a sample of a figure over time, summed over its entities: of every provenance the first
 run at the figure's condition, in the order measured, example."""
 
+DISTRIBUTIONS = Table(
+    "distributions.parquet",
+    "runs",
+    {
+        "exhibit": TEXT,
+        "series": TEXT,
+        "unit": TEXT,
+        "provenance": TEXT,
+        "run_id": TEXT,
+        "value": NUMBER,
+    },
+)
+"""One row an independent sample of a figure of distributions, ascending within its series, in the
+unit of the series' quantity."""
+
 THUMBNAILS = Table(
     "thumbnails.parquet",
     "runs",
@@ -323,6 +338,23 @@ VERDICTS = Table(
 the interval that decides, how many runs of every condition would decide where it is undecided
 (infinite for more than 1,000), the reason. Limits are missing where runs were not repeated, and
 infinite where a divisor is not clearly different from zero."""
+
+VERDICTS_ELSEWHERE = Table(
+    "verdicts-elsewhere.parquet",
+    "runs",
+    {
+        "claim": TEXT,
+        "level": LEVEL,
+        "measured_verdict": TEXT,
+        "estimate": NUMBER,
+        "estimate_low": NUMBER,
+        "estimate_high": NUMBER,
+        "reason": TEXT,
+    },
+    digits=7,
+)
+"""One row a claim and other level of the factor that the study names in `judged_over`: the verdict
+by the runs there. Empty where a study names none."""
 
 EXAMPLE_VERDICTS = replace(VERDICTS, file="example-verdicts.parquet")
 """The same of example runs, shown by reports with `show_examples` only."""

@@ -49,10 +49,12 @@ class StudyData:
     means: pd.DataFrame
     lineage: pd.DataFrame
     timelines: pd.DataFrame
+    distributions: pd.DataFrame
     thumbnails: pd.DataFrame
     audits: pd.DataFrame
     index: dict[str, Any]
     verdicts: pd.DataFrame
+    verdicts_elsewhere: pd.DataFrame
     missing: tuple[str, ...]
 
     def result(self, claim_id: str) -> dict[str, Any]:
@@ -194,9 +196,11 @@ def load(
         means=of_runs(stage_tables.MEANS),
         lineage=of_runs(stage_tables.LINEAGE),
         timelines=of_runs(stage_tables.TIMELINES),
+        distributions=of_runs(stage_tables.DISTRIBUTIONS),
         thumbnails=of_runs(stage_tables.THUMBNAILS),
         audits=of_runs(stage_tables.AUDITS),
         index=index,
         verdicts=frame("verdicts", judged),
+        verdicts_elsewhere=frame("verdicts", stage_tables.VERDICTS_ELSEWHERE),
         missing=tuple(missing),
     )

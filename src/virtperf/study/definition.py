@@ -37,6 +37,8 @@ class Study(Model):
     `names`: what facts of machines, guests, networks, workload and procedure are called whose names
         are no words.
     `inputs`: raw formats of the study's own.
+    `artifact`: whose measurement the runs are, where the paper's authors published them.
+    `judged_over`: a factor at whose other levels the paper's claims are judged again.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")
@@ -55,6 +57,8 @@ class Study(Model):
     headline_figure: str | None = None
     example_report: bool = False
     inputs: tuple[Declaration, ...] = ()
+    artifact: parts.Artifact | None = None
+    judged_over: str = ""
     systems: dict[str, Annotated[str, Field(min_length=3)]] = {}
     machines: dict[str, parts.Machine] = {}
     guests: dict[str, parts.Guest] = {}
@@ -229,6 +233,9 @@ def _with_marks(study: Study, exhibit: Exhibit) -> Exhibit:
     return exhibit.model_copy(update={"series": series})
 
 
+_NO_FACTOR = Factor.model_validate({"<name>": "none", "levels": ["none"]})
+
+
 def _check(study: Study, report: Report) -> None:
     """What one part of `study.yaml` says about another."""
     for name, factor in study.factors.items():
@@ -249,6 +256,14 @@ def _check(study: Study, report: Report) -> None:
                 if wrong := study.level_problem(known, level):
                     place = ("quantities", name, "observed", "at")
                     report(study.document.error(wrong.pop("problem"), *place, **wrong))
+        less = kind.observed_by.less if kind.observed_by else None
+        if less is not None and less not in study.factors:
+            expected = f"one of {', '.join(study.factors)}"
+            place = ("quantities", name, "observed", "less")
+            report(study.document.error(f"unknown factor {less!r}", *place, expected=expected))
+    if study.judged_over and study.factors.get(study.judged_over, _NO_FACTOR).default is None:
+        expected = "a factor with a default, at which the paper's claims are"
+        report(study.document.error("it names no such factor", "judged_over", expected=expected))
     if study.headline_figure not in (
         None,
         *(e.id for e in study.exhibits if e.series or e.spec.get("bars")),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from rawperf.core.model import Level
 from virtperf.core.mean import Mean
 from virtperf.core.numbers import as_precise, interval
 from virtperf.core.provenance import Provenance
@@ -23,6 +24,7 @@ from virtperf.verdicts.regions import (
     MAX_RUNS,
     Comparison,
     Outcome,
+    by_value,
     decide,
     runs_needed,
     together,
@@ -33,6 +35,8 @@ OF_A_CLAIM: Mapping[Outcome, str] = {
     Outcome.HOLDS: "reproduced",
     Outcome.FAILS: "refuted",
     Outcome.UNDECIDED: "undecided",
+    Outcome.AGREES: "value agrees",
+    Outcome.DIFFERS: "value differs",
     Outcome.UNMEASURED: "no measurement",
 }
 OF_A_HYPOTHESIS: Mapping[Outcome, str] = {
@@ -50,22 +54,34 @@ def _judged(
 
     Its number is, of several instances, the one that speaks most against it. A true statement
     fails, and a false one holds, with a probability of at most one minus `level`.
+
+    Runs that the paper's authors published are those of which the claim speaks: where no interval
+    decides, the value itself is compared with what the claim allows.
     """
     compared, total = comparisons(study, claim, means)
     whole = len(compared) == total
     outcome = decide(compared, level, whole=whole)
     if not compared:
         return outcome, {"reason": "no measured runs of all the conditions that it compares"}
+    if study.artifact and whole and outcome is Outcome.UNDECIDED:
+        outcome = by_value(compared)
     undecided = outcome is Outcome.UNDECIDED
     needed = runs_needed(compared, level, whole=whole) if undecided else math.nan
     at_once = 1 if outcome is Outcome.HOLDS else sum(each.known for each in compared)
     single = together(compared, level) if at_once > 1 else level
     shown = worst(compared, single)
     low, high = shown.interval(single)
-    reason = _measured(claim, shown, (low, high), level, at_once, told_apart=total > 1)
+    source = "the published data give" if study.artifact else "measured"
+    reason = _measured(claim, shown, (low, high), level, at_once, source, told_apart=total > 1)
     if not whole:
         reason += f"; {len(compared)} of its {total} comparisons were measured"
-    if undecided:
+    if outcome in (Outcome.AGREES, Outcome.DIFFERS):
+        reason += (
+            "; its interval reaches beyond that, so that the value alone is compared"
+            if shown.known
+            else "; one run shows no interval, so that the value alone is compared"
+        )
+    elif undecided and not study.artifact and not any(each.of_samples for each in compared):
         reason += _wanted(needed, repeated=all(each.known for each in compared))
     numbered = claim.kind in (*NUMBERED, "equivalence") or (claim.kind == "ordering" and total == 1)
     found = {"reason": reason, "runs_needed": needed}
@@ -82,6 +98,7 @@ def judge(
     *,
     level: float,
     provenance: Provenance = Provenance.MEASURED,
+    elsewhere: tuple[str, Level] | None = None,
 ) -> pd.DataFrame:
     """The table `VERDICTS`: text verdict, measured verdict, number, runs needed and the reason in
     words.
@@ -90,9 +107,12 @@ def judge(
     where nothing is undecided or known of the spread; infinite for more than `regions.MAX_RUNS` runs of
     every condition. `text_verdicts` is the table `CLAIMS`, None where the claims are hypotheses
     that no text states. Of `means`, the table `MEANS`, those of runs of this `provenance` in their own unit
-    are read.
+    are read. `elsewhere` is a factor and one of its levels: runs there stand in the place of those
+    at its default, at which the claims are.
     """
     words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
+    if elsewhere:
+        means = _moved(study, means, *elsewhere)
     measured = means[(means["provenance"] == provenance.value) & (means["scale"] == OWN_SCALE)]
     by_quantity = {
         quantity: mean for (quantity, *_), mean in means_by_quantity(study, measured).items()
@@ -118,12 +138,23 @@ def judge(
     return VERDICTS.frame(rows)
 
 
+def _moved(study: Study, means: pd.DataFrame, factor: str, level: Level) -> pd.DataFrame:
+    """The means of runs at one level of a factor, as if that were its default."""
+    there = means[means[factor].map(lambda own: own == level)]
+    moved = there.copy()
+    moved[factor] = pd.Series(
+        [study.factors[factor].default] * len(there), index=there.index, dtype=object
+    )
+    return moved
+
+
 def _measured(
     claim: Claim,
     shown: Comparison,
     ends: tuple[float, float],
     level: float,
     at_once: int,
+    source: str,
     *,
     told_apart: bool,
 ) -> str:
@@ -132,8 +163,11 @@ def _measured(
     """
     value, *limits = as_precise(shown.value, *ends)
     fewest, most = shown.runs
+    what = "sample" if shown.of_samples else "run"
     runs = (
-        f"{fewest} to {most} runs" if fewest < most else f"{fewest} run{'s' if fewest > 1 else ''}"
+        f"{fewest:,} to {most:,} {what}s"
+        if fewest < most
+        else f"{fewest:,} {what}{'s' if fewest > 1 else ''}"
     )
     region = ""
     if math.isfinite(ends[0]):
@@ -145,8 +179,8 @@ def _measured(
     unit = shown.unit or ""
     allowed = "more than 0" if shown.low == math.ulp(0.0) else interval(shown.low, shown.high, unit)
     origin = shown.means[0].origin
-    example = origin is not None and origin.provenance is Provenance.EXAMPLE
-    source = "example runs give" if example else "measured"
+    if origin is not None and origin.provenance is Provenance.EXAMPLE:
+        source = "example runs give"
     text = f"{at}{source} {value}{unit} ({region}{runs} per condition); the claim allows {allowed}"
     return f"{text} ({shown.remark})" if shown.remark else text
 

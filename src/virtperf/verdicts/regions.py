@@ -13,6 +13,9 @@ References
 Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24,
 295-300. Fieller, E. C. (1954). Some problems in interval estimation. J. R. Stat. Soc. B 16,
 175-185. Welch, B. L. (1947). The generalization of Student's problem. Biometrika 34, 28-35.
+Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures: a general
+approach. Stat. Med. 27, 1693-1702. Donner, A., Zou, G. Y. (2012). Closed-form confidence intervals
+for functions of the normal mean and standard deviation. Stat. Methods Med. Res. 21, 347-359.
 """
 
 from __future__ import annotations
@@ -33,11 +36,16 @@ ASSURANCE = 0.8  # probability with which as many runs as `runs_needed` says dec
 
 
 class Outcome(StrEnum):
-    """What measured runs say about a statement of a paper or a hypothesis."""
+    """What measured runs say about a statement of a paper or a hypothesis.
+
+    `AGREES` and `DIFFERS` are of the value alone, where no interval decides.
+    """
 
     HOLDS = "holds"
     FAILS = "fails"
     UNDECIDED = "undecided"
+    AGREES = "agrees"
+    DIFFERS = "differs"
     UNMEASURED = "unmeasured"
 
 
@@ -81,6 +89,11 @@ class Comparison:
         return min(counts), max(counts)
 
     @property
+    def of_samples(self) -> bool:
+        """Whether independent samples of one run stand in the place of runs."""
+        return any(mean.of_samples for mean in self.means)
+
+    @property
     def known(self) -> bool:
         """Whether there is an error: samples of one run do not show how far runs differ, two or
         more runs do.
@@ -93,9 +106,14 @@ class Comparison:
 
         Both ends are infinite where the divisor is not clearly different from zero. Degrees of
         freedom are Welch and Satterthwaite's at the estimate, at most `CAP` times the fewest.
+        Where independent samples stand in the place of runs, each number brings an interval of its
+        own, which need not be symmetric: they are combined by the squares of their distances
+        (Zou and Donner 2008; of a ratio Donner and Zou 2012).
         """
         if not self.known:
             return math.nan, math.nan
+        if self.of_samples:
+            return self._end(level, -1), self._end(level, 1)
         v = np.array([*(mean.se**2 for mean in self.means), 0.0])
         df = np.array([mean.df for mean in self.means])
         spent = ((self.over - self.value * self.under) ** 2 * v)[:-1]
@@ -112,6 +130,30 @@ class Comparison:
             return -math.inf, math.inf
         half = math.sqrt(max(b * b - a * c, 0.0))
         return (b - half) / a, (b + half) / a
+
+    def _end(self, level: float, side: int) -> float:
+        """The lower (-1) or upper (1) end of the interval, from those of the means."""
+        if len(self.means) == 1 and not self.under[:-1].any():
+            factor = float(self.over[0])
+            mean = self.means[0].at(level)
+            return factor * (mean.high if side * factor > 0 else mean.low) + float(self.over[-1])
+        weight = self.over - self.value * self.under
+        if float(self.under @ self._values) < 0:
+            weight = -weight
+        squares = np.zeros(len(self.over))
+        for place, mean in enumerate(self.means):
+            own = mean.at(level)
+            up = side * weight[place] > 0
+            squares[place] = (own.high - own.value if up else own.value - own.low) ** 2
+        if not np.isfinite(squares).all():
+            return side * math.inf
+        above, below = float(self.over @ self._values), float(self.under @ self._values)
+        a = below**2 - float(self.under @ (squares * self.under))
+        b = above * below - float(self.over @ (squares * self.under))
+        c = above**2 - float(self.over @ (squares * self.over))
+        if a <= 0:
+            return side * math.inf
+        return (b + side * math.sqrt(max(b * b - a * c, 0.0))) / a
 
     def score(self, level: float) -> float:
         """How far the number lies outside of its range, in half widths of its interval; negative
@@ -175,6 +217,14 @@ def decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> Outc
     return Outcome.UNDECIDED
 
 
+def by_value(compared: Sequence[Comparison]) -> Outcome:
+    """What the values alone say, as they are: for runs that are the very experiment of which the
+    statement speaks.
+    """
+    inside = all(each.low <= each.value <= each.high for each in compared)
+    return Outcome.AGREES if inside else Outcome.DIFFERS
+
+
 def together(compared: Sequence[Comparison], level: float) -> float:
     """The level of single intervals that hold together at `level` (Bonferroni)."""
     return 1 - (1 - level) / max(1, sum(each.known for each in compared))
@@ -182,6 +232,8 @@ def together(compared: Sequence[Comparison], level: float) -> float:
 
 def worst(compared: Sequence[Comparison], level: float) -> Comparison:
     """The comparison that speaks most against the statement; the first of equals."""
+    if not any(each.known for each in compared):
+        return max(compared, key=lambda each: max(each.value - each.high, each.low - each.value))
     return max(compared, key=lambda each: each.score(level) if each.known else -math.inf)
 
 
@@ -193,7 +245,7 @@ def runs_needed(compared: Sequence[Comparison], level: float, *, whole: bool) ->
     `ASSURANCE`; infinite where `MAX_RUNS` are too few. NaN where a condition has one run only, so that
     nothing is known of the spread, and where no number of runs of a part decides the whole.
     """
-    if not all(each.known for each in compared):
+    if not all(each.known and not each.of_samples for each in compared):
         return math.nan
     counts = np.arange(2, MAX_RUNS + 1)
     astray, fails = np.zeros(len(counts)), np.ones(len(counts))

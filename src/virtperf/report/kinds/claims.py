@@ -18,6 +18,7 @@ from virtperf.report.kinds.contradictions import places
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import NO_BREAK, exhibit_name, plural, pretty
 from virtperf.study.claims import Claim
+from virtperf.study.definition import Exhibit, Study
 
 _ORDER = (
     "contradicted",
@@ -26,7 +27,9 @@ _ORDER = (
     "corroborated",
     "convention",
     "refuted",
+    "value differs",
     "undecided",
+    "value agrees",
     "reproduced",
 )
 _NUMBERS = (
@@ -67,7 +70,7 @@ def record(context: Context, about: str | None = None) -> Record:
     else:
         exhibit = named(data, about)
         title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
-        plotted = {quantity.name for _, _, quantity in study.points(exhibit)}
+        plotted = _plotted(study, exhibit)
     rows: list[tuple[Words, ...]] = []
     found = []
     for claim in chosen:
@@ -109,6 +112,17 @@ def record(context: Context, about: str | None = None) -> Record:
         blocks=tuple(blocks),
         numbers=(Numbers.of(table, f"{study.id}-{anchor}", words=""),) if chosen else (),
     )
+
+
+def _plotted(study: Study, exhibit: Exhibit) -> set[str]:
+    """The quantities that an exhibit plots; of a distribution, all that are observed by the same
+    samples.
+    """
+    names = {quantity.name for _, _, quantity in study.points(exhibit)}
+    if exhibit.kind != "distribution":
+        return names
+    samples = [study.quantities[name].observed.get("from") for name in names]
+    return {name for name, kind in study.quantities.items() if kind.observed.get("from") in samples}
 
 
 def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:

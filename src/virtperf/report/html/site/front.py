@@ -21,6 +21,8 @@ from virtperf.report.wording import plural
 AXIS_END = 2.2
 """The end of the figure's axis of ratios; what lies beyond is an arrow."""
 TICKS = (0.0, 0.5, 1.0, 1.5, 2.0)
+JUDGED = ("reproduced", "value agrees", "refuted", "value differs", "undecided")
+"""Verdicts by runs on claims of a paper, which the table counts."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -98,6 +100,7 @@ def front_page(
         lines=lines,
         answers=list(_answers(studies, file, level)) if file is not None else [],
         answered=ANSWERED,
+        judged=JUDGED,
         ticks=[(f"{tick:g}", percent(tick)) for tick in TICKS],
         one=percent(1),
         level=level,
