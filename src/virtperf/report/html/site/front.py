@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from virtperf.report.glossary import NO_WORDS, Glossary
-from virtperf.report.html.site.gather import ANSWERED, Asked, StudyFacts, asked_again
+from virtperf.report.html.site.gather import ANSWERED, MEASURED, Asked, StudyFacts, asked_again
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.contradictions import of_the_paper
 from virtperf.report.kinds.summary import certainty, finding_text
@@ -21,8 +21,6 @@ from virtperf.report.wording import plural
 AXIS_END = 2.2
 """The end of the figure's axis of ratios; what lies beyond is an arrow."""
 TICKS = (0.0, 0.5, 1.0, 1.5, 2.0)
-JUDGED = ("reproduced", "value agrees", "refuted", "value differs", "undecided")
-"""Verdicts by runs on claims of a paper, which the table counts."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -100,7 +98,7 @@ def front_page(
         lines=lines,
         answers=list(_answers(studies, file, level)) if file is not None else [],
         answered=ANSWERED,
-        judged=JUDGED,
+        judged=MEASURED,
         ticks=[(f"{tick:g}", percent(tick)) for tick in TICKS],
         one=percent(1),
         level=level,

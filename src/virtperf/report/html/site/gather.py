@@ -11,12 +11,13 @@ from virtperf.core.paths import Layout
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.data import load
 from virtperf.report.html.record import Place
-from virtperf.report.key_numbers import MEASURED_VERDICTS, reach
+from virtperf.report.key_numbers import reach
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Record
 from virtperf.study.hypotheses import Hypothesis
 
-MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
+MEASURED = ("reproduced", "value agrees", "refuted", "value differs", "undecided")
+"""Verdicts by runs on claims of a paper."""
 ANSWERED = ("holds here", "does not hold here", "undecided")
 """Verdicts on a hypothesis that runs have tested."""
 
