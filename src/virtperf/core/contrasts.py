@@ -186,9 +186,7 @@ def paired_log_ratio(a: np.ndarray, b: np.ndarray) -> LogRatio:
     return _two_way(np.log(np.column_stack([a, b])), [(0, 1)], "")[0]
 
 
-def log_ratios(
-    sides: Sequence[Replicates], pairs: Sequence[tuple[int, int]]
-) -> list[LogRatio]:
+def log_ratios(sides: Sequence[Replicates], pairs: Sequence[tuple[int, int]]) -> list[LogRatio]:
     """The ratios ``sides[i] / sides[j]`` of positive values, for every pair (i, j).
 
     Within blocks where both sides of each pair have at least two in common; by runs, where blocks
@@ -201,10 +199,7 @@ def log_ratios(
     if min(shared, default=0) > 1 and len(used) > 2:
         if (found := _pooled_within_blocks(sides, used, pairs)) is not None:
             return found
-    return [
-        _pair(sides[i], sides[j]) if i != j else _itself(sides[i])
-        for i, j in pairs
-    ]
+    return [_pair(sides[i], sides[j]) if i != j else _itself(sides[i]) for i, j in pairs]
 
 
 def _pair(a: Replicates, b: Replicates) -> LogRatio:
@@ -214,7 +209,9 @@ def _pair(a: Replicates, b: Replicates) -> LogRatio:
         (found,) = _two_way(np.log(np.array(columns).T), [(0, 1)], f"within {len(common)} blocks")
         return found
     if common and min(len(side.within(common[0])) for side in (a, b)) > 1:
-        return _unblocked([side.within(common[0]) for side in (a, b)], [(0, 1)], "within one block")[0]
+        return _unblocked(
+            [side.within(common[0]) for side in (a, b)], [(0, 1)], "within one block"
+        )[0]
     units = [np.array([*side.by_block.values()]) for side in (a, b)]
     return replace(_unblocked(units, [(0, 1)], "by block means")[0], confounded=True)
 
@@ -296,9 +293,7 @@ def _contrasts(fit: _Fit, pairs: Sequence[tuple[int, int]], words: str) -> list[
     return found
 
 
-def _independent(
-    sides: Sequence[Replicates], pairs: Sequence[tuple[int, int]]
-) -> list[LogRatio]:
+def _independent(sides: Sequence[Replicates], pairs: Sequence[tuple[int, int]]) -> list[LogRatio]:
     return _unblocked([side.values for side in sides], pairs, "")
 
 
@@ -312,7 +307,9 @@ def _unblocked(
     free = np.array([len(x) - 1.0 for x in repeated])
     logs = [np.log(x) for x in repeated]
     squares = np.array([((x - x.mean()) ** 2).sum() for x in logs])
-    pooled = len(repeated) > 1 and _same_spread(squares, free)
+    # with unequal numbers of runs a pooled error is wrong where Bartlett's test misses a difference
+    equal = len(set(free.tolist())) == 1
+    pooled = len(repeated) > 1 and equal and _same_spread(squares, free)
     if pooled:
         dispersion = sum(float(((x / x.mean() - 1) ** 2).sum()) for x in repeated) / free.sum()
         said = f"error pooled over {len(repeated)} conditions"
@@ -350,9 +347,7 @@ def _same_spread(squares: np.ndarray, free: np.ndarray) -> bool:
     return bool(stats.chi2.sf(statistic / scale, len(free) - 1) > POOLING_ALPHA)
 
 
-def linear_ratio(
-    samples: Sequence[Replicates], over: np.ndarray, under: np.ndarray
-) -> LinearRatio:
+def linear_ratio(samples: Sequence[Replicates], over: np.ndarray, under: np.ndarray) -> LinearRatio:
     """``over / under``, linear in the means of conditions, with coefficients as `LinearRatio` has
     them.
 
@@ -383,6 +378,4 @@ def linear_ratio(
     means = np.array([*(u.mean() for u in units), 1.0])
     dfs = tuple(max(len(u) - 1.0, 1.0) for u in units)
     fewest = min(len(u) for u in units)
-    return LinearRatio(
-        over, under, means, np.diag([*errors, 0.0]), dfs, fewest, words, confounded
-    )
+    return LinearRatio(over, under, means, np.diag([*errors, 0.0]), dfs, fewest, words, confounded)

@@ -47,9 +47,7 @@ def comparisons(study: Study, claim: Claim, samples: Samples) -> tuple[list[Comp
     label = _labels(study, claim)
     numbers = [n for instance in claim.instances for n in _numbers(study, claim, instance)]
     measured = [
-        number
-        for one in numbers
-        if (number := _scaled(study, claim, one, samples)) is not None
+        number for one in numbers if (number := _scaled(study, claim, one, samples)) is not None
     ]
     sides = _Sides(samples)
     by_ratio = [number for number in measured if sides.positive(number)]
@@ -167,9 +165,7 @@ def _levels(study: Study, levels: Iterable[tuple[Terms, float, float]]) -> Itera
             )
 
 
-def _orders(
-    study: Study, pairs: Iterable[tuple[Terms, Terms]], strict: bool
-) -> Iterator[_Number]:
+def _orders(study: Study, pairs: Iterable[tuple[Terms, Terms]], strict: bool) -> Iterator[_Number]:
     for smaller, larger in pairs:
         if smaller != larger:
             names = sorted({q.name for q in (*smaller, *larger)})
@@ -180,9 +176,7 @@ def _orders(
             yield _Number(larger, least, math.inf, under=smaller, unit=unit, order=True)
 
 
-def _scaled(
-    study: Study, claim: Claim, number: _Number, samples: Samples
-) -> _Number | None:
+def _scaled(study: Study, claim: Claim, number: _Number, samples: Samples) -> _Number | None:
     """The number on the claim's scale; None where a mean that it needs was not measured."""
     if not samples.keys() >= {*number.over, *number.under}:
         return None
@@ -307,7 +301,10 @@ def _wider(claim: Claim, number: _Number, found: Comparison) -> tuple[float, flo
     else:
         neutral, ends = 0.0, [number.low, number.high]
     low, high = ends
-    if claim.kind in ("difference", "sum") and len({math.copysign(1, c) for c in number.over.values()}) > 1:
+    if (
+        claim.kind in ("difference", "sum")
+        and len({math.copysign(1, c) for c in number.over.values()}) > 1
+    ):
         room_low = room_high = TOLERANCE / 2 * found.size
     else:
         room_low, room_high = TOLERANCE * abs(low), TOLERANCE * abs(high)

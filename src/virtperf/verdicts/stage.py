@@ -21,7 +21,9 @@ def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
     text = None
     if study.kind != "measured":
         text = CLAIMS.read(layout.reconstructed(study.id) / CLAIMS.file)
-    observations = OBSERVATIONS.read(layout.runs(study.id) / OBSERVATIONS.file, tuple(study.factors))
+    observations = OBSERVATIONS.read(
+        layout.runs(study.id) / OBSERVATIONS.file, tuple(study.factors)
+    )
     claims = claims_of(study, reading=parameters.reconstruct.readings)
     with replaced_folder(layout.verdicts(study.id)) as folder:
         for table, provenance in (
