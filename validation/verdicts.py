@@ -20,6 +20,7 @@ from validation.coverage import Case, Cell, Outcome
 from virtperf.core.contrasts import Replicates
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
+from virtperf.study.samples import Samples
 from virtperf.verdicts.comparisons import comparisons
 from virtperf.verdicts.regions import Decision, decide
 
@@ -35,8 +36,8 @@ TRUTHS: dict[str, tuple[list[float], list[float], list[float]]] = {
     "difference": ([100, 122.72], [100, 122.85], [100, 140]),
     "order": ([100, 100.1], [100, 99.9], [100, 90]),
     "rises": ([100, 100.1, 100.2, 100.3], [100, 150, 149.85, 200], [100, 150, 100, 200]),
-    "does-not-fall": ([100] * 6, [100, 120, 140, 160, 180, 179.8], [100] * 5 + [60]),
-    "no-degradation": ([100] + [98.04] * 5, [100] + [150] * 4 + [97.9], [100] * 5 + [60]),
+    "does-not-fall": ([100.0] * 6, [100, 120, 140, 160, 180, 179.8], [100.0] * 5 + [60.0]),
+    "no-degradation": ([100] + [98.04] * 5, [100] + [150] * 4 + [97.9], [100.0] * 5 + [60.0]),
     "peak": ([100, 100, 100.1, 100, 100], [50, 50, 100, 100.1, 50], [50, 50, 100, 130, 50]),
     "equal": ([100, 105], [100, 105.1], [100, 130]),
     "sum": ([100, 100, 204.04], [100, 100, 204.3], [100, 100, 300]),
@@ -97,10 +98,12 @@ class Verdict:
         drawn = self._drawn(rng)
         out = []
         for name, means in self.truths.items():
-            samples = {
-                q: runs.scaled(means[int(q.level("load")) - 1])
-                for q, runs in zip(self.conditions, drawn, strict=True)
-            }
+            samples = Samples(
+                {
+                    q: runs.scaled(means[int(q.level("load")) - 1])
+                    for q, runs in zip(self.conditions, drawn, strict=True)
+                }
+            )
             compared, total = comparisons(self.study, self.claim, samples)
             found = decide(compared, LEVEL, whole=len(compared) == total)
             values = float(found is Decision.FAILS), float(found is Decision.HOLDS)

@@ -1,16 +1,22 @@
 """Ratios, differences and levels of replicated conditions, compared within blocks where runs have
-them.
+them: the one interval of verdicts, tables of ratios and derived numbers.
 
-Runs of one block were made one after another (a replicate of a randomised plan, a day, a boot) and
-share what drifts between blocks. Positive values are compared on the log scale,
+Runs of one block were made one after another (a round over all conditions, a day, a boot) and share
+what drifts between blocks. Positive values are compared on the log scale. Where two conditions have
+several blocks in common, their ratio is the mean of the log ratios within them, whatever their
+blocks have in common and however their spreads differ. Conditions that stand in different blocks
+are compared by block means, whose spread holds that between blocks. Runs without blocks are taken
+as independent, with a spread of its own for each condition (Welch); two quantities of the same runs
+are compared within these.
+
+Few runs tell the spread roughly, so conditions of one quantity that were run alike pool it
+(`pooled_error`),
 
     log y[condition, block] = condition + block + error,
 
-a randomised complete block design: block effects drop out of every contrast of conditions. Where
-the conditions plausibly have one coefficient of variation (Bartlett's test of the residuals), the
-error is pooled over them. Without blocks the pooled squared coefficient of variation is the Pearson
-dispersion of a Gamma model with log link. Conditions that stand in different blocks are compared by
-their block means, whose spread holds that between blocks.
+where Bartlett's test of the residuals does not speak against one coefficient of variation. A pooled
+error is never taken below that of the two conditions themselves: with it, data whose spreads differ
+and where so few runs do not show it would refute true statements in up to 8 %.
 
 References
 ----------
@@ -35,14 +41,21 @@ from virtperf.core.mean import CAP, satterthwaite
 POOLING_ALPHA = 0.1
 """Level of the test whether conditions share one coefficient of variation. A test at 5 % misses too
 many that do not, since conditions have few runs."""
+MIN_POOLED_UNITS = 3
+"""Runs or blocks of every condition below which no error is pooled: of two, no test sees that
+spreads differ."""
 
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """The runs of one condition: a value of each, and the block of each; "" where none is known."""
+    """The runs of one condition: a value of each, its block ("" where not known), its day and its
+    id.
+    """
 
     values: np.ndarray
     blocks: tuple[str, ...]
+    days: tuple[str, ...] = ()
+    run_ids: tuple[str, ...] = ()
 
     def scaled(self, factor: float) -> Replicates:
         """The same runs in another unit."""
@@ -61,6 +74,15 @@ class Replicates:
         """Whether the block of every run is known."""
         return all(self.blocks)
 
+    @property
+    def design(self) -> tuple[object, ...]:
+        """Equal for conditions that were run alike: in the same blocks, or as often on the same
+        days.
+        """
+        if self.in_blocks:
+            return tuple(sorted(self.blocks))
+        return self.n, frozenset(self.days)
+
     @cached_property
     def by_block(self) -> dict[str, float]:
         """The mean of the runs of each block, in the order of the blocks' names."""
@@ -68,6 +90,13 @@ class Replicates:
         for block, value in sorted(zip(self.blocks, self.values.tolist(), strict=True)):
             gathered.setdefault(block, []).append(value)
         return {block: math.fsum(runs) / len(runs) for block, runs in gathered.items()}
+
+    @property
+    def units(self) -> np.ndarray:
+        """What varies independently: the means of several blocks, else the runs."""
+        if self.in_blocks and len(self.by_block) > 1:
+            return np.array([*self.by_block.values()])
+        return self.values
 
     def within(self, block: str) -> np.ndarray:
         """The runs of one block."""
@@ -178,173 +207,126 @@ class LinearRatio:
 Contrast = LogRatio | LinearRatio
 
 
-def paired_log_ratio(a: np.ndarray, b: np.ndarray) -> LogRatio:
+@dataclass(frozen=True)
+class PooledError:
+    """The standard deviation, on the log scale, of a unit (a block or a run) of each of so many
+    conditions.
+    """
+
+    deviation: float
+    df: float
+    conditions: int
+
+
+def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -> LogRatio:
+    """The ratio of two conditions with positive values.
+
+    `pooled` is the error of conditions that were run like these two; it stands for their own where
+    it is larger, and gives its degrees of freedom.
+    """
+    a, b = _with_blocks(a, b)
+    found = _own_log_ratio(a, b)
+    if pooled is None or not math.isfinite(found.se):
+        return found
+    said = f"error pooled over {pooled.conditions} conditions"
+    return replace(
+        found,
+        se=max(found.se, pooled.deviation * math.sqrt(2 / found.n)),
+        df=pooled.df,
+        design=f"{found.design}, {said}" if found.design else said,
+    )
+
+
+def pooled_error(conditions: Sequence[Replicates]) -> PooledError | None:
+    """The error of conditions of one `Replicates.design`, from their residuals.
+
+    None for values that are not positive, for too few units, and where the residuals speak against
+    one coefficient of variation.
+    """
+    units = [condition.units for condition in conditions]
+    n, k = len(units[0]), len(units)
+    if n < MIN_POOLED_UNITS or k < 2 or any(u.min() <= 0 for u in units):
+        return None
+    logs = np.log(np.column_stack(units))
+    residuals = logs - logs.mean(axis=0)
+    df = k * (n - 1.0)
+    first = conditions[0]
+    if first.in_blocks and len(first.by_block) > 1:
+        residuals = residuals - residuals.mean(axis=1, keepdims=True)
+        df = (k - 1) * (n - 1.0)
+    squares = (residuals**2).sum(axis=0)
+    if not _same_spread(squares, df / k):
+        return None
+    return PooledError(math.sqrt(squares.sum() / df), df, k)
+
+
+def paired_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> LogRatio:
     """The ratio of pairs ``a[i] / b[i]``, positive and at least two: the mean of their log ratios.
 
     What the two of a pair share, say a slow day, drops out.
     """
-    return _two_way(np.log(np.column_stack([a, b])), [(0, 1)], "")[0]
+    logs = np.log(a) - np.log(b)
+    n = len(logs)
+    se = float(logs.std(ddof=1)) / math.sqrt(n)
+    return LogRatio(math.exp(float(logs.mean())), se, n - 1.0, n, design)
 
 
-def log_ratios(sides: Sequence[Replicates], pairs: Sequence[tuple[int, int]]) -> list[LogRatio]:
-    """The ratios ``sides[i] / sides[j]`` of positive values, for every pair (i, j).
+def independent_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> LogRatio:
+    """The ratio of the means of two independent samples, with a coefficient of variation for each
+    and the degrees of freedom of Welch and Satterthwaite, at most `CAP` times the fewest.
 
-    Within blocks where both sides of each pair have at least two in common; by runs, where blocks
-    are not known; by runs of one block, where they share one only; by block means otherwise.
+    The error is NaN where a sample has one value.
     """
-    if not all(side.in_blocks for side in sides):
-        return _independent(sides, pairs)
-    shared = [len(sides[i].by_block.keys() & sides[j].by_block.keys()) for i, j in pairs]
-    used = sorted({side for pair in pairs for side in pair})
-    if min(shared, default=0) > 1 and len(used) > 2:
-        if (found := _pooled_within_blocks(sides, used, pairs)) is not None:
-            return found
-    return [_pair(sides[i], sides[j]) if i != j else _itself(sides[i]) for i, j in pairs]
+    value, n = float(a.mean() / b.mean()), min(len(a), len(b))
+    if n < 2:
+        return LogRatio(value, math.nan, 1.0, n, design)
+    variances = [float(x.var(ddof=1)) / len(x) / float(x.mean()) ** 2 for x in (a, b)]
+    dfs = [len(x) - 1.0 for x in (a, b)]
+    df = min(satterthwaite(variances, dfs), CAP * min(dfs))
+    return LogRatio(value, math.sqrt(sum(variances)), df, n, design)
 
 
-def _pair(a: Replicates, b: Replicates) -> LogRatio:
+def _with_blocks(a: Replicates, b: Replicates) -> tuple[Replicates, Replicates]:
+    """Both with blocks of their own where none is known: each run, where both were observed in the
+    same runs; the days, where they share none, since what differs between days is then in their
+    difference.
+    """
+    if a.in_blocks and b.in_blocks:
+        return a, b
+    if a.run_ids and {*a.run_ids} == {*b.run_ids}:
+        return replace(a, blocks=a.run_ids), replace(b, blocks=b.run_ids)
+    if a.days and b.days and not {*a.days} & {*b.days}:
+        return replace(a, blocks=a.days), replace(b, blocks=b.days)
+    return a, b
+
+
+def _own_log_ratio(a: Replicates, b: Replicates) -> LogRatio:
+    if not (a.in_blocks and b.in_blocks):
+        return independent_log_ratio(a.values, b.values)
     common = [block for block in a.by_block if block in b.by_block]
     if len(common) > 1:
-        columns = [[side.by_block[block] for block in common] for side in (a, b)]
-        (found,) = _two_way(np.log(np.array(columns).T), [(0, 1)], f"within {len(common)} blocks")
-        return found
+        x, y = (np.array([side.by_block[block] for block in common]) for side in (a, b))
+        return paired_log_ratio(x, y, f"within {len(common)} blocks")
     if common and min(len(side.within(common[0])) for side in (a, b)) > 1:
-        return _unblocked(
-            [side.within(common[0]) for side in (a, b)], [(0, 1)], "within one block"
-        )[0]
-    units = [np.array([*side.by_block.values()]) for side in (a, b)]
-    return replace(_unblocked(units, [(0, 1)], "by block means")[0], confounded=True)
+        x, y = (side.within(common[0]) for side in (a, b))
+        return independent_log_ratio(x, y, "within one block")
+    x, y = (np.array([*side.by_block.values()]) for side in (a, b))
+    return replace(independent_log_ratio(x, y, "by block means"), confounded=True)
 
 
-def _itself(side: Replicates) -> LogRatio:
-    return LogRatio(1.0, 0.0 if side.n > 1 else math.nan, max(side.n - 1.0, 1.0), side.n)
-
-
-def _pooled_within_blocks(
-    sides: Sequence[Replicates], used: Sequence[int], pairs: Sequence[tuple[int, int]]
-) -> list[LogRatio] | None:
-    """All ratios with one error, None where the conditions' residuals speak against that."""
-    blocks = sorted({block for k in used for block in sides[k].by_block})
-    place = {k: column for column, k in enumerate(used)}
-    y = np.full((len(blocks), len(used)), np.nan)
-    for k in used:
-        for row, block in enumerate(blocks):
-            y[row, place[k]] = sides[k].by_block.get(block, math.nan)
-    fit = _fit(np.log(y))
-    if not _same_spread(fit.squares, fit.free):
-        return None
-    words = f"within {len(blocks)} blocks, error pooled over {len(used)} conditions"
-    return _contrasts(fit, [(place[i], place[j]) for i, j in pairs], words)
-
-
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """A two-way additive fit: effects of the columns, their covariance over the variance, squares
-    and degrees of freedom of each column's residuals, blocks of each column.
-    """
-
-    effects: np.ndarray
-    unscaled: np.ndarray
-    squares: np.ndarray
-    free: np.ndarray
-    counts: np.ndarray
-
-
-def _fit(y: np.ndarray) -> _Fit:
-    """Blocks are rows, conditions are columns; NaN where a block has no run of a condition."""
-    n, k = y.shape
-    here = np.isfinite(y)
-    if here.all():
-        effects = y.mean(axis=0)
-        residuals = y - effects - y.mean(axis=1, keepdims=True) + y.mean()
-        free = np.full(k, (n - 1) * (k - 1) / k)
-        counts = np.full(k, n)
-        return _Fit(effects, np.eye(k) / n, (residuals**2).sum(axis=0), free, counts)
-    rows, columns = np.nonzero(here)
-    design = np.zeros((len(rows), k + n - 1))
-    design[np.arange(len(rows)), columns] = 1
-    later = rows > 0
-    design[np.flatnonzero(later), k + rows[later] - 1] = 1
-    inverse = np.linalg.pinv(design)
-    coefficients = inverse @ y[here]
-    residuals = y[here] - design @ coefficients
-    leverage = np.einsum("ij,ji->i", design, inverse)
-    squares = np.bincount(columns, residuals**2, minlength=k)
-    free = np.bincount(columns, 1 - leverage, minlength=k)
-    unscaled = (inverse @ inverse.T)[:k, :k]
-    return _Fit(coefficients[:k], unscaled, squares, free, here.sum(axis=0))
-
-
-def _two_way(y: np.ndarray, pairs: Sequence[tuple[int, int]], words: str) -> list[LogRatio]:
-    return _contrasts(_fit(y), pairs, words)
-
-
-def _contrasts(fit: _Fit, pairs: Sequence[tuple[int, int]], words: str) -> list[LogRatio]:
-    df = float(fit.free.sum())
-    variance = float(fit.squares.sum()) / df
-    found = []
-    for i, j in pairs:
-        c = np.zeros(len(fit.effects))
-        c[i] += 1
-        c[j] -= 1
-        se = math.sqrt(max(variance * float(c @ fit.unscaled @ c), 0.0))
-        count = int(min(fit.counts[i], fit.counts[j]))
-        found.append(LogRatio(math.exp(float(c @ fit.effects)), se, df, count, words))
-    return found
-
-
-def _independent(sides: Sequence[Replicates], pairs: Sequence[tuple[int, int]]) -> list[LogRatio]:
-    return _unblocked([side.values for side in sides], pairs, "")
-
-
-def _unblocked(
-    samples: Sequence[np.ndarray], pairs: Sequence[tuple[int, int]], words: str
-) -> list[LogRatio]:
-    """Ratios of arithmetic means of independent samples, with one coefficient of variation where
-    they plausibly share it, else with one for each and Welch's degrees of freedom.
-    """
-    repeated = [x for k, x in enumerate(samples) if len(x) > 1 and any(k in p for p in pairs)]
-    free = np.array([len(x) - 1.0 for x in repeated])
-    logs = [np.log(x) for x in repeated]
-    squares = np.array([((x - x.mean()) ** 2).sum() for x in logs])
-    # with unequal numbers of runs a pooled error is wrong where Bartlett's test misses a difference
-    equal = len(set(free.tolist())) == 1
-    pooled = len(repeated) > 1 and equal and _same_spread(squares, free)
-    if pooled:
-        dispersion = sum(float(((x / x.mean() - 1) ** 2).sum()) for x in repeated) / free.sum()
-        said = f"error pooled over {len(repeated)} conditions"
-        words = f"{words}, {said}" if words else said
-    found = []
-    for i, j in pairs:
-        a, b = samples[i], samples[j]
-        value, n = float(a.mean() / b.mean()), min(len(a), len(b))
-        if i == j:
-            found.append(LogRatio(1.0, 0.0 if n > 1 else math.nan, max(n - 1.0, 1.0), n, words))
-        elif n < 2:
-            found.append(LogRatio(value, math.nan, 1.0, n, words))
-        elif pooled:
-            se = math.sqrt(dispersion * (1 / len(a) + 1 / len(b)))
-            found.append(LogRatio(value, se, float(free.sum()), n, words))
-        else:
-            variances = [float(x.var(ddof=1)) / len(x) / float(x.mean()) ** 2 for x in (a, b)]
-            dfs = [len(x) - 1.0 for x in (a, b)]
-            df = min(satterthwaite(variances, dfs), CAP * min(dfs))
-            found.append(LogRatio(value, math.sqrt(sum(variances)), df, n, words))
-    return found
-
-
-def _same_spread(squares: np.ndarray, free: np.ndarray) -> bool:
-    """Bartlett's test of equal variances, from sums of squares and their degrees of freedom, which
+def _same_spread(squares: np.ndarray, free: float) -> bool:
+    """Bartlett's test of equal variances, from sums of squares with equal degrees of freedom, which
     scipy's takes from samples only.
     """
     if not squares.any():
         return True
-    if not squares.all() or free.min() <= 0:
+    if not squares.all():
         return False
-    total = free.sum()
-    statistic = total * math.log(squares.sum() / total) - float(free @ np.log(squares / free))
-    scale = 1 + (float((1 / free).sum()) - 1 / total) / (3 * (len(free) - 1))
-    return bool(stats.chi2.sf(statistic / scale, len(free) - 1) > POOLING_ALPHA)
+    k = len(squares)
+    total = k * free
+    statistic = total * math.log(squares.sum() / total) - free * float(np.log(squares / free).sum())
+    scale = 1 + (k / free - 1 / total) / (3 * (k - 1))
+    return bool(stats.chi2.sf(statistic / scale, k - 1) > POOLING_ALPHA)
 
 
 def linear_ratio(samples: Sequence[Replicates], over: np.ndarray, under: np.ndarray) -> LinearRatio:
@@ -355,27 +337,33 @@ def linear_ratio(samples: Sequence[Replicates], over: np.ndarray, under: np.ndar
     runs of the one that they share; of block means otherwise; of runs where no block is known.
     """
     m = len(samples)
-    words, confounded = "", False
-    if all(side.in_blocks for side in samples):
-        common = [b for b in samples[0].by_block if all(b in s.by_block for s in samples)]
-        if m > 1 and len(common) > 1:
-            x = np.array([[side.by_block[block] for block in common] for side in samples])
-            covariance = np.zeros((m + 1, m + 1))
-            covariance[:m, :m] = np.cov(x) / len(common)
-            words = f"within {len(common)} blocks"
-            means = np.append(x.mean(axis=1), 1.0)
-            df = (len(common) - 1.0,)
-            return LinearRatio(over, under, means, covariance, df, len(common), words)
-        if m > 1 and common and min(len(side.within(common[0])) for side in samples) > 1:
-            units, words = [side.within(common[0]) for side in samples], "within one block"
-        else:
-            units, confounded = [np.array([*s.by_block.values()]) for s in samples], m > 1
-            several = any(len(u) < s.n for u, s in zip(units, samples, strict=True))
-            words = "by block means" if several or confounded else ""
-    else:
-        units = [side.values for side in samples]
+    if m == 1:
+        several = len(samples[0].units) < samples[0].n
+        return _independent(over, under, [samples[0].units], "by block means" if several else "")
+    if m == 2:
+        samples = _with_blocks(*samples)
+    if not all(side.in_blocks for side in samples):
+        return _independent(over, under, [side.values for side in samples], "")
+    common = [b for b in samples[0].by_block if all(b in side.by_block for side in samples)]
+    if len(common) > 1:
+        x = np.array([[side.by_block[block] for block in common] for side in samples])
+        covariance = np.zeros((m + 1, m + 1))
+        covariance[:m, :m] = np.cov(x) / len(common)
+        means = np.append(x.mean(axis=1), 1.0)
+        n, words = len(common), f"within {len(common)} blocks"
+        return LinearRatio(over, under, means, covariance, (n - 1.0,), n, words)
+    if common and min(len(side.within(common[0])) for side in samples) > 1:
+        runs = [side.within(common[0]) for side in samples]
+        return _independent(over, under, runs, "within one block")
+    units = [np.array([*side.by_block.values()]) for side in samples]
+    return replace(_independent(over, under, units, "by block means"), confounded=True)
+
+
+def _independent(
+    over: np.ndarray, under: np.ndarray, units: Sequence[np.ndarray], design: str
+) -> LinearRatio:
     errors = [u.var(ddof=1) / len(u) if len(u) > 1 else math.nan for u in units]
     means = np.array([*(u.mean() for u in units), 1.0])
     dfs = tuple(max(len(u) - 1.0, 1.0) for u in units)
     fewest = min(len(u) for u in units)
-    return LinearRatio(over, under, means, np.diag([*errors, 0.0]), dfs, fewest, words, confounded)
+    return LinearRatio(over, under, means, np.diag([*errors, 0.0]), dfs, fewest, design)

@@ -181,6 +181,7 @@ OBSERVATIONS = Table(
         "provenance": TEXT,
         "replicate": WHOLE,
         "block": TEXT,
+        "day": TEXT,
         "quantity": TEXT,
         "value": NUMBER,
         "se": NUMBER,
@@ -204,8 +205,8 @@ OBSERVATIONS = Table(
 )
 """One row a run and quantity, in the quantity's unit. `relative` is in the unit of the quantity's
 reference points, missing for a quantity without them. Runs of one `block` were made one after
-another; it is empty where that is not known. Where the run can't tell, value is missing
-and `note` says why."""
+another; it is empty where that is not known. `day` is the date on which the run began. Where the
+run can't tell, value is missing and `note` says why."""
 
 MEANS = Table(
     "means.parquet",

@@ -5,16 +5,17 @@ allows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
 import numpy as np
 
-from virtperf.core.contrasts import Contrast, Replicates, linear_ratio, log_ratios
+from virtperf.core.contrasts import Contrast
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Instance, Quantity
+from virtperf.study.samples import Samples
 from virtperf.verdicts.regions import Comparison
 
 TOLERANCE = 0.02
@@ -27,8 +28,6 @@ MORE_THAN_ZERO = math.ulp(0.0)
 """Limits of strict orders that ask for any difference: of a ratio, and of a difference."""
 
 Terms = dict[Quantity, float]
-Samples = Mapping[Quantity, Replicates]
-"""The runs of each quantity, in the unit in which runs observe it."""
 
 
 def comparisons(study: Study, claim: Claim, samples: Samples) -> tuple[list[Comparison], int]:
@@ -46,21 +45,17 @@ def comparisons(study: Study, claim: Claim, samples: Samples) -> tuple[list[Comp
     """
     label = _labels(study, claim)
     numbers = [n for instance in claim.instances for n in _numbers(study, claim, instance)]
-    measured = [
-        number for one in numbers if (number := _scaled(study, claim, one, samples)) is not None
-    ]
-    sides = _Sides(samples)
-    by_ratio = [number for number in measured if sides.positive(number)]
-    ratios = log_ratios(
-        sides.replicates, [(sides.place(n.over), sides.place(n.under)) for n in by_ratio]
-    )
-    by_log = {id(number): found for number, found in zip(by_ratio, ratios, strict=True)}
     compared = []
-    for number in measured:
-        contrast = by_log.get(id(number))
+    for stated in numbers:
+        number = _scaled(study, claim, stated, samples)
+        if number is None:
+            continue
+        contrast: Contrast | None = None
+        if number.under and number.high >= 0:
+            contrast = samples.log_ratio(number.over, number.under)
         if contrast is None:
             number = number.as_difference() if number.order else number
-            contrast = _linear(number, samples)
+            contrast = samples.linear_ratio(number.over, number.under)
         elif number.order:
             number = _ordered(study, number, samples)
         compared.append(_comparison(claim, number, contrast, samples, label(number)))
@@ -214,54 +209,6 @@ def _unit(study: Study, number: _Number, samples: Samples) -> float:
     if reference is None or reference[0] not in samples:
         return 0.0
     return samples[reference[0]].mean / reference[1]
-
-
-class _Sides:
-    """The sides of ratios as conditions of their own: a sum of quantities is one in each block."""
-
-    def __init__(self, samples: Samples) -> None:
-        self._samples = samples
-        self._places: dict[tuple[tuple[Quantity, float], ...], int] = {}
-        self.replicates: list[Replicates] = []
-
-    def positive(self, number: _Number) -> bool:
-        """Whether both sides of a number are sides of a ratio of positive values."""
-        if not number.under or number.high < 0:
-            return False
-        sides = [self._side(terms) for terms in (number.over, number.under)]
-        if any(side is None or not side.values.size or side.values.min() <= 0 for side in sides):
-            return False
-        for terms, side in zip((number.over, number.under), sides, strict=True):
-            if side is not None and self._key(terms) not in self._places:
-                self._places[self._key(terms)] = len(self.replicates)
-                self.replicates.append(side)
-        return True
-
-    def place(self, terms: Terms) -> int:
-        return self._places[self._key(terms)]
-
-    @staticmethod
-    def _key(terms: Terms) -> tuple[tuple[Quantity, float], ...]:
-        return tuple(sorted(terms.items()))
-
-    def _side(self, terms: Terms) -> Replicates | None:
-        found = [self._samples[q].scaled(c) for q, c in terms.items()]
-        if len(found) == 1:
-            return found[0]
-        if not all(each.in_blocks for each in found):
-            return None
-        common = [b for b in found[0].by_block if all(b in each.by_block for each in found)]
-        sums = [sum(each.by_block[block] for each in found) for block in common]
-        return Replicates(np.array(sums), tuple(common))
-
-
-def _linear(number: _Number, samples: Samples) -> Contrast:
-    quantities = number.quantities
-    over = np.array([*(number.over.get(q, 0.0) for q in quantities), 0.0])
-    under = np.array(
-        [*(number.under.get(q, 0.0) for q in quantities), 0.0 if number.under else 1.0]
-    )
-    return linear_ratio([samples[q] for q in quantities], over, under)
 
 
 def _comparison(

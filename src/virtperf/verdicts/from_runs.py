@@ -8,22 +8,18 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from virtperf.core.contrasts import Replicates
 from virtperf.core.numbers import as_precise, interval
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
 from virtperf.study.claims import NUMBERED, Claim, Claims
-from virtperf.study.conditions import rows_by_quantity
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Quantity
+from virtperf.study.samples import Samples, samples_by_quantity
 from virtperf.verdicts.comparisons import (
     MORE_THAN_ONE,
     MORE_THAN_ZERO,
     ORDERS,
-    Samples,
     comparisons,
 )
 from virtperf.verdicts.regions import (
@@ -135,24 +131,6 @@ def judge(
     return VERDICTS.frame(rows)
 
 
-def samples_by_quantity(
-    study: Study, observations: pd.DataFrame, provenance: Provenance
-) -> dict[Quantity, Replicates]:
-    """The runs that observed each quantity, in their own unit, with their blocks."""
-    of_kind = observations["provenance"] == provenance.value
-    table = observations[of_kind & np.isfinite(observations["value"])]
-    values, blocks = table["value"].tolist(), table["block"].tolist()
-    places: dict[Quantity, list[int]] = {}
-    for place, quantity in rows_by_quantity(study, table):
-        places.setdefault(quantity, []).append(place)
-    return {
-        quantity: Replicates(
-            np.array([values[place] for place in found]), tuple(blocks[place] for place in found)
-        )
-        for quantity, found in places.items()
-    }
-
-
 def _measured(
     claim: Claim,
     shown: Comparison,
@@ -203,9 +181,15 @@ def _power(compared: list[Comparison], level: float) -> dict[str, Any]:
 def _wanted(needed: float, compared: list[Comparison]) -> str:
     unknown = [each for each in compared if not each.known]
     if any(each.runs[0] < 2 for each in unknown):
-        return "; a condition with one run does not show how far runs differ: at least 2 runs of each are needed"
+        return (
+            "; a condition with one run does not show how far runs differ: at least 2 runs of each "
+            "are needed"
+        )
     if unknown:
-        return "; one block does not show how far blocks differ: conditions are needed in the same blocks, or in at least 2 blocks each"
+        return (
+            "; one block does not show how far blocks differ: conditions are needed in the same "
+            "blocks, or in at least 2 blocks each"
+        )
     if math.isfinite(needed):
         return f"; about {needed:,.0f} runs per condition would decide"
     if math.isinf(needed):
