@@ -537,6 +537,8 @@ def _observed(
         "run_id": f"{provenance}-{system}-{guests}-r{replicate}",
         "provenance": provenance,
         "replicate": replicate,
+        "block": "",
+        "day": "2026-01-05",
         "system": system,
         "guests": guests,
         "storage": "all",
