@@ -84,10 +84,19 @@ def ratio(
     )
 
 
-def difference(data: StudyData, of: Terms, to: Terms, level: float) -> Estimate | Missing:
-    """The first side less the second; see `ratio`."""
+def difference(data: StudyData, of: Terms, to: Terms, level: float) -> Estimate | Missing | None:
+    """The first side less the second, in the figure's unit; see `ratio`. None where its scale has no
+    measured reference point.
+    """
+    samples = data.samples(Provenance.MEASURED)
     terms = {q: of.get(q, 0.0) - to.get(q, 0.0) for q in (*of, *to)}
-    contrast = data.samples(Provenance.MEASURED).linear_ratio(terms, {})
+    under: Terms = {}
+    if (references := {data.study.reference_for(q) for q in terms}) != {None}:
+        reference = references.pop()
+        if references or reference is None or reference[0] not in samples:
+            return None
+        under = {reference[0]: 1 / reference[1]}
+    contrast = samples.linear_ratio(terms, under)
     return _estimate(data, contrast, (of, to), level, Provenance.MEASURED, ())
 
 

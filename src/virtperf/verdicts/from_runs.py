@@ -174,7 +174,7 @@ def _power(compared: list[Comparison], level: float) -> dict[str, Any]:
     if of is None:
         return {}
     if of.relative:
-        return {"detectable": 100 * least, "detectable_unit": "%"}
+        return {"detectable": 100 * least, "detectable_unit": "% of the ratio"}
     return {"detectable": least, "detectable_unit": (of.unit or "").strip()}
 
 
