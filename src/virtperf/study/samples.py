@@ -4,6 +4,7 @@ question, in verdicts, tables of ratios and derived numbers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -49,11 +50,14 @@ class Samples(Mapping[Quantity, Replicates]):
 
     def log_ratio(self, over: Terms, under: Terms) -> LogRatio | None:
         """``over / under`` on the log scale; None where a side has a value that is not positive, or
-        is a sum whose runs share no blocks.
+        is a sum whose runs share no blocks. A condition against itself has no error.
         """
         a, b = self._side(over), self._side(under)
         if a is None or b is None or min(a.values.min(), b.values.min()) <= 0:
             return None
+        if over.keys() == under.keys() and len(over) == 1:
+            (above,), (below,) = over.values(), under.values()
+            return LogRatio(above / below, 0.0 if a.n > 1 else math.nan, max(a.n - 1.0, 1.0), a.n)
         return log_ratio(a, b, self._pooled(over, under))
 
     def linear_ratio(self, over: Terms, under: Terms) -> LinearRatio:

@@ -13,6 +13,7 @@ import numpy as np
 
 from virtperf.core.contrasts import Contrast
 from virtperf.study.claims import Claim
+from virtperf.study.constraints import margin_factors
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Instance, Quantity
 from virtperf.study.samples import Samples
@@ -53,12 +54,13 @@ def comparisons(study: Study, claim: Claim, samples: Samples) -> tuple[list[Comp
         contrast: Contrast | None = None
         if number.under and number.high >= 0:
             contrast = samples.log_ratio(number.over, number.under)
-        if contrast is None:
-            number = number.as_difference() if number.order else number
-            contrast = samples.linear_ratio(number.over, number.under)
+        if contrast is None and number.order:
+            stated = number = _difference(study, number, samples)
         elif number.order:
             number = _ordered(study, number, samples)
-        compared.append(_comparison(claim, number, contrast, samples, label(number)))
+        if contrast is None:
+            contrast = samples.linear_ratio(number.over, number.under)
+        compared.append(_comparison(claim, number, contrast, samples, label(stated)))
     return compared, len(numbers)
 
 
@@ -78,11 +80,6 @@ class _Number:
     shift: float = 0.0
     unit: str | None = ""
     order: bool = False
-
-    def as_difference(self) -> _Number:
-        """An order as the larger less the smaller."""
-        terms = _combined((1, self.over), (-1, self.under))
-        return replace(self, over=terms, under={})
 
     @property
     def quantities(self) -> list[Quantity]:
@@ -104,7 +101,7 @@ def _numbers(study: Study, claim: Claim, instance: Instance) -> Iterator[_Number
                 return
             low, high = claim.low, claim.high
             if claim.kind == "equivalence":
-                low, high = _within(claim)
+                low, high = margin_factors(claim)
             if claim.kind == "percent_change":
                 yield _Number(of, low, high, under=to, factor=100.0, shift=-100.0, unit=" %")
             else:
@@ -142,7 +139,7 @@ def _bends(
         for earlier, later in pairwise(slopes):
             yield _combined((1.0, later), (-1.0, earlier)), -math.inf, 0.0
         return
-    low, high = _within(claim)
+    low, high = margin_factors(claim)
     for earlier, later in combinations(slopes, 2) if claim.margin else pairwise(slopes):
         if low == high:
             yield _combined((1.0, later), (-1.0, earlier)), 0.0, 0.0
@@ -196,6 +193,15 @@ def _ordered(study: Study, number: _Number, samples: Samples) -> _Number:
         smaller = sum(c * samples[q].mean for q, c in number.under.items())
         low = max(MORE_THAN_ONE, 1 + number.low * unit / smaller if unit else 0.0)
     return replace(number, low=low, unit="", order=False)
+
+
+def _difference(study: Study, number: _Number, samples: Samples) -> _Number:
+    """An order as the larger less the smaller, in the runs' own unit."""
+    terms = _combined((1, number.over), (-1, number.under))
+    low = 0.0
+    if number.low > 0:
+        low = max(MORE_THAN_ZERO, number.low * _unit(study, number, samples))
+    return replace(number, over=terms, under={}, low=low, unit="", order=False)
 
 
 def _unit(study: Study, number: _Number, samples: Samples) -> float:
@@ -287,11 +293,6 @@ def _labels(study: Study, claim: Claim) -> Callable[[_Number], str]:
         return (" to " if number.under else " minus ").join(filter(None, sides))
 
     return label
-
-
-def _within(claim: Claim) -> tuple[float, float]:
-    """Factors of a margin: a is within it of b where b is within it of a."""
-    return 1 / (1 + claim.margin), 1 + claim.margin
 
 
 def _terms(part: Expression) -> Terms:

@@ -217,6 +217,6 @@ def _missed(seen: np.ndarray, counts: np.ndarray, df: np.ndarray, level: float) 
 
 def _share(gap: float, half: float) -> float:
     if math.isinf(gap) or not half:
-        return math.copysign(math.inf, gap) if gap else 0.0
+        return math.copysign(math.inf, gap) if gap else -math.inf  # exact, at its limit
     # A gap as small as numbers get, such as that of 0 from a strict order's limit, stays a gap.
     return gap / half or (math.copysign(math.ulp(0.0), gap) if gap else 0.0)
