@@ -9,7 +9,9 @@ import pytest
 
 from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
+from validation.verdicts import TRUTHS, verdict_study
 from virtperf.core.contrasts import Replicates
+from virtperf.study.constraints import claim_rows
 from virtperf.study.samples import Samples
 from virtperf.verdicts.comparisons import MORE_THAN_ONE, TOLERANCE, comparisons
 
@@ -175,3 +177,29 @@ def test_values_that_are_not_positive_are_compared_by_differences(compared):
     (found,), _ = compared(f"kind: ordering, order: ['{B}', '{A}']", {A: -200.0, B: -300.0})
     assert (found.value, found.label) == (pytest.approx(100), "1 guest minus 2 guests")
     assert not found.relative
+
+
+@pytest.mark.parametrize("claim_id", sorted(TRUTHS))
+def test_a_comparison_allows_what_the_rows_of_its_claim_allow(claim_id):
+    # the solver's rows and these numbers are two readings of one claim
+    study, claims = verdict_study()
+    one = claims[claim_id]
+    rows = claim_rows(study, one)
+    rng = np.random.default_rng(11)
+    allowed = []
+    for _ in range(300):
+        base = TRUTHS[claim_id][rng.integers(3)]
+        values = {
+            q: base[int(q.level("load")) - 1] * rng.choice([1.0, 1.0, 0.9, 1.02, 1.001])
+            for q in {q for row in rows for q, _ in row.terms}
+        }
+        samples = Samples({q: Replicates(np.full(2, v), ("",) * 2) for q, v in values.items()})
+        compared, total = comparisons(study, one, samples)
+        assert len(compared) == total
+        by_rows = all(sum(c * values[q] for q, c in r.terms) <= r.bound + 1e-9 for r in rows)
+        inside = all(c.low - 1e-9 <= c.value <= c.high + 1e-9 for c in compared)
+        assert inside or not by_rows  # the tolerance only allows more
+        if not any(c.remark for c in compared):
+            assert inside == by_rows
+        allowed.append(by_rows)
+    assert 0 < sum(allowed) < len(allowed)
