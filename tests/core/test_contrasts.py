@@ -82,6 +82,7 @@ def test_few_runs_and_values_that_are_not_positive_pool_nothing():
     assert pooled_error([drawn(rng, 1.0, blocks=("", "")) for _ in range(6)]) is None
     assert pooled_error([drawn(rng, 1.0), drawn(rng, -1.0)]) is None
     assert pooled_error([drawn(rng, 1.0)]) is None
+    assert pooled_error([drawn(rng, 1.0), drawn(rng, 2.0)]) is None  # within blocks it is their own
 
 
 def test_different_blocks_are_compared_by_their_means():

@@ -252,6 +252,8 @@ def pooled_error(conditions: Sequence[Replicates]) -> PooledError | None:
     df = k * (n - 1.0)
     first = conditions[0]
     if first.in_blocks and len(first.by_block) > 1:
+        if k == 2:
+            return None  # it is their own
         residuals = residuals - residuals.mean(axis=1, keepdims=True)
         df = (k - 1) * (n - 1.0)
     squares = (residuals**2).sum(axis=0)

@@ -52,7 +52,7 @@ def comparisons(study: Study, claim: Claim, samples: Samples) -> tuple[list[Comp
         if number is None:
             continue
         contrast: Contrast | None = None
-        if number.under and number.high >= 0:
+        if number.under and (number.high - number.shift) / number.factor >= 0:
             contrast = samples.log_ratio(number.over, number.under)
         if contrast is None and number.order:
             stated = number = _difference(study, number, samples)
@@ -201,7 +201,9 @@ def _difference(study: Study, number: _Number, samples: Samples) -> _Number:
     low = 0.0
     if number.low > 0:
         low = max(MORE_THAN_ZERO, number.low * _unit(study, number, samples))
-    return replace(number, over=terms, under={}, low=low, unit="", order=False)
+    own_scale = all(study.reference_for(q) is None for q in terms)
+    unit = number.unit if own_scale else None
+    return replace(number, over=terms, under={}, low=low, unit=unit, order=False)
 
 
 def _unit(study: Study, number: _Number, samples: Samples) -> float:

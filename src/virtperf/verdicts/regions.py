@@ -110,7 +110,8 @@ class Comparison:
             return math.nan
         df = self.contrast.df
         quantile = special.stdtrit(df, (1 + level) / 2) + special.stdtrit(df, TARGET_POWER)
-        return self.contrast.detectable(float(quantile))
+        found = self.contrast.detectable(float(quantile))
+        return found if self.relative else abs(self.factor) * found
 
     def distances(self) -> tuple[np.ndarray, np.ndarray]:
         """Inside each finite end of the range, shape (sides, 2), and of a divisor from zero, shape
