@@ -110,7 +110,7 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             STUDY,
             "kind: line ",
             "kind: lines ",
-            "there is no kind of exhibit 'lines'; expected one of bar, diagram, line",
+            "there is no kind of exhibit 'lines'; expected one of bar, diagram, distribution, line",
         ),
         (STUDY, "\n    bounds: [0, null]", "\n    bounds: [0, null", "not valid YAML"),
         (CLAIMS, "of: throughput\n", "of: speed\n", "unknown quantity 'speed'"),

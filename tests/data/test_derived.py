@@ -52,7 +52,7 @@ def test_ratios_of_printed_numbers(found):
 def test_assumptions_narrow_ranges_where_no_other_statement_is_set_aside_with_them(found):
     _, table, feasible, alone = found
     ours = {claim.id for claim in feasible.active if claim.assumed}
-    without = {claim for resolutions in alone.resolutions for r in resolutions for claim in r}
+    without = {claim for system in alone.systems for r in alone.resolutions(system) for claim in r}
     compared = 0
     for asked, row in zip(derivations(feasible.study), table.to_dict("records"), strict=True):
         if aside(feasible, asked) - ours <= without:
@@ -66,14 +66,13 @@ def test_assumptions_narrow_ranges_where_no_other_statement_is_set_aside_with_th
 
 
 def aside(feasible: Feasible, asked: Derivation) -> set[str]:
-    """The claims of a number's group that some cheapest resolution sets aside."""
+    """The claims of a number's group that some smallest resolution sets aside."""
     members = set(Regions(feasible).of(asked.parts).system.owner)
     return {
         claim
-        for resolutions in feasible.resolutions
-        for r in resolutions
-        for claim in r
-        if claim in members
+        for system in feasible.systems
+        for r in feasible.resolutions(system)
+        for claim in r & members
     }
 
 

@@ -85,7 +85,8 @@ def test_plotted_points_are_spoken_of(study, claims):
     silent = {q.key() for e in study.exhibits for _, _, q in study.points(e)} - {
         q.key() for q in named(claims)
     }
-    assert not silent
+    # what a paper's published files hold beside its claims is plotted too
+    assert not silent or study.artifact
 
 
 # ---- tables
@@ -137,7 +138,7 @@ def test_every_exhibit_says_what_its_kind_needs(study):
 
 def test_guests_are_on_known_networks(study):
     for role, guest in study.data.get("guests", {}).items():
-        assert set(guest.get("networks", ())) <= set(study.data["networks"]), role
+        assert set(guest.get("networks", ())) <= set(study.data.get("networks", ())), role
 
 
 @only([folder for folder in FOLDERS if "window_s" in load_study(folder).data.get("procedure", {})])

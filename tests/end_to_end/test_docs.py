@@ -30,11 +30,13 @@ PAGES = (
     "add-a-study",
     "measure",
     "formats/declared",
+    "add-public-data",
 )
 PARTS = (
     "data/published",
     "data/measured/xen-2026/study.yaml",
     "data/measured/xen-2026/hypotheses.yaml",
+    "data/measured/firecracker-nsdi-2020/m5d.metal-boot-serial-fc-api",
     "data/measured/linux-2026/study.yaml",
     "data/measured/linux-2026/hypotheses.yaml",
     "data/readings.yaml",
@@ -115,7 +117,7 @@ def workplace(root: Path, tmp_path: Path) -> Path:
         else:
             shutil.copy(source, target)
     for study in (root / "data" / "published").iterdir():
-        (tmp_path / "data" / "measured" / study.name).mkdir(parents=True)
+        (tmp_path / "data" / "measured" / study.name).mkdir(parents=True, exist_ok=True)
     (tmp_path / ".dvc").mkdir()
     (tmp_path / ".dvc" / "config").write_text(
         "[core]\n    no_scm = true\n    analytics = false\n    check_update = false\n"

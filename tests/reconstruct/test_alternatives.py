@@ -1,27 +1,22 @@
-"""What each of several equally cheap ways to resolve a conflict leaves."""
+"""Contradictions by cause, and what each of several smallest ways to resolve one leaves."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.reconstruct.conftest import claim
-from virtperf.reconstruct.feasible import solve, united
-from virtperf.reconstruct.stage import alternatives
+from virtperf.reconstruct.causes import contradictions_by_cause
+from virtperf.reconstruct.feasible import merge_intervals, solve
 
 AT = "kind: value, of: 'throughput[system=b, guests=3]', half_width: 1"
 TWO = "claims:\n" + claim("low", f"{AT}, value: 40") + claim("high", f"{AT}, value: 60")
 
 
 def test_each_resolution_has_its_range_of_the_points_that_differ(tiny):
-    (found,) = alternatives(solve(*tiny(TWO)))
-    assert found["always"] == [] and [r["aside"] for r in found["resolutions"]] == [
-        ["high"],
-        ["low"],
-    ]
-    limits = [
-        [(p["series"], p["x"], p["low"], p["high"]) for p in r["points"]]
-        for r in found["resolutions"]
-    ]
+    (entry,) = contradictions_by_cause(solve(*tiny(TWO)))["contradictions"]
+    (options,) = entry["choices"]
+    assert entry["always"] == [] and [o["aside"] for o in options] == [["high"], ["low"]]
+    limits = [[(p["series"], p["x"], p["low"], p["high"]) for p in o["points"]] for o in options]
     assert limits == [[("B", 3, 39.0, 41.0)], [("B", 3, 59.0, 61.0)]]
 
 
@@ -31,21 +26,51 @@ def test_a_limit_that_only_one_resolution_sets_comes_first(tiny):
         "kind: ratio, of: 'throughput[system=b, guests=2]', to: 'throughput[system=b, guests=3]', high: 1",
     )
     feasible = solve(*tiny(text))
-    (found,) = alternatives(feasible)
-    assert [p["x"] for p in found["resolutions"][0]["points"]] == [2, 3] or [
-        p["x"] for p in found["resolutions"][0]["points"]
-    ] == [3, 2]
+    (entry,) = contradictions_by_cause(feasible)["contradictions"]
+    assert {p["x"] for p in entry["choices"][0][0]["points"]} == {2, 3}
     assert feasible.union(
         feasible.study.quantity("throughput[system=b, guests=3]")
     ) == pytest.approx([39, 41, 59, 61])
 
 
-def test_one_cheapest_resolution_is_no_choice(tiny):
-    said_twice = claim("high", f"{AT}, value: 60", "[y, z]")
-    assert (
-        alternatives(solve(*tiny("claims:\n" + claim("low", f"{AT}, value: 40") + said_twice)))
-        == []
+def test_one_smallest_resolution_is_no_choice_and_its_conflicts_are_one_entry(tiny):
+    both = "".join(claim(f"high-{k}", f"{AT}, value: 60") for k in range(2))
+    text = "claims:\n" + claim("low", f"{AT}, value: 40") + both
+    feasible = solve(*tiny(text))
+    (entry,) = contradictions_by_cause(feasible)["contradictions"]
+    assert (entry["always"], entry["choices"]) == (["low"], [])
+    assert [set(c) for c in entry["conflicts"]] == [{"low", "high-0"}, {"low", "high-1"}]
+    assert feasible.contradictions.dropped == ("low",)
+
+
+def test_what_two_statements_exclude_together_has_one_cause(tiny):
+    at = "kind: value, of: 'throughput[system=b, guests={n}]', value: {v}, half_width: 1"
+    equal = (
+        "kind: ratio, of: 'throughput[system=b, guests={n}]', to: 'throughput[system=b, guests=4]'"
     )
+    text = "claims:\n" + claim("all-40", at.format(n=4, v=40), "[x, y]")
+    for n in (1, 2):
+        text += claim(f"at-{n}", at.format(n=n, v=80))
+    text += claim("half", equal.format(n=1) + ", value: 1, half_width: 0.1", "[x, y]")
+    found = contradictions_by_cause(solve(*tiny(text)))["contradictions"]
+    assert len(found) == 1 and "at-2" not in {c for e in found for x in e["conflicts"] for c in x}
+
+
+def test_independent_contradictions_are_entries_of_their_own(tiny):
+    other = "kind: value, of: 'throughput[system=b, guests=1]', half_width: 1"
+    text = TWO + claim("less", f"{other}, value: 10") + claim("more", f"{other}, value: 20")
+    found = contradictions_by_cause(solve(*tiny(text)))["contradictions"]
+    assert [len(e["choices"]) for e in found] == [1, 1]
+
+
+def test_a_sentence_counts_once_however_many_claims_it_has(tiny):
+    one = "".join(claim(f"high-{k}", f"{AT}, value: 60, sentence: s") for k in range(2))
+    text = "claims:\n" + claim("low", f"{AT}, value: 40") + one
+    feasible = solve(*tiny(text))
+    assert set(feasible.resolutions(*feasible.systems)) == {
+        frozenset({"low"}),
+        frozenset({"high-0", "high-1"}),
+    }
 
 
 @pytest.mark.parametrize(
@@ -59,4 +84,4 @@ def test_one_cheapest_resolution_is_no_choice(tiny):
     ],
 )
 def test_ranges_are_united(ranges, ends):
-    assert united(ranges) == ends
+    assert merge_intervals(ranges) == ends

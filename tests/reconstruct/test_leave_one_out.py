@@ -9,25 +9,26 @@ import pytest
 from scipy.optimize import linprog
 
 from tests.reconstruct.conftest import claim as entry
-from virtperf.reconstruct.contradictions import cheapest_resolutions, drop_cost
+from virtperf.reconstruct.contradictions import sentence_keys, smallest_resolutions
 from virtperf.reconstruct.feasible import solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut, relation, said_together, verdict_of
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims
 from virtperf.study.constraints import Row, claim_rows, natural_rows
-from virtperf.study.quantities import Quantity
+from virtperf.study.quantities import Expression, Quantity
 
 NAMES = [Quantity(name, ()) for name in "xyz"]
 PER_SEED = 8
 
 
-def random_system(rng: np.random.Generator) -> tuple[LinearSystem, dict[str, float]]:
+def random_system(rng: np.random.Generator) -> tuple[LinearSystem, dict[str, frozenset[str]]]:
     """Five or six claims between three quantities with small whole numbers, so that ties and conflicts are frequent."""
     rows = [Row("", ((q, -1.0),), 0.0) for q in NAMES] + [Row("", ((q, 1.0),), 12.0) for q in NAMES]
-    costs = {}
+    sentences = {}
     for k in range(int(rng.integers(5, 7))):
         name = f"c{k}"
-        costs[name] = float(rng.choice([0.5, 1.0, 1.0, 2.0]))
+        keys = rng.choice(["one", "two", name, name, "one two"])
+        sentences[name] = frozenset(str(keys).split())
         a, b = rng.choice(3, 2, replace=False)
         low = float(rng.integers(0, 10))
         width = float(rng.choice([0.0, 1.0, 3.0]))
@@ -36,7 +37,7 @@ def random_system(rng: np.random.Generator) -> tuple[LinearSystem, dict[str, flo
         else:  # a difference
             terms, low = ((NAMES[a], 1.0), (NAMES[b], -1.0)), low - 5
         rows += [Row(name, terms, low + width), Row(name, tuple((q, -c) for q, c in terms), -low)]
-    return LinearSystem(rows), costs
+    return LinearSystem(rows), sentences
 
 
 def possible(system: LinearSystem, claims: set[str]) -> bool:
@@ -56,24 +57,50 @@ def largest(system: LinearSystem, row: int, claims: set[str]) -> float:
     return -found.fun if found.status == 0 else np.inf
 
 
-def by_enumeration(system: LinearSystem, costs: dict[str, float]) -> set[frozenset[str]]:
-    """All cheapest sets to set aside, every subset tried that costs no more."""
-    subsets = [
-        frozenset(dropped)
-        for size in range(len(costs) + 1)
-        for dropped in combinations(costs, size)
-    ]
-    least, found = np.inf, set()
-    for dropped in sorted(subsets, key=lambda names: sum(costs[c] for c in names)):
-        if sum(costs[c] for c in dropped) > least + 1e-9:
+def largest_of(system: LinearSystem, column: int, sign: float, claims: set[str]) -> float:
+    """The largest value of one quantity, or of its negative."""
+    keep = np.array([o == "" or o in claims for o in system.owner])
+    c = np.zeros(len(system.quantities))
+    c[column] = -sign
+    found = linprog(c, A_ub=system.A[keep], b_ub=system.b[keep], bounds=(None, None))
+    return -found.fun
+
+
+def by_enumeration(
+    system: LinearSystem, sentences: dict[str, frozenset[str]]
+) -> set[frozenset[str]]:
+    """What is set aside with each smallest set of sentences; every set of sentences is tried.
+
+    Assumptions, which have no sentence, are tried after the paper is resolved without them: those
+    of which some conflict cannot do without are set aside.
+    """
+    ours = [c for c, keys in sentences.items() if not keys]
+    said = {c: keys for c, keys in sentences.items() if keys}
+    keys = sorted(frozenset().union(*said.values()))
+    found: set[frozenset[str]] = set()
+    for size in range(len(keys) + 1):
+        for aside in map(frozenset, combinations(keys, size)):
+            gone = frozenset(c for c in said if said[c] <= aside)
+            if possible(system, set(said) - gone):
+                found.add(gone)
+        if found:
             break
-        if possible(system, set(costs) - dropped):
-            least = sum(costs[c] for c in dropped)
-            found.add(dropped)
-    return found
+    taking_part: set[str] = set()
+    for gone in found:
+        kept = set(said) - gone
+        # an assumption takes part where some set of others is possible without it and not with it
+        for a in ours:
+            others = [c for c in ours if c != a]
+            for size in range(len(others) + 1):
+                for beside in combinations(others, size):
+                    if possible(system, kept | set(beside)) and not possible(
+                        system, kept | {a, *beside}
+                    ):
+                        taking_part.add(a)
+    return {gone | taking_part for gone in found}
 
 
-def expected_verdict(system: LinearSystem, others: dict[str, float], claim: str) -> str:
+def expected_verdict(system: LinearSystem, others: dict[str, frozenset[str]], claim: str) -> str:
     found = set()
     for dropped in by_enumeration(system, others):
         kept = set(others) - dropped
@@ -90,13 +117,32 @@ def expected_verdict(system: LinearSystem, others: dict[str, float], claim: str)
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_all_cheapest_resolutions_are_found(seed):
+def test_all_smallest_resolutions_are_found(seed):
     rng = np.random.default_rng([1, seed])
     for _ in range(PER_SEED):
-        system, costs = random_system(rng)
-        found = cheapest_resolutions(system, costs, [])
-        assert {frozenset(r) for r in found} == by_enumeration(system, costs)
-        assert len(found) == len(set(found))
+        system, sentences = random_system(rng)
+        sentences |= {c: frozenset() for c in sentences if rng.random() < 0.3}
+        found = smallest_resolutions([system], sentences, [])
+        expected = by_enumeration(system, sentences)
+        assert not found.wider
+        assert {frozenset(r) for r in found.dropped} == expected
+        assert len(found.dropped) == len(expected)
+        for k, quantity in enumerate(NAMES):
+            if quantity not in system.index:
+                continue
+            of = Expression(((1.0, quantity),))
+            spans = [
+                tuple(
+                    end.value
+                    for end in system.interval(of, system.mask_of(set(sentences) - set(r)))
+                )
+                for r in found.dropped
+            ]
+            column = system.index[quantity]
+            low = min(-largest_of(system, column, -1.0, set(sentences) - r) for r in expected)
+            high = max(largest_of(system, column, 1.0, set(sentences) - r) for r in expected)
+            assert min(low for low, _ in spans) == pytest.approx(low, abs=1e-6), k
+            assert max(high for _, high in spans) == pytest.approx(high, abs=1e-6), k
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -104,12 +150,12 @@ def test_verdicts_are_those_of_an_enumeration(seed):
     rng = np.random.default_rng([2, seed])
     seen = set()
     for _ in range(PER_SEED):
-        system, costs = random_system(rng)
-        for claim in costs:
-            others = {c: cost for c, cost in costs.items() if c != claim}
+        system, sentences = random_system(rng)
+        for claim in sentences:
+            others = {c: keys for c, keys in sentences.items() if c != claim}
             masks = [
                 system.mask_of(c for c in others if c not in dropped)
-                for dropped in cheapest_resolutions(system, others, [])
+                for dropped in smallest_resolutions([system], others, []).dropped
             ]
             verdict = verdict_of(system, masks, claim)
             assert verdict == expected_verdict(system, others, claim)
@@ -134,7 +180,9 @@ def test_what_the_verdict_depends_on_is_which_claim_goes():
     # without "also-two" either of the others goes: one resolution implies it, the other excludes it
     masks = [
         system.mask_of({"two", "three"} - set(r))
-        for r in cheapest_resolutions(system, {"two": 1, "three": 1}, [])
+        for r in smallest_resolutions(
+            [system], {"two": frozenset({"two"}), "three": frozenset({"three"})}, []
+        ).dropped
     ]
     assert {relation(system, mask, "also-two") for mask in masks} == {
         "corroborated",
@@ -165,14 +213,15 @@ def random_entries(rng: np.random.Generator) -> str:
 def by_brute_force(system: LinearSystem, claims: Claims, name: str) -> tuple[str, bool]:
     """The verdict of an enumeration without what the claim's sentences say alone; whether that matters."""
     own = set(claims[name].sentences)
-    costs = {c.id: drop_cost(c) for c in claims if c.id != name}
+    sentences = {c.id: sentence_keys(c) for c in claims if c.id != name}
     apart = {
-        c: cost
-        for c, cost in costs.items()
+        c: keys
+        for c, keys in sentences.items()
         if not claims[c].sentences or set(claims[c].sentences) - own
     }
     verdict = expected_verdict(system, apart, name)
-    return verdict, len(apart) < len(costs) and verdict != expected_verdict(system, costs, name)
+    matters = verdict != expected_verdict(system, sentences, name)
+    return verdict, len(apart) < len(sentences) and matters
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -236,3 +285,27 @@ def test_the_scale_still_gives_levels_their_meaning(tiny):
     study, claims = tiny(text)
     # half of what is 100 by choice
     assert LeaveOneOut(solve(study, claims)).judge(claims["level"]).verdict == "corroborated"
+
+
+def test_more_resolutions_than_are_tried_leave_ranges_that_are_not_too_narrow():
+    names = [Quantity(f"x{k}", ()) for k in range(9)]
+    total = Quantity("total", ())
+    terms = tuple((q, 1.0) for q in names)
+    rows = [
+        Row("sum", (*terms, (total, -1.0)), 0.0),
+        Row("sum", (*((q, -1.0) for q in names), (total, 1.0)), 0.0),
+    ]
+    for q in names:
+        for value in (10.0, 20.0):
+            name = f"{q.name}-{value:g}"
+            rows += [Row(name, ((q, 1.0),), value), Row(name, ((q, -1.0),), -value)]
+    rows += [Row("", ((q, -1.0),), 0.0) for q in (*names, total)]
+    system = LinearSystem(rows)
+    sentences = {row.claim: frozenset({row.claim}) for row in rows if row.claim}
+    found = smallest_resolutions([system], sentences, [])
+    assert found.wider and len(found.choices) == 9
+    masks = [system.mask_of(set(sentences) - set(gone)) for gone in found.dropped]
+    for quantity, low, high in [(q, 10, 20) for q in names] + [(total, 90, 180)]:
+        spans = [system.interval(Expression(((1.0, quantity),)), mask) for mask in masks]
+        assert min(ends[0].value for ends in spans) <= low
+        assert max(ends[1].value for ends in spans) >= high

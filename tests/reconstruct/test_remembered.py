@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.reconstruct.test_system import random_system
-from virtperf.reconstruct.remembered import Remembered
+from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.reconstruct.system import OPTIMAL, LinearSystem, Program
 from virtperf.study.quantities import Expression
 
@@ -33,7 +33,7 @@ def asked(system: LinearSystem, mask: np.ndarray, others: np.ndarray) -> list[fl
         for second in system.quantities:
             found += system.ratio_interval(one, Expression(((1.0, second),)), mask)
     found += [
-        system.beyond(row, bound + 1e-6, mask)
+        system.can_exceed(row, bound + 1e-6, mask)
         for row, bound in zip(system.A, system.b, strict=True)
     ]
     return [*found, system.feasible(mask & others)]
@@ -44,7 +44,7 @@ def test_the_values_are_those_of_programs(solved):
     for seed in range(20):
         rng = np.random.default_rng([4, seed])
         plain = random_system(rng)
-        remembered = Remembered(plain.rows)
+        remembered = CachedLinearSystem(plain.rows)
         for _ in range(8):
             mask, others = (
                 plain.mask_of([f"c{i}" for i in range(6) if rng.random() < 0.7]) for _ in range(2)
@@ -61,7 +61,7 @@ def test_the_values_are_those_of_programs(solved):
 def test_the_proof_of_a_remembered_value_holds_under_the_rows_that_were_asked_about(solved):
     rng = np.random.default_rng(7)
     plain = random_system(rng)
-    system = Remembered(plain.rows)
+    system = CachedLinearSystem(plain.rows)
     recalled = 0
     for _ in range(30):
         mask = plain.mask_of([f"c{i}" for i in range(6) if rng.random() < 0.7])
@@ -72,9 +72,9 @@ def test_the_proof_of_a_remembered_value_holds_under_the_rows_that_were_asked_ab
                 continue
             recalled += 1
             assert mask[list(found.held)].all()
-            assert len(plain.obeying(found.x[None], mask)) == 1 and c @ found.x == pytest.approx(
-                found.value
-            )
+            assert len(
+                plain.feasible_points(found.x[None], mask)
+            ) == 1 and c @ found.x == pytest.approx(found.value)
             alone = np.isin(np.arange(len(mask)), found.held)
             assert LinearSystem(plain.rows)._solve(c, alone).value == pytest.approx(found.value)
     assert recalled > 50

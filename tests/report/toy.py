@@ -387,7 +387,9 @@ def _stages(data: Path) -> None:
     write(stage_tables.READINGS, [], reconstructed)
     found = {
         "dropped": ["flat"],
-        "conflicts": [{"claims": ["more-at-8", "flat"], "dropped": ["flat"]}],
+        "contradictions": [
+            {"conflicts": [["more-at-8", "flat"]], "always": ["flat"], "choices": []}
+        ],
     }
     (reconstructed / "contradictions.json").write_text(json.dumps(found))
     rows = [

@@ -46,7 +46,7 @@ def test_limits_come_from_the_printed_precision(tmp_path):
         float("inf"),
         None,
     )
-    assert claims["faster"].times_said == 2
+    assert claims["faster"].n_places == 2
 
 
 def test_winner_stands_first_for_every_level_of_for_each(tmp_path):

@@ -10,13 +10,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from virtperf.core.contrasts import Replicates, independent_log_ratio, linear_ratio
-from virtperf.core.mean import CAP, over_runs, satterthwaite
+from virtperf.core.contrasts import Replicates, SampledRatio, independent_log_ratio, linear_ratio
+from virtperf.core.mean import CAP, ORDERED, Mean, over_runs, satterthwaite
+from virtperf.runs.summarize.means import independent_mean, independent_quantile
 from virtperf.verdicts.regions import (
     TARGET_POWER,
     Comparison,
     Decision,
     bonferroni_level,
+    by_value,
     decide,
     least_seen,
     runs_needed,
@@ -259,3 +261,74 @@ def test_what_several_comparisons_could_show_is_the_worst_of_them():
     assert of is far
     assert least == far.detectable(bonferroni_level([close, far], LEVEL))
     assert math.isnan(least_seen([level((5.0,), high=10)], LEVEL)[0])
+
+
+def of_samples(value, low, high, method=ORDERED):
+    se = (high - low) / (2 * stats.norm.ppf(0.975))
+    return Mean(value, se, 499.0, low, high, LEVEL, 500, method)
+
+
+def compared(over, under, *means):
+    contrast = SampledRatio(np.array(over), np.array(under), means)
+    return Comparison(contrast, -math.inf, math.inf, (contrast.n, contrast.n))
+
+
+def test_a_number_of_independent_samples_has_its_own_interval():
+    found = compared([2.0, 0], [0, 1.0], of_samples(110.0, 109.0, 113.0)).interval(LEVEL)
+    assert found == (218.0, 226.0)
+    down = compared([-1.0, 0], [0, 1.0], of_samples(110.0, 109.0, 113.0)).interval(LEVEL)
+    assert down == (-113.0, -109.0)
+
+
+def test_distances_of_a_difference_add_by_their_squares_each_on_its_side():
+    a, b = of_samples(10.0, 7.0, 14.0), of_samples(4.0, 0.0, 7.0)
+    low, high = compared([1.0, -1, 0], [0, 0, 1.0], a, b).interval(LEVEL)
+    assert (low, high) == pytest.approx((6 - math.hypot(3, 3), 6 + math.hypot(4, 4)))
+
+
+def test_the_ends_of_a_ratio_are_where_the_difference_reaches_zero():
+    a, b = of_samples(214.0, 210.0, 215.0), of_samples(110.0, 109.0, 113.0)
+    low, high = compared([1.0, 0, 0], [0, 1.0, 0], a, b).interval(LEVEL)
+    for r, of_a, of_b in ((low, 4.0, 3.0), (high, 1.0, 1.0)):
+        assert abs(214.0 - r * 110.0) == pytest.approx(math.hypot(of_a, r * of_b))
+
+
+def test_a_mean_of_independent_samples_has_nearly_students_interval():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(10, 1, 300), rng.normal(8, 2, 400)
+    found = compared(
+        [1.0, -1, 0], [0, 0, 1.0], independent_mean(a, LEVEL), independent_mean(b, LEVEL)
+    )
+    welch = stats.ttest_ind(a, b, equal_var=False).confidence_interval(LEVEL)
+    assert found.interval(LEVEL) == pytest.approx((welch.low, welch.high), rel=0.01)
+
+
+def test_an_open_end_stays_open():
+    a, b = of_samples(146.0, 143.0, math.inf), of_samples(110.0, 109.0, 113.0)
+    low, high = compared([1.0, -1, 0], [0, 0, 1.0], a, b).interval(LEVEL)
+    assert (low, high) == (pytest.approx(36 - math.hypot(3, 3)), math.inf)
+
+
+@pytest.mark.parametrize(("low", "high", "word"), [(1, 3, "agrees"), (2.5, 3, "differs")])
+def test_a_value_alone_lies_inside_or_outside(low, high, word):
+    one = Mean(2.0, math.nan, math.nan, math.nan, math.nan, LEVEL, 1, "one sample of one run")
+    contrast = SampledRatio(np.array([1.0, 0]), np.array([0, 1.0]), (one,))
+    found = [Comparison(contrast, low, high, (1, 1))]
+    assert by_value(found).value == word
+    assert decide(found, LEVEL, whole=True) is Decision.UNDECIDED
+
+
+def test_intervals_of_quantiles_differences_cover_the_truth():
+    rng, truth = np.random.default_rng(4), math.exp(0.5) - 1.0
+    hits = 0
+    for _ in range(DATA_SETS):
+        a, b = rng.lognormal(0.5, 1, 200), rng.lognormal(0, 0.5, 300)
+        found = compared(
+            [1.0, -1, 0],
+            [0, 0, 1.0],
+            independent_quantile(a, 0.5, LEVEL),
+            independent_quantile(b, 0.5, LEVEL),
+        )
+        low, high = found.interval(LEVEL)
+        hits += low <= truth <= high
+    assert 1 - hits / DATA_SETS <= OUTSIDE

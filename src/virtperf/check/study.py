@@ -148,11 +148,17 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
         silent = []
         with suppress(ValueError):  # an unknown level, of which loading has told
             silent = [q.key() for _, _, q in study.points(exhibit) if q not in spoken]
-        if silent and not exhibit.marks:
+        if silent and not exhibit.marks and study.artifact is None:
             remedy = "take them out of the series, or encode what the paper says of them"
             problem = f"no claim speaks of {len(silent)} point(s) of {exhibit.id}"
             found = ", ".join(silent[:3])
             report(study.document.error(problem, "exhibits", position, found=found, remedy=remedy))
+    for position, remark in enumerate(study.errata):
+        for name in remark.claims:
+            if name not in by_id:
+                problem = f"a remark is about {name!r}, which is no claim"
+                place = ("errata", position)
+                report(study.document.error(problem, *place, remedy=did_you_mean(name, by_id)))
     for position, finding in enumerate(study.findings):
         for name in dict.fromkeys((*finding.claims, *finding.numbers)):
             place = ("findings", position)

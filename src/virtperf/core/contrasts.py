@@ -22,7 +22,10 @@ References
 ----------
 Bartlett, M. S. (1937). Properties of sufficiency and statistical tests. Proc. R. Soc. A 160,
 268-282. Fieller, E. C. (1954). Some problems in interval estimation. J. R. Stat. Soc. B 16,
-175-185. Montgomery, D. C. (2017). Design and Analysis of Experiments, chapter 4. Welch, B. L.
+175-185. Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures: a
+general approach. Stat. Med. 27, 1693-1702. Donner, A., Zou, G. Y. (2012). Closed-form confidence
+intervals for functions of the normal mean and standard deviation. Stat. Methods Med. Res. 21,
+347-359. Montgomery, D. C. (2017). Design and Analysis of Experiments, chapter 4. Welch, B. L.
 (1947). The generalization of Student's problem. Biometrika 34, 28-35.
 """
 
@@ -36,7 +39,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special, stats
 
-from virtperf.core.mean import CAP, satterthwaite
+from virtperf.core.mean import CAP, Mean, satterthwaite
 
 POOLING_ALPHA = 0.1
 """Level of the test whether conditions share one coefficient of variation. A test at 5 % misses too
@@ -204,7 +207,74 @@ class LinearRatio:
         return quantile * self.se
 
 
-Contrast = LogRatio | LinearRatio
+@dataclass(frozen=True, eq=False)
+class SampledRatio:
+    """``over @ x / under @ x`` of numbers that independent samples of one run repeat, as
+    `LinearRatio` has the coefficients.
+
+    Each number brings an interval of its own, which need not be symmetric: they are combined by the
+    squares of their distances (Zou and Donner 2008; of a ratio Donner and Zou 2012).
+    """
+
+    over: np.ndarray
+    under: np.ndarray
+    means: tuple[Mean, ...]
+    design: str = ""
+    confounded: bool = False
+
+    @property
+    def n(self) -> int:
+        return min(mean.n for mean in self.means)
+
+    @cached_property
+    def _values(self) -> np.ndarray:
+        return np.array([*(mean.value for mean in self.means), 1.0])
+
+    @property
+    def value(self) -> float:
+        """The number; NaN where it is divided by zero."""
+        below = float(self.under @ self._values)
+        return float(self.over @ self._values) / below if below else math.nan
+
+    @property
+    def size(self) -> float:
+        """The sizes of the numbers, added as `over` weighs them."""
+        return float(abs(self.over) @ abs(self._values)) / abs(float(self.under @ self._values))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Ends are infinite where the divisor is not clearly different from zero, or a number's own
+        interval is open.
+        """
+        if self.n < 2:
+            return math.nan, math.nan
+        return self._end(level, -1), self._end(level, 1)
+
+    def _end(self, level: float, side: int) -> float:
+        """The lower (-1) or upper (1) end of the interval."""
+        if len(self.means) == 1 and not self.under[:-1].any():
+            factor = float(self.over[0])
+            mean = self.means[0].at(level)
+            return factor * (mean.high if side * factor > 0 else mean.low) + float(self.over[-1])
+        weight = self.over - self.value * self.under
+        if float(self.under @ self._values) < 0:
+            weight = -weight
+        squares = np.zeros(len(self.over))
+        for place, mean in enumerate(self.means):
+            own = mean.at(level)
+            up = side * weight[place] > 0
+            squares[place] = (own.high - own.value if up else own.value - own.low) ** 2
+        if not np.isfinite(squares).all():
+            return side * math.inf
+        above, below = float(self.over @ self._values), float(self.under @ self._values)
+        a = below**2 - float(self.under @ (squares * self.under))
+        b = above * below - float(self.over @ (squares * self.under))
+        c = above**2 - float(self.over @ (squares * self.over))
+        if a <= 0:
+            return side * math.inf
+        return (b + side * math.sqrt(max(b * b - a * c, 0.0))) / a
+
+
+Contrast = LogRatio | LinearRatio | SampledRatio
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,11 @@ alone are too many where few runs stand beside many: of 95 % intervals from 2 an
 miss, with the cap at most 7 %."""
 
 
+INDEPENDENT, ORDERED, COUNTED = "independent samples", "order statistics", "binomial"
+"""Methods of a number of independent samples, which repeat it as runs do: their mean, a quantile or
+a distance of quantiles, a share."""
+
+
 @dataclass(frozen=True)
 class Mean:
     """A mean with its interval (Student's t) at a confidence level; error and limits are NaN where
@@ -42,6 +47,8 @@ class Mean:
         """The same mean with an interval of another confidence level."""
         if level == self.level:
             return self
+        if self.method in (ORDERED, COUNTED):
+            return self._stretched(level)
         return student(
             self.value,
             self.se,
@@ -51,6 +58,23 @@ class Mean:
             method=self.method,
             origin=self.origin,
         )
+
+    @property
+    def of_samples(self) -> bool:
+        """Whether independent samples repeat it, so that `n` are these."""
+        return self.method in (INDEPENDENT, ORDERED, COUNTED)
+
+    def _stretched(self, level: float) -> Mean:
+        """Both ends as far away as a normal distribution would have them at that level: close to
+        it only, since the samples are not at hand.
+        """
+        factor = float(special.ndtri((1 + level) / 2) / special.ndtri((1 + self.level) / 2))
+        low, high = (self.value + factor * (end - self.value) for end in (self.low, self.high))
+        return replace(self, low=low, high=high, level=level)
+
+    def shifted(self, by: float) -> Mean:
+        """The same mean with a constant added."""
+        return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)
 
     def scaled(self, factor: float) -> Mean:
         """The same mean in a unit that is `factor` times smaller."""

@@ -40,7 +40,7 @@ POINTS = Table(
 the text alone allows (low_text, high_text), the claims that set low and high. Where nothing sets a
 limit it is infinite. `pieces` and
 `pieces_text` are the same ranges where they have gaps: low1, high1, low2, high2, ... in ascending
-order, the union over all cheapest ways to resolve contradictions."""
+order, the union over all smallest ways to resolve contradictions."""
 
 RANGES = Table(
     "ranges.parquet",
@@ -270,6 +270,21 @@ TIMELINES = Table(
 """One row a sample of a figure over time, summed over its entities: of every provenance the first
 run at the figure's condition, in the order measured, example."""
 
+DISTRIBUTIONS = Table(
+    "distributions.parquet",
+    "runs",
+    {
+        "exhibit": TEXT,
+        "series": TEXT,
+        "unit": TEXT,
+        "provenance": TEXT,
+        "run_id": TEXT,
+        "value": NUMBER,
+    },
+)
+"""One row an independent sample of a figure of distributions, ascending within its series, in the
+unit of the series' quantity."""
+
 THUMBNAILS = Table(
     "thumbnails.parquet",
     "runs",
@@ -327,6 +342,23 @@ the interval that decides, how many runs of every condition would decide where i
 (infinite for more than 1,000), the distance from a limit that the runs would have shown with a
 probability of 80 %, the reason. Limits are missing where runs were not repeated, and
 infinite where a divisor is not clearly different from zero."""
+
+VERDICTS_ELSEWHERE = Table(
+    "verdicts-elsewhere.parquet",
+    "runs",
+    {
+        "claim": TEXT,
+        "level": LEVEL,
+        "measured_verdict": TEXT,
+        "estimate": NUMBER,
+        "estimate_low": NUMBER,
+        "estimate_high": NUMBER,
+        "reason": TEXT,
+    },
+    digits=7,
+)
+"""One row a claim and other level of the factor that the study names in `judged_over`: the verdict
+by the runs there. Empty where a study names none."""
 
 EXAMPLE_VERDICTS = replace(VERDICTS, file="example-verdicts.parquet")
 """The same of example runs, shown by reports with `show_examples` only."""

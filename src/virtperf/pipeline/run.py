@@ -123,7 +123,7 @@ def out_of_date(layout: Layout, studies: Sequence[str], *, shared: bool) -> set[
     done = subprocess.run(  # noqa: S603 - this interpreter
         dvc_command(*command),
         cwd=layout.root,
-        env=dvc_environment(),
+        env=dvc_environment(layout.root),
         capture_output=True,
         text=True,
         check=False,
@@ -142,17 +142,17 @@ def dvc_command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "dvc", "--wait-for-lock", *arguments]
 
 
-def dvc_environment(source: Path | None = None) -> dict[str, str]:
-    """The variables of DVC and of the stages that it runs.
+def dvc_environment(root: Path) -> dict[str, str]:
+    """The variables of DVC and of the stages that it runs in a repository.
 
-    Stages start `virtperf` by its name: that of this environment. With a `source` folder they run
-    the package in it.
+    Stages start `virtperf` by its name: that of this environment, with the package in the
+    repository's own `src`.
     """
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     variables = {**os.environ, **FIXED_VARIABLES, "PATH": path, "PYTHONUNBUFFERED": "1"}
-    if source is not None:
+    if (root / "src").is_dir():
         before = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
-        variables["PYTHONPATH"] = os.pathsep.join([str(source), *before])
+        variables["PYTHONPATH"] = os.pathsep.join([str(root / "src"), *before])
     return variables
 
 
@@ -185,7 +185,7 @@ def _repro(root: Path, study: str, arguments: Sequence[str], tell: Tell) -> bool
     with subprocess.Popen(  # noqa: S603 - this interpreter
         dvc_command("repro", *arguments),
         cwd=root,
-        env=dvc_environment(),
+        env=dvc_environment(root),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

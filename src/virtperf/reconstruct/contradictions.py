@@ -1,129 +1,225 @@
-"""Claims that cannot all hold: the smallest set to drop, and which claims stand against each
-other.
+"""Claims that cannot all hold: the fewest sentences to set aside, and which claims stand against
+each other.
+
+Our assumptions that take part in a conflict are set aside first. Among the paper's statements every
+way counts that sets aside the fewest sentences; no weight of ours decides between them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice, product
+from math import prod
+from typing import TypeVar
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claim
 
-ASSUMPTION_COST, VAGUE_COST, EXACT_COST = 0.25, 0.5, 1.0
-"""What dropping costs, each time the paper says it: an assumption of ours goes first, then a
-wording that had to be read as a number ("almost half"), then a printed number."""
+Item = TypeVar("Item")
+_TABLE_ROW = re.compile(r"\brow\b")
 
-SAME_COST = 1e-2
-"""Costs are multiples of a quarter: what differs by less is the same cost."""
+MAX_COMBINATIONS = 256
+"""How many resolutions of one group of claims are tried one by one. Of what goes beyond, the
+alternatives are set aside all at once: ranges are then wider than need be, never too narrow.
+"""
 
-MOST_RESOLUTIONS = 256
-"""How many equally cheap sets are looked at in one group of claims."""
-
-MOST_SEARCHED, MOST_CONFLICTS = 8, 4
+MAX_SEARCHED, MAX_LISTED_CONFLICTS = 8, 4
 """How many different conflicts are searched for one dropped claim, and how many of them, the
 smallest, are listed.
 """
+
+Sentences = Mapping[str, frozenset[str]]
+"""By claim, the sentences that say it; none for an assumption of ours."""
 
 
 @dataclass(frozen=True)
 class Contradictions:
     """What had to be dropped so that the rest can hold, and the minimal conflicts that show why.
 
-    `dropped`: the cheapest set of claims without which the others are consistent: the first of all
-        `resolutions`.
+    `dropped`: claims without which the others are consistent: the first of all `resolutions`.
     `conflicts`: irreducible sets of claims that cannot hold together: without any one of them the
         others can.
-    `choices`: for each group of conflicts that several cheapest sets resolve: those sets, of the
-        group's claims alone. One of each group together with what has no choice is one of
+    `choices`: for each group of conflicts that several smallest sets of sentences resolve: the
+        claims that each sets aside. One of each group together with what has no choice is one of
         `resolutions`.
+    `wider`: whether ranges may be wider than need be, since there are more than
+        `MAX_COMBINATIONS` resolutions.
     """
 
     dropped: tuple[str, ...]
     conflicts: tuple[tuple[str, ...], ...]
     resolutions: tuple[tuple[str, ...], ...] = ((),)
     choices: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    wider: bool = False
 
 
-def drop_cost(claim: Claim) -> float:
-    """What it costs to give up a claim."""
+@dataclass(frozen=True)
+class Resolutions:
+    """All ways to set aside the fewest sentences.
+
+    `dropped`: the claims that each sets aside, our assumptions among them.
+    `choices`, `wider`: as in `Contradictions`; groups with one way are among `choices`.
+    """
+
+    dropped: tuple[tuple[str, ...], ...]
+    choices: tuple[tuple[tuple[str, ...], ...], ...]
+    wider: bool
+
+
+def sentence_keys(claim: Claim) -> frozenset[str]:
+    """The statements that say a claim: its sentences, or the claim itself where it has none; of a
+    row of a table the claim's own cells. Empty for an assumption of ours.
+    """
     if claim.assumed:
-        return ASSUMPTION_COST
-    return claim.times_said * (VAGUE_COST if claim.reading else EXACT_COST)
+        return frozenset()
+    keys = (f"{claim.id} in {k}" if _TABLE_ROW.search(k) else k for k in claim.sentences)
+    return frozenset(keys) or frozenset({claim.id})
 
 
 def find_contradictions(
-    system: LinearSystem, costs: Mapping[str, float], *, explain: bool = True
+    systems: Sequence[LinearSystem], sentences: Sentences, *, explain: bool = True
 ) -> Contradictions:
-    """Find the cheapest claims to drop by implicit hitting sets.
+    """Find all smallest sets of sentences to set aside, by implicit hitting sets.
 
-    Repeat: choose the cheapest set that hits every known conflict; when the other claims are
-    consistent, it is the answer, since any answer must hit every conflict; otherwise extract one
+    `systems`: those whose claims share sentences; they share no quantity.
+
+    Repeat: choose a smallest set that hits every known conflict; when the other claims are
+    consistent, it is an answer, since any answer must hit every conflict; otherwise extract one
     more irreducible conflict from them and add it. (Moreno-Centeno and Karp, Operations Research 61
     (2013) 453.)
 
-    `costs`: by claim; their order decides between equally cheap sets: the later claim goes.
     `explain`: search for more conflicts of each dropped claim than the proof needed; it takes most
         of the time.
     """
-    claims = list(costs)
     conflicts: list[tuple[str, ...]] = []
-    resolutions = cheapest_resolutions(system, costs, conflicts)
-    dropped = resolutions[0]
-    kept = [c for c in claims if c not in dropped]
+    found = smallest_resolutions(systems, sentences, conflicts)
+    dropped = found.dropped[0]
     named: dict[tuple[str, ...], None] = {}
     for claim in dropped:
-        others = [
-            c
-            for c in claims
-            if c in kept or (c in dropped and costs[c] == ASSUMPTION_COST and c != claim)
-        ]
-        more = _conflicts_with(system, claim, others) if explain else []
-        found = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
-        named |= dict.fromkeys(sorted(found, key=lambda c: (len(c), c))[:MOST_CONFLICTS])
-    groups = [{c for conflict in group for c in conflict} for group in _connected(conflicts)]
-    options = [
-        tuple(dict.fromkeys(tuple(c for c in r if c in group) for r in resolutions))
-        for group in groups
-    ]
-    choices = tuple(option for option in options if len(option) > 1)
-    return Contradictions(dropped, tuple(named), tuple(resolutions), choices)
+        others = [c for c in sentences if c != claim and (c not in dropped or not sentences[c])]
+        more = _conflicts_with(systems, claim, others) if explain else []
+        own = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
+        named |= dict.fromkeys(sorted(own, key=lambda c: (len(c), c))[:MAX_LISTED_CONFLICTS])
+    choices = tuple(options for options in found.choices if len(options) > 1)
+    return Contradictions(dropped, tuple(named), found.dropped, choices, found.wider)
 
 
-def cheapest_resolutions(
-    system: LinearSystem, costs: Mapping[str, float], conflicts: list[tuple[str, ...]]
-) -> list[tuple[str, ...]]:
-    """All sets of claims of the smallest cost without which the others are consistent; new
-    conflicts are added.
+def smallest_resolutions(
+    systems: Sequence[LinearSystem], sentences: Sentences, conflicts: list[tuple[str, ...]]
+) -> Resolutions:
+    """All sets of claims, of the fewest sentences, without which the others are consistent; new
+    conflicts are added to `conflicts`.
 
-    Each is in the order of `costs`; the first is the one in which later claims go. At most
-    `MOST_RESOLUTIONS`.
+    Groups of conflicts that share no sentence are resolved each for itself. Our assumptions are
+    set aside where they take part in a conflict under any of the resolutions.
     """
-    claims = list(costs)
+    said = [c for c in sentences if sentences[c]]
+
+    def without(aside: frozenset[str]) -> tuple[str, ...]:
+        return tuple(c for c in said if sentences[c] <= aside)
+
     while True:
-        sure: list[frozenset[str]] = []
+        known = [c for c in conflicts if all(sentences.get(claim) for claim in c)]
+        parts = [
+            _smallest_hitting_sets(tuple(frozenset(sentences[c] for c in one) for one in group))
+            for group in connected(known, [[k for c in one for k in sentences[c]] for one in known])
+        ]
+        wider = prod(map(len, parts)) > MAX_COMBINATIONS
+        if wider:  # some groups whole: no range is too narrow
+            tried, open_ = [], 1
+            for part in sorted(parts, key=len):
+                open_ *= len(part)
+                tried.append(part if open_ <= MAX_COMBINATIONS else (frozenset().union(*part),))
+        else:
+            tried = parts
         before = len(conflicts)
-        for dropped in cheapest_hitting_sets(conflicts, costs)[:MOST_RESOLUTIONS]:
-            kept = [c for c in claims if c not in dropped]
-            if system.feasible(system.mask_of(kept)):
-                sure.append(dropped)
+        answers = []
+        # the first combination of real resolutions proves how many sentences have to go
+        first = [frozenset().union(*(part[0] for part in parts))] if wider else []
+        combinations = (frozenset().union(*one) for one in product(*tried))
+        for aside in (*first, *islice(combinations, MAX_COMBINATIONS)):
+            gone = without(aside)
+            kept = [c for c in said if c not in gone]
+            if consistent(systems, kept):
+                answers.append(gone)
                 continue
-            conflicts.append(irreducible_conflict(system, kept))
-            if not sure:  # the new conflict may make all others dearer
+            conflicts.append(irreducible_conflict(systems, kept))
+            if not answers:
                 break
         if len(conflicts) == before:
-            return [tuple(c for c in claims if c in dropped) for dropped in sure]
+            break
+    answers = list(dict.fromkeys(answers))
+    ours = _assumptions_in_conflict(systems, sentences, answers, conflicts)
+    order = {c: k for k, c in enumerate(sentences)}
+    dropped = tuple(tuple(sorted({*gone, *ours}, key=order.__getitem__)) for gone in answers)
+    choices = tuple(tuple(map(without, part)) for part in parts)
+    return Resolutions(dropped, choices, wider)
 
 
-def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, ...]:
+def _assumptions_in_conflict(
+    systems: Sequence[LinearSystem],
+    sentences: Sentences,
+    answers: Iterable[tuple[str, ...]],
+    conflicts: list[tuple[str, ...]],
+) -> set[str]:
+    """Our assumptions that take part in a conflict, each other's or with what is kept of the paper.
+
+    The tree of Reiter (1987), Artificial Intelligence 32: without each member of a conflict in
+    turn, until nothing is left that contradicts.
+    """
+    assumed = [c for c in sentences if not sentences[c]]
+    found: set[str] = set()
+    for gone in answers if assumed else ():
+        queue: list[frozenset[str]] = [frozenset()]
+        seen: set[frozenset[str]] = set()
+        while queue:
+            aside = queue.pop(0)
+            if aside in seen:
+                continue
+            seen.add(aside)
+            kept = [c for c in sentences if c not in gone and c not in aside]
+            if consistent(systems, kept):
+                continue
+            for ours in [c for c in kept if not sentences[c]]:  # as few of ours as contradict
+                rest = [c for c in kept if c != ours]
+                if not consistent(systems, rest):
+                    kept = rest
+            conflict = irreducible_conflict(systems, kept)
+            if conflict not in conflicts:
+                conflicts.append(conflict)
+            members = [c for c in conflict if not sentences[c]]
+            found.update(members)
+            if len(seen) < MAX_COMBINATIONS:
+                queue += [aside | {c} for c in members]
+            else:
+                queue.append(aside | set(members))
+    return found
+
+
+def consistent(systems: Iterable[LinearSystem], claims: Sequence[str]) -> bool:
+    """Whether claims can all hold."""
+    return all(system.feasible(system.mask_of(claims)) for system in systems)
+
+
+def irreducible_conflict(systems: Iterable[LinearSystem], claims: Sequence[str]) -> tuple[str, ...]:
     """A conflict within `claims` none of whose members can be left out (deletion filter; Chinneck
     2008).
+
+    Raises: StopIteration where the claims do not contradict each other.
     """
+    system = next(s for s in systems if not s.feasible(s.mask_of(claims)))
     rows = system.infeasible_rows(system.mask_of(claims))
     suspects = list(dict.fromkeys(o for o in system.owner[rows] if o))
     if system.feasible(system.mask_of(suspects)):  # the duals' proof can be cut short by tolerances
-        suspects = list(claims)
+        owners = set(system.owner)
+        suspects = [c for c in claims if c in owners]
     for claim in list(suspects):
         rest = [c for c in suspects if c != claim]
         if not system.feasible(system.mask_of(rest)):
@@ -131,110 +227,83 @@ def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, 
     return tuple(suspects)
 
 
-def cheapest_hitting_sets(
-    conflicts: list[tuple[str, ...]], costs: Mapping[str, float]
-) -> list[frozenset[str]]:
-    """All cheapest sets of claims that have a member of every conflict, those of later claims
-    first.
-    """
-    whole: list[frozenset[str]] = [frozenset()]
-    order = {claim: k for k, claim in enumerate(costs)}
-    for group in _connected(conflicts):
-        names = frozenset(c for conflict in group for c in conflict)
-        parts = _hitting_sets(
-            tuple(map(frozenset, group)), tuple((c, costs[c]) for c in order if c in names)
-        )
-        whole = [a | b for a in whole for b in parts][: 4 * MOST_RESOLUTIONS]
-    return sorted(whole, key=lambda s: (len(s), sorted(-order[c] for c in s)))
-
-
-def _connected(conflicts: list[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
-    groups: list[tuple[set[str], list[tuple[str, ...]]]] = []
-    for conflict in conflicts:
-        near = [group for group in groups if not group[0].isdisjoint(conflict)]
-        groups = [group for group in groups if group[0].isdisjoint(conflict)]
-        groups.append(
-            (
-                set(conflict).union(*(m for m, _ in near)),
-                [*(c for _, cs in near for c in cs), conflict],
-            )
-        )
-    return [group for _, group in groups]
+def connected(items: Sequence[Item], keys: Sequence[Iterable[Hashable]]) -> list[list[Item]]:
+    """Items in groups that share no key, in stable order."""
+    number: dict[Hashable, int] = {}
+    edges = [
+        (place, len(items) + number.setdefault(key, len(number)))
+        for place, own in enumerate(keys)
+        for key in own
+    ]
+    size = len(items) + len(number)
+    graph = coo_array(
+        (np.ones(len(edges)), np.array(edges, dtype=int).reshape(-1, 2).T), shape=(size, size)
+    )
+    groups: dict[int, list[Item]] = {}
+    of = connected_components(graph, directed=False)[1].tolist()
+    for item, group in zip(items, of, strict=False):
+        groups.setdefault(group, []).append(item)
+    return list(groups.values())
 
 
 @lru_cache(maxsize=4096)  # of many groups one grows at a time
-def _hitting_sets(
-    conflicts: tuple[frozenset[str], ...], costs: tuple[tuple[str, float], ...]
+def _smallest_hitting_sets(
+    conflicts: tuple[frozenset[frozenset[str]], ...],
 ) -> tuple[frozenset[str], ...]:
-    """All cheapest hitting sets by depth-first search; disjoint open conflicts bound the cost from
-    below.
+    """All smallest sets of sentences that say all of at least one member of every conflict."""
+    best = len(frozenset().union(*(keys for conflict in conflicts for keys in conflict)))
+    found: set[frozenset[str]] = set()
+    seen: set[frozenset[str]] = set()
 
-    Sets of claims are bits of a whole number: the search visits thousands of them for one claim
-    that is left out.
-    """
-    names, cost = [name for name, _ in costs], [value for _, value in costs]
-    bit = {name: 1 << k for k, name in enumerate(names)}
-    whole = sorted(
-        {sum(bit[name] for name in conflict) for conflict in conflicts},
-        key=lambda m: (m.bit_count(), m),
-    )
-    minimal: list[int] = []
-    for mask in whole:  # what hits a part of a conflict hits the conflict
-        if not any(part & mask == part for part in minimal):
-            minimal.append(mask)
-    members: dict[int, list[int]] = {}
-    found: list[tuple[float, int]] = []
-    best = sum(cost)
-
-    def of(mask: int) -> list[int]:
-        """Places of the claims in a set, cheapest first."""
-        if mask not in members:
-            inside = (k for k in range(len(names)) if mask >> k & 1)
-            members[mask] = sorted(inside, key=lambda k: (cost[k], names[k]))
-        return members[mask]
-
-    def search(chosen: int, spent: float, barred: int, above: list[int]) -> None:
+    def search(chosen: frozenset[str]) -> None:
         nonlocal best
-        still = sorted((mask & ~barred for mask in above if not mask & chosen), key=int.bit_count)
+        if chosen in seen:
+            return
+        seen.add(chosen)
+        still = [c for c in conflicts if not any(keys <= chosen for keys in c)]
         if not still:
-            best = min(best, spent)
-            found.append((spent, chosen))
+            if len(chosen) < best:
+                found.clear()
+            best = min(best, len(chosen))
+            if len(chosen) == best:
+                found.add(chosen)
             return
-        apart, least = 0, spent
-        for mask in still:
-            if not mask & apart:
-                if not mask:
-                    return
-                apart |= mask
-                least += cost[of(mask)[0]]
-        if least > best + SAME_COST:
+        used: frozenset[str] = frozenset()
+        least = len(chosen)
+        for conflict in sorted(still, key=lambda c: (len(c), sorted(map(sorted, c)))):
+            keys = frozenset().union(*conflict) - chosen
+            if keys.isdisjoint(used):
+                used |= keys
+                least += min(len(member - chosen) for member in conflict)
+        if least > best:
             return
-        for k in of(still[0]):
-            search(chosen | 1 << k, spent + cost[k], barred, still)
-            barred |= 1 << k
+        shortest = min(still, key=lambda c: (len(c), sorted(map(sorted, c))))
+        for more in sorted({keys | chosen for keys in shortest}, key=lambda s: (len(s), sorted(s))):
+            search(more)
 
-    search(0, 0.0, 0, minimal)
-    return tuple(
-        frozenset(names[k] for k in of(mask)) for spent, mask in found if spent <= best + SAME_COST
-    )
+    search(frozenset())
+    return tuple(sorted(found, key=sorted))
 
 
-def _conflicts_with(system: LinearSystem, claim: str, others: list[str]) -> list[tuple[str, ...]]:
+def _conflicts_with(
+    systems: Sequence[LinearSystem], claim: str, others: list[str]
+) -> list[tuple[str, ...]]:
     """Different irreducible conflicts between one dropped claim and other claims, by removing
     partners in turn.
     """
+    systems = [s for s in systems if claim in s.owner]
     found: list[tuple[str, ...]] = []
     queue: list[frozenset[str]] = [frozenset()]
     seen: set[frozenset[str]] = set()
-    while queue and len(found) < MOST_SEARCHED and len(seen) < 2 * MOST_SEARCHED:
+    while queue and len(found) < MAX_SEARCHED and len(seen) < 2 * MAX_SEARCHED:
         without = queue.pop(0)
         if without in seen:
             continue
         seen.add(without)
         pool = [claim, *(c for c in others if c not in without)]
-        if system.feasible(system.mask_of(pool)):
+        if consistent(systems, pool):
             continue
-        conflict = irreducible_conflict(system, pool)
+        conflict = irreducible_conflict(systems, pool)
         if claim in conflict and set(conflict) not in [set(f) for f in found]:
             found.append(conflict)
         queue += [without | {partner} for partner in conflict if partner != claim]

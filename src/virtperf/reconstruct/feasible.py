@@ -4,15 +4,19 @@ verdicts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
+from itertools import product
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from virtperf.reconstruct.contradictions import Contradictions, drop_cost, find_contradictions
+from virtperf.reconstruct.contradictions import (
+    Contradictions,
+    connected,
+    find_contradictions,
+    sentence_keys,
+)
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.constraints import Row, claim_rows, natural_rows
@@ -24,11 +28,19 @@ TOUCHING = 1e-6
 
 
 @dataclass(frozen=True)
+class Cluster:
+    """Systems whose claims share sentences, with what is set aside so that they can all hold."""
+
+    systems: tuple[LinearSystem, ...]
+    found: Contradictions
+
+
+@dataclass(frozen=True)
 class Feasible:
     """The consistent part of a set of claims (`kept`) and what it implies.
 
-    `systems`: one per group of quantities that no claim connects with another group; `found`: the
-        same in each.
+    `clusters`: their systems are one per group of quantities that no claim connects with another
+        group.
     `known`: of other claims, which has some of the same systems.
     """
 
@@ -36,51 +48,80 @@ class Feasible:
     active: tuple[Claim, ...]
     kept: tuple[Claim, ...]
     contradictions: Contradictions
-    systems: tuple[LinearSystem, ...]
-    found: tuple[Contradictions, ...]
+    clusters: tuple[Cluster, ...]
     known: Feasible | None = None
     _pieces: dict[Quantity, list[tuple[Extreme, Extreme]]] = field(
         default_factory=dict, compare=False
     )
+    _resolutions: dict[LinearSystem, list[frozenset[str]]] = field(
+        default_factory=dict, compare=False
+    )
 
-    @property
-    def resolutions(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
-        """For each system all cheapest sets of claims to set aside; `kept` has gone by the first of
-        each.
+    @cached_property
+    def systems(self) -> tuple[LinearSystem, ...]:
+        """The systems of all clusters."""
+        return tuple(system for cluster in self.clusters for system in cluster.systems)
+
+    def resolutions(self, *systems: LinearSystem) -> list[frozenset[str]]:
+        """What all smallest resolutions set aside of the claims of some systems; `kept` has gone by
+        the first.
         """
-        return tuple(found.resolutions for found in self.found)
+        if len(systems) == 1 and systems[0] in self._resolutions:
+            return self._resolutions[systems[0]]
+        combined = [frozenset[str]()]
+        for cluster in self.clusters:
+            owners = frozenset(o for s in cluster.systems if s in systems for o in s.owner)
+            if owners:
+                own = dict.fromkeys(owners.intersection(r) for r in cluster.found.resolutions)
+                combined = [one | other for one, other in product(combined, own)]
+        if len(systems) == 1:
+            self._resolutions[systems[0]] = combined
+        return combined
 
     def system_of(self, quantity: Quantity) -> LinearSystem | None:
         """The group that a quantity belongs to, None when no claim is about it."""
-        return next((s for s in self.systems if quantity in s.index), None)
+        return self._system_of.get(quantity)
+
+    @cached_property
+    def _system_of(self) -> dict[Quantity, LinearSystem]:
+        return {quantity: system for system in self.systems for quantity in system.index}
 
     def mask(self, system: LinearSystem, without: str | None = None) -> np.ndarray:
         """The rows of the kept claims, perhaps without one of them."""
         return system.mask_of(c.id for c in self.kept if c.id != without)
 
     def interval(self, quantity: Quantity) -> tuple[Extreme, Extreme]:
-        """The range of one quantity: from the smallest to the largest value over all cheapest
+        """The range of one quantity: from the smallest to the largest value over all smallest
         resolutions.
         """
         lows, highs = zip(*self.pieces(quantity), strict=True)
         return min(lows, key=lambda end: end.value), max(highs, key=lambda end: end.value)
 
     def union(self, quantity: Quantity) -> list[float]:
-        """The range of one quantity with its gaps, over all cheapest resolutions; see `united`."""
-        return united((low.value, high.value) for low, high in self.pieces(quantity))
+        """The range of one quantity with its gaps, over all smallest resolutions; see `merge_intervals`."""
+        return merge_intervals((low.value, high.value) for low, high in self.pieces(quantity))
 
-    def masks(self, system: LinearSystem) -> list[np.ndarray]:
-        """The rows of a system that hold under each cheapest resolution."""
+    def masks(self, *systems: LinearSystem) -> list[np.ndarray]:
+        """The rows of some systems, one after the other, that hold under each smallest
+        resolution.
+        """
         claims = [c.id for c in self.active]
-        resolutions = self.resolutions[self.systems.index(system)]
-        return [system.mask_of(c for c in claims if c not in dropped) for dropped in resolutions]
+        return [
+            np.concatenate([s.mask_of(c for c in claims if c not in aside) for s in systems])
+            for aside in self.resolutions(*systems)
+        ]
 
     def shares(self, quantity: Quantity) -> bool:
         """Whether everything that is said of a quantity is what `known` has of it."""
-        return self.known is not None and self.system_of(quantity) is self.known.system_of(quantity)
+        if self.known is None:
+            return False
+        system = self.system_of(quantity)
+        if system is not self.known.system_of(quantity):
+            return False
+        return system is None or self.resolutions(system) == self.known.resolutions(system)
 
     def pieces(self, quantity: Quantity) -> list[tuple[Extreme, Extreme]]:
-        """The range of one quantity under each cheapest resolution."""
+        """The range of one quantity under each smallest resolution."""
         if self.known is not None and self.shares(quantity):
             return self.known.pieces(quantity)
         if quantity not in self._pieces:
@@ -101,7 +142,7 @@ class Feasible:
             self._pieces.update(zip(own, map(list, zip(*ranges, strict=True)), strict=True))
 
 
-def united(ranges: Iterable[tuple[float, float]]) -> list[float]:
+def merge_intervals(ranges: Iterable[tuple[float, float]]) -> list[float]:
     """Ranges as one, with its gaps: low1, high1, low2, high2, ... in ascending order."""
     ends: list[float] = []
     for low, high in sorted(ranges):
@@ -123,8 +164,8 @@ def solve(
 ) -> Feasible:
     """Find the contradictions among the active claims and the system that the others form.
 
-    `explain` is passed on to `find_contradictions`, `linear` to `systems_of`; systems that `known`
-        has too are its own.
+    `explain` is passed on to `find_contradictions`; `linear` is what the systems are; those that
+    `known` has too are its own.
     """
     active = claims.active(off)
     found = _solved(study, active, (), explain, linear, known)
@@ -140,35 +181,27 @@ def _solved(
     linear: type[LinearSystem],
     known: Feasible | None,
 ) -> Feasible:
-    costs = {c.id: drop_cost(c) for c in active}
-    before = (
-        {}
-        if known is None
-        else dict(zip((s.rows for s in known.systems), range(len(known.systems)), strict=True))
-    )
-    systems: list[LinearSystem] = []
-    found: list[Contradictions] = []
-    for system in systems_of(study, active, linear, limits):
-        if known is not None and system.rows in before:
-            place = before[system.rows]
-            systems.append(known.systems[place])
-            found.append(known.found[place])
-        else:
-            own = set(system.owner)
-            systems.append(system)
-            found.append(
-                find_contradictions(
-                    system, {c: costs[c] for c in costs if c in own}, explain=explain
-                )
-            )
+    sentences = {c.id: sentence_keys(c) for c in active}
+    before = {} if known is None else {cluster.systems: cluster for cluster in known.clusters}
+    same = {} if known is None else {system.rows: system for system in known.systems}
+    clusters: list[Cluster] = []
+    for groups in _clusters(_rows(study, active, limits), sentences):
+        systems = tuple(same.get(tuple(rows)) or linear(rows) for rows in groups)
+        if systems not in before:
+            own = {row.claim for rows in groups for row in rows}
+            said = {c: keys for c, keys in sentences.items() if c in own}
+            before[systems] = Cluster(systems, find_contradictions(systems, said, explain=explain))
+        clusters.append(before[systems])
+    found = [cluster.found for cluster in clusters]
     dropped = {claim for f in found for claim in f.dropped}
     contradictions = Contradictions(
-        tuple(c for c in costs if c in dropped),
+        tuple(c for c in sentences if c in dropped),
         tuple(conflict for f in found for conflict in f.conflicts),
         choices=tuple(choice for f in found for choice in f.choices),
+        wider=any(f.wider for f in found),
     )
     kept = tuple(c for c in active if c.id not in dropped)
-    return Feasible(study, active, kept, contradictions, tuple(systems), tuple(found), known)
+    return Feasible(study, active, kept, contradictions, tuple(clusters), known)
 
 
 def mean_rows(feasible: Feasible) -> list[Row]:
@@ -200,7 +233,7 @@ def mean_rows(feasible: Feasible) -> list[Row]:
 
 
 def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, float]:
-    """The range of ``of / to`` over all cheapest resolutions; both are one quantity each.
+    """The range of ``of / to`` over all smallest resolutions; both are one quantity each.
 
     Natural bounds that keep quantities above 0 set no upper limit: a quotient by a number near 0
     has none.
@@ -222,43 +255,41 @@ def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, f
     )
     masks = feasible.masks(system)
     lows = [system.ratio_interval(of, to, mask)[0] for mask in masks]
-    return min(lows), max(system.ratio_interval(of, to, mask & ~above_0)[1] for mask in masks)
+    least = min(lows)
+    most = max(system.ratio_interval(of, to, mask & ~above_0)[1] for mask in masks)
+    return (least, most) if least <= most else (-np.inf, np.inf)
 
 
-def systems_of(
-    study: Study,
-    active: Sequence[Claim],
-    linear: type[LinearSystem] = LinearSystem,
-    limits: Sequence[Row] = (),
-) -> tuple[LinearSystem, ...]:
-    """One system for each group of quantities that the claims connect, the plotted points among
-    them.
+def connected_claims(study: Study, active: Sequence[Claim]) -> list[set[str]]:
+    """The claims of each cluster: those that quantities or sentences connect."""
+    sentences = {claim.id: sentence_keys(claim) for claim in active}
+    return [
+        {row.claim for rows in groups for row in rows if row.claim}
+        for groups in _clusters(_rows(study, active), sentences)
+    ]
 
-    `linear` is what the systems are; `limits` are rows beside those of the claims.
+
+def _rows(study: Study, active: Sequence[Claim], limits: Sequence[Row] = ()) -> list[Row]:
+    """The rows of claims, `limits`, and the natural bounds of all quantities that they name or that
+    are plotted.
     """
     rows = [*(row for claim in active for row in claim_rows(study, claim)), *limits]
     named = dict.fromkeys(q for row in rows for q, _ in row.terms)
     plotted = [q for e in study.exhibits for _, _, q in study.points(e)]
-    return tuple(map(linear, _groups([*rows, *natural_rows(study, [*named, *plotted])])))
+    return [*rows, *natural_rows(study, [*named, *plotted])]
 
 
-def _groups(rows: Sequence[Row]) -> list[list[Row]]:
-    """Rows grouped by connected quantities, in stable order; the rows of a claim, which is dropped
-    whole, together.
+def _clusters(
+    rows: Sequence[Row], sentences: Mapping[str, frozenset[str]]
+) -> list[list[list[Row]]]:
+    """Rows in groups that share no quantity and no claim; groups that share sentences, which are
+    set aside whole, together. In stable order.
     """
-    number: dict[object, int] = {}
-    edges = [
-        (place, len(rows) + number.setdefault(name, len(number)))
-        for place, row in enumerate(rows)
-        for name in (*(quantity for quantity, _ in row.terms), *([row.claim] if row.claim else []))
-    ]
-    size = len(rows) + len(number)
-    graph = coo_array(
-        (np.ones(len(edges)), np.array(edges, dtype=int).reshape(-1, 2).T), shape=(size, size)
+    groups = connected(
+        rows, [[*(q for q, _ in r.terms), *((r.claim,) if r.claim else ())] for r in rows]
     )
-    groups: dict[int, list[Row]] = {}
-    for row, group in zip(
-        rows, connected_components(graph, directed=False)[1].tolist(), strict=False
-    ):
-        groups.setdefault(group, []).append(row)
-    return list(groups.values())
+    said = [
+        [key for claim in dict.fromkeys(r.claim for r in rows) for key in sentences.get(claim, ())]
+        for rows in groups
+    ]
+    return connected(groups, said)

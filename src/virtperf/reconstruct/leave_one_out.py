@@ -1,22 +1,22 @@
 """What the paper's other claims say about each claim, and how much each claim adds.
 
 A claim is left out with everything that is said only where it is said: other parts of the same
-sentence, other cells of the same row. The rest is resolved anew (all cheapest sets of claims to set
+sentence, other cells of the same row. The rest is resolved anew (all smallest sets of claims to set
 aside): nothing that was found with the claim is used without it.
 The verdict is about the claim alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from rawperf.core.tables import rounded
-from virtperf.reconstruct.contradictions import cheapest_resolutions, drop_cost
-from virtperf.reconstruct.feasible import Feasible
-from virtperf.reconstruct.remembered import Remembered
+from virtperf.reconstruct.contradictions import sentence_keys, smallest_resolutions
+from virtperf.reconstruct.feasible import Cluster, Feasible
+from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
@@ -55,19 +55,8 @@ class LeaveOneOut:
 
     def __init__(self, feasible: Feasible) -> None:
         self.feasible = feasible
-        # each claim is left out of rows that hardly differ from those without the next one
-        self._systems = [
-            s if isinstance(s, Remembered) else Remembered(s.rows) for s in feasible.systems
-        ]
         self._active = {c.id: c for c in feasible.active}
-        self._members = [dict.fromkeys(name for name in s.owner if name) for s in feasible.systems]
-        self._costs = [
-            {c: drop_cost(self._active[c]) for c in self._active if c in m} for m in self._members
-        ]
-        self._conflicts = [
-            [c for c in feasible.contradictions.conflicts if set(c) <= set(m)]
-            for m in self._members
-        ]
+        self._clusters = [_Resolved(cluster, self._active) for cluster in feasible.clusters]
 
     def judge(self, claim: Claim) -> TextVerdict:
         """Leave the claim out, with what else its own sentence says, and compare it with what the
@@ -75,15 +64,17 @@ class LeaveOneOut:
         """
         if claim.id not in self._active:
             return TextVerdict("off", (-np.inf, np.inf), 0.0)
-        number = self._group(claim)
-        system = self._systems[number]
-        masks = list(self._without(number, claim))
+        cluster = self._cluster(claim)
+        system = cluster.system_of(claim)
+        masks = list(cluster.without(claim))
         least = _least(self.feasible.study, claim)
         spans = [_implied(system, mask, claim, least) for mask in masks]
         # of a number half-way between two that are exported, the solver's last bits do not decide
         low, high = rounded(
             (min(low for low, _ in spans), max(high for _, high in spans)), SURE_DIGITS
         )
+        if low > high:  # a ratio whose divisor is 0 under every resolution
+            low, high = least, np.inf
         dropped = claim.id in self.feasible.contradictions.dropped
         verdict = self._verdict(claim, system, masks)
         information = 0.0 if dropped else self._information(system, claim)
@@ -93,8 +84,8 @@ class LeaveOneOut:
         """What `judge` finds, in one word; it takes half of the time."""
         if claim.id not in self._active:
             return "off"
-        number = self._group(claim)
-        return self._verdict(claim, self._systems[number], self._without(number, claim))
+        cluster = self._cluster(claim)
+        return self._verdict(claim, cluster.system_of(claim), cluster.without(claim))
 
     def _verdict(self, claim: Claim, system: LinearSystem, masks: Iterable[np.ndarray]) -> str:
         if claim.assumed:
@@ -108,25 +99,11 @@ class LeaveOneOut:
         speaks of.
         """
         return claim.id in self._active and any(
-            self._active[c].assumed for c in self._members[self._group(claim)]
+            not keys for keys in self._cluster(claim).sentences.values()
         )
 
-    def _group(self, claim: Claim) -> int:
-        return next(k for k, members in enumerate(self._members) if claim.id in members)
-
-    def _without(self, number: int, claim: Claim) -> Iterator[np.ndarray]:
-        """The rows of the other claims of the group, once for each of their cheapest
-        resolutions.
-        """
-        together = said_together(claim, self._active.values())
-        others = {name: cost for name, cost in self._costs[number].items() if name not in together}
-        pool = self._conflicts[number]
-        known = [c for c in pool if together.isdisjoint(c)]
-        before = len(known)
-        resolutions = cheapest_resolutions(self._systems[number], others, known)
-        pool += known[before:]
-        for dropped in resolutions:
-            yield self._systems[number].mask_of(c for c in others if c not in dropped)
+    def _cluster(self, claim: Claim) -> _Resolved:
+        return next(cluster for cluster in self._clusters if claim.id in cluster.sentences)
 
     def _information(self, system: LinearSystem, claim: Claim) -> float:
         study = self.feasible.study
@@ -149,6 +126,46 @@ class LeaveOneOut:
             if _width(ends) > TOLERANCE
         ]
         return float(np.mean(gains)) if gains else 0.0
+
+
+class _Resolved:
+    """A cluster of systems, and the conflicts that are known among its claims.
+
+    `sentences`: by claim of the cluster, the sentences that say it.
+    """
+
+    def __init__(self, cluster: Cluster, active: Mapping[str, Claim]) -> None:
+        # each claim is left out of rows that hardly differ from those without the next one
+        self._systems = [
+            s if isinstance(s, CachedLinearSystem) else CachedLinearSystem(s.rows)
+            for s in cluster.systems
+        ]
+        self._owners = [set(system.owner) for system in self._systems]
+        members = set().union(*self._owners)
+        self._claims = [claim for claim in active.values() if claim.id in members]
+        self.sentences = {claim.id: sentence_keys(claim) for claim in self._claims}
+        self._conflicts = list(cluster.found.conflicts)
+
+    def system_of(self, claim: Claim) -> LinearSystem:
+        """The system with the rows of a claim."""
+        return next(
+            s for s, own in zip(self._systems, self._owners, strict=True) if claim.id in own
+        )
+
+    def without(self, claim: Claim) -> Iterator[np.ndarray]:
+        """The rows of the other claims of its system, once for each of their smallest
+        resolutions.
+        """
+        system = self.system_of(claim)
+        together = said_together(claim, self._claims)
+        others = {c: keys for c, keys in self.sentences.items() if c not in together}
+        known = [c for c in self._conflicts if together.isdisjoint(c)]
+        before = len(known)
+        found = smallest_resolutions(self._systems, others, known)
+        self._conflicts += known[before:]
+        owners = frozenset(system.owner)
+        for aside in dict.fromkeys(owners.intersection(one) for one in found.dropped):
+            yield system.mask_of(c for c in others if c not in aside)
 
 
 def _width(ends: tuple[Extreme, Extreme]) -> float:
@@ -188,7 +205,7 @@ def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
     """Whether the (masked) rows leave a claim no way to be wrong."""
     for i in np.flatnonzero(system.owner == claim):
         limit = system.b[i] + TOLERANCE * system.scale[i] * max(1.0, abs(system.b[i]))
-        if system.beyond(system.A[i], limit, others):
+        if system.can_exceed(system.A[i], limit, others):
             return False
     return True
 
@@ -212,7 +229,8 @@ def _implied(
         found = _implied_by_instance(system, others, claim, instance.parts)
         if found is None:
             return -np.inf, np.inf
-        low, high = min(low, found[0]), max(high, found[1])
+        # a divisor that is never above 0 gives (inf, -inf), which widens nothing
+        low, high = min(low, max(found[0], least)), max(high, found[1])
         if low <= least + NOTHING and high == np.inf:  # other instances can't widen it
             break
     return low, high

@@ -2,7 +2,7 @@
 that agree.
 
 Linear and linear-fractional numbers are exact (two programs each), by the text alone and with our
-assumptions, over all cheapest resolutions of contradictions; fitted models are searched for
+assumptions, over all smallest resolutions of contradictions; fitted models are searched for
 (`reconstruct.search`).
 """
 
@@ -16,7 +16,7 @@ import pandas as pd
 
 from virtperf.core.levels import level_text
 from virtperf.core.stage_tables import RANGES
-from virtperf.reconstruct.feasible import TOUCHING, Feasible, united
+from virtperf.reconstruct.feasible import TOUCHING, Feasible, merge_intervals
 from virtperf.reconstruct.region import Region, Regions
 from virtperf.reconstruct.search import Found, Function, searched
 from virtperf.study.claims import Claims
@@ -32,7 +32,7 @@ AT_THE_END = (
 )
 NO_LIMIT = "values without an upper limit were searched up to {:.4g}"
 LAST_GAP = "between the last two levels no data can place the break"
-NOT_POSITIVE = "the divisor may be 0, and no value above 0 is excluded"
+NOT_POSITIVE = "the divisor may be 0: the range is that of the data sets in which it is above 0"
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,21 @@ class _Ranges:
             return self._searched(asked)
         if kind in ("ratio", "percent_change"):
             of, to = parts
-            found = region.ratios(of, to)
+            least = 0.0 if self._nonnegative(of) and self._nonnegative(to) else -np.inf
+            found = [
+                (max(low, least), high) for low, high in region.ratios(of, to) if low <= high
+            ] or [(least, np.inf)]
             if kind == "percent_change":
                 found = [(100 * (low - 1), 100 * (high - 1)) for low, high in found]
-            positive = min(low for low, _ in region.ranges(to)) >= -TOUCHING
-            return Answer(united(found), notes=() if positive else (NOT_POSITIVE,))
+            positive = min(low for low, _ in region.ranges(to)) > TOUCHING
+            return Answer(merge_intervals(found), notes=() if positive else (NOT_POSITIVE,))
         if kind == "maximum":
-            return Answer(united(region.maxima(parts)))
-        return Answer(united(region.ranges(_linear(asked))))
+            return Answer(merge_intervals(region.maxima(parts)))
+        return Answer(merge_intervals(region.ranges(_linear(asked))))
+
+    def _nonnegative(self, part: Expression) -> bool:
+        quantities = self.regions.feasible.study.quantities
+        return all(c >= 0 and quantities[q.name].low >= 0 for c, q in part.terms)
 
     def _searched(self, asked: Derivation) -> Answer:
         found, most = self._data_sets(asked)
@@ -80,7 +87,7 @@ class _Ranges:
         tried = sum(f.data_sets for f in found)
         if not ranges:
             return Answer(data_sets=tried)
-        pieces = united(ranges)
+        pieces = merge_intervals(ranges)
         notes = [NO_PEAK] if asked.gives == "peak_load" and np.isinf(pieces[-1]) else []
         at_the_end = pieces[-1] >= max(asked.axis) - TOUCHING
         notes += [LAST_GAP] if asked.gives == "breakpoint" and at_the_end else []

@@ -12,9 +12,9 @@ import pandas as pd
 from rawperf.core.tables import rounded
 from virtperf.core.params import Reading
 from virtperf.core.stage_tables import READINGS
-from virtperf.reconstruct.feasible import Feasible, solve, systems_of
+from virtperf.reconstruct.feasible import Feasible, connected_claims, solve
 from virtperf.reconstruct.leave_one_out import SURE_DIGITS, LeaveOneOut
-from virtperf.reconstruct.remembered import Remembered
+from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study
 
@@ -41,18 +41,18 @@ def other_readings(
         others = load_claims(study, reading=reading)
         if touched := _touched(study, claims, others):
             again = replace(others, claims=tuple(c for c in others if c.id in touched))
-            feasible = solve(study, again, _TEXT, explain=False, linear=Remembered)
+            feasible = solve(study, again, _TEXT, explain=False, linear=CachedLinearSystem)
             found = (*_verdicts(feasible, again, verdicts), *_ranges(study, feasible, points))
             rows += [{"reading": reading, **row} for row in found]
     return READINGS.frame(rows)
 
 
 def _touched(study: Study, claims: Claims, others: Claims) -> set[str]:
-    """The claims in groups of which one has other limits."""
+    """The claims in clusters of which one has other limits."""
     before = {c.id: c for c in claims}
     changed = {c.id for c in others if c != before[c.id]}
-    members = [set(system.owner) for system in systems_of(study, others.active(_TEXT))]
-    return {claim for group in members if group & changed for claim in group if claim}
+    members = connected_claims(study, others.active(_TEXT))
+    return {claim for group in members if group & changed for claim in group}
 
 
 def _verdicts(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
@@ -23,7 +22,7 @@ LARGEST_VALUE = Expression(((1.0, Quantity("<largest>", ())),))
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """One system of rows, and which of them hold under each cheapest resolution."""
+    """One system of rows, and which of them hold under each smallest resolution."""
 
     system: LinearSystem
     masks: tuple[np.ndarray, ...]
@@ -112,13 +111,10 @@ class Regions:
         return self._known[key]
 
     def _joined(self, systems: list[LinearSystem], alone: Sequence[Quantity]) -> Region:
-        masks = [self.feasible.masks(system) for system in systems]
+        masks = self.feasible.masks(*systems) if systems else [np.empty(0, dtype=bool)]
         if len(systems) == 1 and not alone:
-            return Region(systems[0], tuple(masks[0]))
+            return Region(systems[0], tuple(masks))
         natural = natural_rows(self.feasible.study, alone)
         bounds = np.ones(len(natural), dtype=bool)
         rows = [*(row for system in systems for row in system.rows), *natural]
-        return Region(
-            LinearSystem(rows),
-            tuple(np.concatenate((*chosen, bounds)) for chosen in product(*masks)),
-        )
+        return Region(LinearSystem(rows), tuple(np.append(mask, bounds) for mask in masks))

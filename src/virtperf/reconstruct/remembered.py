@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_array
 
-from virtperf.reconstruct.system import INFEASIBLE, OPTIMAL, UNBOUNDED, LinearSystem, Outcome
+from virtperf.reconstruct.system import INFEASIBLE, OPTIMAL, UNBOUNDED, LinearSystem, LPResult
 from virtperf.study.constraints import Row
 
 EXACT = 1e-9
@@ -30,11 +30,11 @@ class _Told:
     leave it no limit.
     """
 
-    solved: list[tuple[Outcome, np.ndarray]] = field(default_factory=list)
+    solved: list[tuple[LPResult, np.ndarray]] = field(default_factory=list)
     free: list[np.ndarray] = field(default_factory=list)
 
 
-class Remembered(LinearSystem):
+class CachedLinearSystem(LinearSystem):
     """A linear system that is asked much about the same quantities, under different sets of its
     rows.
 
@@ -55,11 +55,11 @@ class Remembered(LinearSystem):
     def feasible(self, mask: np.ndarray | None = None) -> bool:
         return bool(self._obeying(self._bits(mask)).any()) or super().feasible(mask)
 
-    def beyond(self, c: np.ndarray, limit: float, mask: np.ndarray | None = None) -> bool:
+    def can_exceed(self, c: np.ndarray, limit: float, mask: np.ndarray | None = None) -> bool:
         obeying = self._obeying(self._bits(mask))
-        return bool((self._values(c)[obeying] > limit).any()) or super().beyond(c, limit, mask)
+        return bool((self._values(c)[obeying] > limit).any()) or super().can_exceed(c, limit, mask)
 
-    def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> Outcome:
+    def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> LPResult:
         on = self._bits(mask)
         c = c + 0.0  # no negative zeros: equal objectives have equal bytes
         found = self._recalled(c.tobytes(), on, self._values(c))
@@ -72,7 +72,7 @@ class Remembered(LinearSystem):
                 self._keep(found.x)
         return found
 
-    def _ratio(self, c: np.ndarray, d: np.ndarray, mask: np.ndarray | None) -> Outcome:
+    def _ratio(self, c: np.ndarray, d: np.ndarray, mask: np.ndarray | None) -> LPResult:
         on = self._bits(mask)
         key = (c + 0.0).tobytes() + (d + 0.0).tobytes()
         above, below = self._values(c), self._values(d)
@@ -99,25 +99,25 @@ class Remembered(LinearSystem):
         named = np.flatnonzero(c)
         return c[named] @ self._points[named, : self._count]
 
-    def _recalled(self, key: bytes, on: np.ndarray, values: np.ndarray) -> Outcome | None:
+    def _recalled(self, key: bytes, on: np.ndarray, values: np.ndarray) -> LPResult | None:
         """The answer for an objective that has these values at the known points, if it is known."""
         if not (self._impossible & ~on).any(axis=1).all():
-            return Outcome(INFEASIBLE, np.inf, np.zeros(0), ())
+            return LPResult(INFEASIBLE, np.inf, np.zeros(0), ())
         told = self._told.get(key)
         if told is None:
             return None
         values = np.where(self._obeying(on), values, np.inf)
         least = float(values.min(initial=np.inf))
         if least < np.inf and any(not (on & ~rows).any() for rows in told.free):
-            return Outcome(UNBOUNDED, -np.inf, np.zeros(0), ())
+            return LPResult(UNBOUNDED, -np.inf, np.zeros(0), ())
         for proof, rows in told.solved:
             if least <= proof.value + EXACT * max(1.0, abs(proof.value)) and not (rows & ~on).any():
-                return Outcome(
+                return LPResult(
                     OPTIMAL, proof.value, self._points[:, values.argmin()].copy(), proof.held
                 )
         return None
 
-    def _learn(self, key: bytes, on: np.ndarray, found: Outcome) -> None:
+    def _learn(self, key: bytes, on: np.ndarray, found: LPResult) -> None:
         told = self._told.setdefault(key, _Told())
         if found.status == UNBOUNDED:
             told.free.append(on)

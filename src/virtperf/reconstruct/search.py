@@ -121,7 +121,7 @@ class _Search:
     def _given(self, data_sets: Sequence[Mapping[Quantity, float]]) -> np.ndarray:
         quantities = self.system.quantities
         points = [[x[q] for q in quantities] for x in data_sets if all(q in x for q in quantities)]
-        return self.system.obeying(np.array(points).reshape(-1, len(quantities)), self.mask)
+        return self.system.feasible_points(np.array(points).reshape(-1, len(quantities)), self.mask)
 
     def _corners(self) -> np.ndarray:
         """Corners in the direction of each value, up and down, and in random directions."""

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rawperf.core.files import json_text, replaced_folder
-from rawperf.core.tables import rounded
 from virtperf.core.params import Parameters
 from virtperf.core.stage_tables import CLAIMS, POINTS, RANGES, READINGS
+from virtperf.reconstruct.causes import contradictions_by_cause
 from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.ranges import ranges
 from virtperf.reconstruct.readings import other_readings
-from virtperf.reconstruct.remembered import Remembered
+from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Quantity
 
 Progress = Callable[[str], None]
 END_TOLERANCE = 1e-5
 """Share of an end of a range below which two ends are one."""
-MOST_POINTS = 6
-"""How many points are listed for each conflict: those that depend most on what is set aside."""
-SAME_END = 1e-6
-"""Relative distance below which two ends of alternative ranges are the same."""
 
 
 def reconstruct(
@@ -47,7 +41,7 @@ def reconstruct(
     off = parameters.reconstruct.assumptions_off
     with replaced_folder(out) as folder:
         progress("contradictions")
-        feasible = solve(study, claims, off, linear=Remembered)
+        feasible = solve(study, claims, off, linear=CachedLinearSystem)
         alone = solve(study, claims, ("all",), explain=False, known=feasible)
         progress("points")
         points = _points(study, feasible, alone)
@@ -60,7 +54,7 @@ def reconstruct(
         progress("other readings of words")
         READINGS.write(other_readings(study, claims, points, verdicts), folder / READINGS.file)
         (folder / "contradictions.json").write_text(
-            json_text(_contradictions(feasible, claims.reading))
+            json_text({"reading": claims.reading} | contradictions_by_cause(feasible))
         )
 
 
@@ -125,93 +119,3 @@ def _verdicts(feasible: Feasible, alone: Feasible, claims: Claims) -> pd.DataFra
             }
         )
     return CLAIMS.frame(rows)
-
-
-def _contradictions(feasible: Feasible, reading: str) -> dict[str, Any]:
-    dropped = feasible.contradictions.dropped
-    return {
-        "reading": reading,
-        "dropped": list(dropped),
-        "conflicts": [
-            {"claims": list(conflict), "dropped": [c for c in conflict if c in dropped]}
-            for conflict in feasible.contradictions.conflicts
-        ],
-        "alternatives": alternatives(feasible),
-    }
-
-
-def alternatives(feasible: Feasible) -> list[dict[str, Any]]:
-    """One entry for each group of conflicts that several cheapest resolutions solve.
-
-    ``always``: the claims that every resolution sets aside. ``resolutions``: for each what it sets
-    aside beside them (``aside``) and the range of the points that differ most (``points``; None for
-    no limit), the same points in each.
-    """
-    return [_entry(feasible, options) for options in feasible.contradictions.choices]
-
-
-def _entry(feasible: Feasible, options: Sequence[tuple[str, ...]]) -> dict[str, Any]:
-    always = [c for c in options[0] if all(c in option for option in options)]
-    named = {c for option in options for c in option}
-    system = next(s for s in feasible.systems if named <= set(s.owner))
-    resolutions = feasible.resolutions[feasible.systems.index(system)]
-    under = [
-        [k for k, r in enumerate(resolutions) if named.intersection(r) == set(option)]
-        for option in options
-    ]
-
-    def ranges(quantity: Quantity) -> list[tuple[float, float]]:
-        pieces = feasible.pieces(quantity)
-        return [
-            (min(pieces[k][0].value for k in ks), max(pieces[k][1].value for k in ks))
-            for ks in under
-        ]
-
-    places: dict[Quantity, dict[str, Any]] = {}
-    for exhibit in feasible.study.exhibits:
-        for series, level, quantity in feasible.study.points(exhibit):
-            if quantity in system.index:
-                place = {
-                    "exhibit": exhibit.id,
-                    "series": series.label,
-                    "x": level,
-                    "quantity": quantity.key(),
-                }
-                places.setdefault(quantity, place)
-    found = {quantity: ranges(quantity) for quantity in places}
-    spread = {quantity: _spread(ends) for quantity, ends in found.items()}
-    differing = sorted((q for q in found if spread[q] > SAME_END), key=lambda q: -spread[q])[
-        :MOST_POINTS
-    ]
-    return {
-        "always": always,
-        "resolutions": [
-            {
-                "aside": [c for c in option if c not in always],
-                "points": [
-                    places[q] | {"low": _end(found[q][k][0]), "high": _end(found[q][k][1])}
-                    for q in differing
-                ],
-            }
-            for k, option in enumerate(options)
-        ],
-    }
-
-
-def _spread(ranges: Sequence[tuple[float, float]]) -> float:
-    """How far the ends of ranges lie apart, relative to the largest of them; infinite where one
-    alone is open.
-    """
-    ends = np.array(ranges)
-    if (np.isinf(ends).any(axis=0) != np.isinf(ends).all(axis=0)).any():
-        return float("inf")
-    finite = ends[:, np.isfinite(ends).all(axis=0)]
-    return (
-        float(np.ptp(finite, axis=0).max() / max(np.abs(finite).max(), SAME_END))
-        if finite.size
-        else 0.0
-    )
-
-
-def _end(value: float) -> float | None:
-    return float(rounded(value)) if np.isfinite(value) else None

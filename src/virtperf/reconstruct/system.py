@@ -29,7 +29,7 @@ INFEASIBLE = highspy.HighsModelStatus.kInfeasible
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LPResult:
     """A solved program: its status, smallest value, where it is (shape (n,)), and the rows that
     hold it there.
     """
@@ -78,7 +78,7 @@ class LinearSystem:
             c[self.index[quantity]] += coefficient
         return c
 
-    def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> Outcome:
+    def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> LPResult:
         """Minimise ``c x`` over the (masked) rows."""
         self._program.switch(mask)
         return self._program.minimum(c)
@@ -96,7 +96,7 @@ class LinearSystem:
         """Whether some values obey all (masked) rows."""
         return self._solve(np.zeros(len(self.quantities)), mask).status == OPTIMAL
 
-    def beyond(self, c: np.ndarray, limit: float, mask: np.ndarray | None = None) -> bool:
+    def can_exceed(self, c: np.ndarray, limit: float, mask: np.ndarray | None = None) -> bool:
         """Whether ``c @ x`` can be larger than a limit where x obeys all (masked) rows."""
         found = self._solve(-c, mask)
         return found.status != OPTIMAL or -found.value > limit
@@ -108,7 +108,7 @@ class LinearSystem:
         found = self._solve(c, mask)
         return found.x if found.status == OPTIMAL else None
 
-    def obeying(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
+    def feasible_points(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
         """Those of the points, shape (m, n), that obey all (masked) rows."""
         A, b = self._scaled if mask is None else (self._scaled[0][mask], self._scaled[1][mask])
         return points[np.all(points @ A.T <= b + OBEYED * np.maximum(1.0, np.abs(b)), axis=1)]
@@ -150,7 +150,8 @@ class LinearSystem:
     def ratio_interval(
         self, of: Expression, to: Expression, mask: np.ndarray | None = None
     ) -> tuple[float, float]:
-        """Smallest and largest value of ``of / to`` for ``to > 0``.
+        """Smallest and largest value of ``of / to`` for ``to > 0``; ``(inf, -inf)`` where ``to`` is
+        never above 0.
 
         A linear-fractional program, solved as a linear one by the transformation of Charnes and
         Cooper (1962), Naval Research Logistics Quarterly 9: variables ``y = x t`` and ``t``, with
@@ -160,11 +161,13 @@ class LinearSystem:
         if c is None or d is None:
             return -np.inf, np.inf
         low, high = (self._ratio(end, d, mask) for end in (c, -c))
+        if INFEASIBLE in (low.status, high.status):
+            return np.inf, -np.inf
         return (low.value if low.status == OPTIMAL else -np.inf), -(
             high.value if high.status == OPTIMAL else -np.inf
         )
 
-    def _ratio(self, c: np.ndarray, d: np.ndarray, mask: np.ndarray | None) -> Outcome:
+    def _ratio(self, c: np.ndarray, d: np.ndarray, mask: np.ndarray | None) -> LPResult:
         """The smallest ``c @ x / d @ x``; x is given as ``(x t, t)``."""
         program, divisor = self._ratios
         program.switch(mask)
@@ -241,7 +244,7 @@ class Program:
             self.model.changeRowBounds(int(i), -np.inf, float(self.b[i]) if wanted[i] else np.inf)
         self.on = wanted
 
-    def minimum(self, c: np.ndarray) -> Outcome:
+    def minimum(self, c: np.ndarray) -> LPResult:
         """The smallest ``c @ x``, and which of the rows hold it there."""
         model = self.model
         model.changeColsCost(len(c), np.arange(len(c), dtype=np.int32), c)
@@ -253,8 +256,8 @@ class Program:
             model.run()
         status = model.getModelStatus()
         if status != OPTIMAL:
-            return Outcome(status, np.inf if status == INFEASIBLE else -np.inf, np.zeros(0), ())
+            return LPResult(status, np.inf if status == INFEASIBLE else -np.inf, np.zeros(0), ())
         solution = model.getSolution()
         held = np.flatnonzero(np.abs(np.asarray(solution.row_dual)[: len(self.b)]) > DUAL_ZERO)
         value = model.getInfo().objective_function_value
-        return Outcome(status, value, np.asarray(solution.col_value), tuple(held.tolist()))
+        return LPResult(status, value, np.asarray(solution.col_value), tuple(held.tolist()))

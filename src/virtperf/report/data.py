@@ -25,7 +25,7 @@ from virtperf.study.conditions import Means, means_by_quantity, rows_by_quantity
 from virtperf.study.definition import Study, load_study
 from virtperf.study.hypotheses import claims_of
 from virtperf.study.quantities import Quantity
-from virtperf.study.samples import Samples, samples_by_quantity
+from virtperf.study.samples import DEFAULT_LEVEL, Samples, samples_by_quantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +50,12 @@ class StudyData:
     means: pd.DataFrame
     lineage: pd.DataFrame
     timelines: pd.DataFrame
+    distributions: pd.DataFrame
     thumbnails: pd.DataFrame
     audits: pd.DataFrame
     index: dict[str, Any]
     verdicts: pd.DataFrame
+    verdicts_elsewhere: pd.DataFrame
     missing: tuple[str, ...]
 
     def result(self, claim_id: str) -> dict[str, Any]:
@@ -88,8 +90,9 @@ class StudyData:
 
     @cached_property
     def _samples(self) -> dict[Provenance, Samples]:
+        level = float(self.means["level"].iloc[0]) if len(self.means) else DEFAULT_LEVEL
         return {
-            kind: samples_by_quantity(self.study, self.observations, kind)
+            kind: samples_by_quantity(self.study, self.observations, kind, level)
             for kind in (Provenance.MEASURED, Provenance.EXAMPLE)
         }
 
@@ -206,9 +209,11 @@ def load(
         means=of_runs(stage_tables.MEANS),
         lineage=of_runs(stage_tables.LINEAGE),
         timelines=of_runs(stage_tables.TIMELINES),
+        distributions=of_runs(stage_tables.DISTRIBUTIONS),
         thumbnails=of_runs(stage_tables.THUMBNAILS),
         audits=of_runs(stage_tables.AUDITS),
         index=index,
         verdicts=frame("verdicts", judged),
+        verdicts_elsewhere=frame("verdicts", stage_tables.VERDICTS_ELSEWHERE),
         missing=tuple(missing),
     )

@@ -173,9 +173,20 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
         else f"{plural(len(measured), 'measured point')}."
     )
     compared = [p for p in measured if p.known and not p.reference]
-    inside = sum(p.measured_low <= p.high and p.measured_high >= p.low for p in compared)
+    ends = [
+        (p.measured, p.measured)
+        if math.isnan(p.measured_low)
+        else (p.measured_low, p.measured_high)
+        for p in compared
+    ]
+    inside = sum(
+        low <= p.high and high >= p.low for p, (low, high) in zip(compared, ends, strict=True)
+    )
     if not compared:
         return text
+    if all(low == high for low, high in ends):
+        verb = "lies" if inside == 1 else "lie"
+        return f"{text} {inside} of {len(compared)} {verb} within what the text allows."
     if len(compared) == 1:
         said = f"The interval {'overlaps' if inside else 'does not overlap'}"
     else:

@@ -51,6 +51,10 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     rows = []
     for row, quantity in _base(data, figure):
         found = limits.get((row["series"], row[figure.series[0].over]), {})
+        if data.study.artifact and not (
+            list(found.get("low_by", ())) + list(found.get("high_by", ()))
+        ):
+            found = {}  # natural limits alone, of what the paper does not speak of
         text = {name: found.get(f"{name}_text", none) for name, none in _NO_LIMITS.items()}
         given = (
             {name: found.get(name, none) for name, none in _NO_LIMITS.items()}
@@ -165,6 +169,37 @@ def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False)
     ]
     shown = table[table["provenance"] == str(kinds[0] if kinds else "")].reset_index(drop=True)
     return shown.assign(study=data.study.id)[["study", *table.columns]]
+
+
+def distribution(
+    data: StudyData, exhibit: str | Exhibit, *, examples: bool = False
+) -> pd.DataFrame:
+    """The samples that a figure of distributions shows, ascending: series, value, unit, run_id; of
+    the best provenance that was run.
+
+    Raises `StudyError` where the exhibit is no figure of distributions.
+    """
+    figure = named(data, exhibit)
+    if figure.kind != "distribution":
+        raise StudyError(
+            f"{figure.id} is no figure of distributions",
+            file="study.yaml",
+            expected="kind: distribution",
+        )
+    table = data.distributions[data.distributions["exhibit"] == figure.id]
+    kinds = [
+        k
+        for k in RUN_KINDS
+        if (examples or k != Provenance.EXAMPLE) and k in set(table["provenance"])
+    ]
+    shown = table[table["provenance"] == str(kinds[0] if kinds else "")]
+    order = [series.label for series in figure.series]
+    shown = shown.sort_values(
+        "series", key=lambda column: column.map(order.index), kind="stable"
+    ).reset_index(drop=True)
+    shown = shown.assign(study=data.study.id)[["study", *table.columns]]
+    shown.attrs["axes"] = axes_of(data.study, figure)
+    return shown
 
 
 def named(data: StudyData, exhibit: str | Exhibit) -> Exhibit:

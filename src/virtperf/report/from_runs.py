@@ -116,14 +116,14 @@ def _estimate(
     origin = Origin(provenance, data.study.id, tuple(runs), exhibits)
     if not math.isfinite(contrast.value):
         return Missing("it is divided by zero", origin)
-    if not math.isfinite(contrast.se):
+    low, high = contrast.interval(level)
+    if math.isnan(low):
         return Missing(
             "a condition has one run, or one block, so nothing tells how far others differ", origin
         )
     name = "log-ratio" if isinstance(contrast, LogRatio) else "t or Fieller"
     method = f"{name}, {contrast.design}" if contrast.design else name
-    low, high = contrast.interval(level)
-    notes = (NO_SPREAD,) if not contrast.se else ()
+    notes = (NO_SPREAD,) if low == high else ()
     return Estimate(contrast.value, low, high, level, method, notes, origin)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from virtperf.report.data import StudyData
+from virtperf.report.kinds.contradictions import of_the_paper
 from virtperf.study.definition import Study
 
 PERCENTS = (5, 10)  # half-widths, in percent of a range's middle, up to which points are counted
@@ -66,10 +67,7 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
             "by_the_text": _counted(claims["text_verdict"], TEXT_VERDICTS),
             "by_measurement": _counted(verdicts["measured_verdict"], MEASURED_VERDICTS),
         },
-        "contradictions": {
-            "conflicts": len(data.contradictions.get("conflicts", ())),
-            "claims_set_aside": len(data.contradictions.get("dropped", ())),
-        },
+        "contradictions": len(of_the_paper(data)),
         "runs": {
             **{name: int(runs.get(name, 0)) for name in ("measured", "example")},
             "quarantined": len(data.index.get("quarantined", ())),

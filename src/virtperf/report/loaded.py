@@ -320,6 +320,12 @@ class LoadedStudy:
         """What a measured study expects, and what its runs say."""
         return self._made("hypotheses")
 
+    def elsewhere(self) -> Shown:
+        """The paper's claims judged by runs at other levels of one factor, such as other
+        machines.
+        """
+        return self._made("elsewhere")
+
     def contradictions(self) -> Shown:
         """Claims of the paper that cannot all hold."""
         return self._made("contradictions")

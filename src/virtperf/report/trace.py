@@ -18,7 +18,15 @@ from virtperf.report.wording import number, plural, slug
 from virtperf.study.printed import corrections
 from virtperf.study.quantities import Quantity
 
-STATISTICS = {"mean": "mean of the steady", "median": "median over the", "max": "maximum over the"}
+STATISTICS = {
+    "mean": "mean of the steady",
+    "median": "median over the",
+    "max": "maximum over the",
+    "sum": "sum over the",
+    "quantile": "quantile over the",
+    "interquartile": "interquartile range over the",
+    "above": "share above a limit over the",
+}
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ class RunTrace:
 @dataclass(frozen=True)
 class MeanTrace:
     """The plotted mean over the runs of one provenance, with its interval; None where one run has
-    no error.
+    no error. `what` are `n`: runs, or independent samples of one run.
     """
 
     provenance: str
@@ -69,6 +77,7 @@ class MeanTrace:
     high: float | None
     level: float
     n: int
+    what: str = "run"
 
 
 @dataclass(frozen=True)
@@ -146,6 +155,7 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
                         _finite(mean.high),
                         mean.level,
                         mean.n,
+                        "sample" if mean.of_samples else "run",
                     )
                     for kind, mean in means
                     if mean is not None
@@ -225,6 +235,12 @@ def formula(data: StudyData, quantity: Quantity) -> str:
         words += f", divided by the same of {_source(rule['per'])}"
     if "cpus" in rule:
         words += f", as a share of {rule['cpus']} processors"
+    if "share" in rule:
+        words += f", the quantile of {rule['share']:g}"
+    if "limit" in rule:
+        words += f", the limit being {rule['limit']['value']:g} {rule['limit']['unit']}"
+    if "less" in rule:
+        words += f", less {data.study.factors[rule['less']].label}"
     if kind.unit and not rule.get("relative"):
         words += f", in {kind.unit}"
     found = data.study.reference_for(quantity)
@@ -326,13 +342,18 @@ def trace_text(trace: Trace, claims: dict[str, str]) -> str:
             if mean.low is None
             else f", {mean.level:.0%} interval {number(mean.low)} to {number(mean.high)}"
         )
-        lines.append(
-            f"  mean     {number(mean.value)} over {plural(mean.n, 'run')}{limits} ({mean.provenance})"
-        )
+        word = "value" if mean.what == "sample" else "mean"
+        counted = f"{number(mean.value)} over {plural(mean.n, mean.what)}"
+        lines.append(f"  {word:<8} {counted}{limits} ({mean.provenance})")
     for run in trace.runs:
-        begin, end = (number(v) for v in run.window_s)
+        since, until = run.window_s
+        window = (
+            "all samples"
+            if since is None or until is None
+            else f"window {number(since)} to {number(until)} s"
+        )
         lines.append(
-            f"  run      {run.run} ({run.provenance}): {number(run.value, 6)}; {run.metric}, window {begin} to {end} s"
+            f"  run      {run.run} ({run.provenance}): {number(run.value, 6)}; {run.metric}, {window}"
         )
         lines += [f"    {f.path}: {f.lines}, {plural(f.samples, 'sample')}" for f in run.files]
         lines += [f"    note: {run.note}"] if run.note else []

@@ -26,6 +26,8 @@ VERDICTS = {
     "refuted": "measured runs exclude it",
     "holds here": "measured runs of this study agree with it",
     "does not hold here": "measured runs of this study exclude it",
+    "value agrees": "the published data give a number that it allows; no interval decides",
+    "value differs": "the published data give a number that it excludes; no interval decides",
     "undecided": "measured runs neither confirm nor exclude it",
     "no measurement": "not yet tested by measurement",
 }

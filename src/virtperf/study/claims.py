@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rawperf.core.errors import Report, StudyError, stop
-from rawperf.core.model import Count, Flag, Level, Model, NotNegative, Number, Texts, load_model
+from rawperf.core.model import Flag, Level, Model, NotNegative, Number, Texts, load_model
 from rawperf.core.yamlio import Document
 from virtperf.core.params import Reading
 from virtperf.study.definition import Study
@@ -69,7 +69,6 @@ class Claim(Model):
 
     `low`, `high`: limits of the relation's number that the printed precision implies (level, ratio,
         difference or percent).
-    `times`: how often the paper says it; None: once a note.
     `strict`: whether an ordering must be visible, by the quantity's resolution.
     `intercept`, `slope` and their half widths: the coefficients of a rule, "12 s plus 63 s a GB",
         and what their printed precision implies.
@@ -109,7 +108,6 @@ class Claim(Model):
     intercept_half_width: NotNegative = 0.0
     slope_half_width: NotNegative = 0.0
     sentences: Texts = Field((), alias="sentence")
-    times: Count | None = None
     default_on: Flag = Field(True, alias="enabled")
     conflicts: tuple[str, ...] = ()
     word: str = ""
@@ -199,9 +197,12 @@ class Claim(Model):
             raise ValueError(f"at: {self.at} is not among the levels")
 
     @property
-    def times_said(self) -> int:
-        """How many times the paper says it."""
-        return self.times or max(1, len(self.ledger))
+    def n_places(self) -> int:
+        """In how many places the paper says it: sentences where they are named, or sections; the
+        rows of a table are one.
+        """
+        keys = {key.split(" row ")[0] for key in self.sentences} or set(self.sections)
+        return max(1, len(keys))
 
 
 class _PaperClaim(Claim):

@@ -31,7 +31,7 @@ Means = dict[tuple[Quantity, str, str], Mean]
 
 def condition_means(study: Study, observations: pd.DataFrame, level: float) -> pd.DataFrame:
     """The table `MEANS`: `core.mean.over_runs` of the `OBSERVATIONS` of each condition, on each
-    scale that they have.
+    scale that they have. Of one run with independent samples, these count in the place of runs.
 
     A relative mean over several runs has the error of its reference point too (delta method,
     degrees of freedom by Welch and Satterthwaite); the mean at the reference point itself has its
@@ -78,20 +78,29 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
     known = [row for row in rows if math.isfinite(row[value])]
     if not known:
         return None
-    method = f"{known[0]['method']} of one run"
+    first = known[0]
+    one = Mean(
+        first[value],
+        first[se],
+        first[df],
+        first["low"],
+        first["high"],
+        level=level,
+        n=1,
+        method=first["method"],
+    )
+    if len(known) == 1 and scale == OWN_SCALE and one.of_samples:
+        return replace(one, n=int(first["n"]))
+    method = f"{one.method} of one run"
     if (
         len(known) == 1 and scale == OWN_SCALE
     ):  # with the interval that its method gave it, which a median has of its own
-        row = known[0]
-        return Mean(
-            row[value], row[se], row[df], row["low"], row["high"], level=level, n=1, method=method
-        )
+        return replace(one, method=method)
     blocks = Replicates(
         np.array([row[value] for row in known]), tuple(row["block"] for row in known)
     )
     if len(units := blocks.units) < len(known):  # runs of one block share what drifts
-        found = over_runs(units.tolist(), (), (), level=level)
-        return replace(found, n=len(known))
+        return replace(over_runs(units.tolist(), (), (), level=level), n=len(known))
     return over_runs(
         *([row[name] for row in known] for name in (value, se, df)), level=level, method=method
     )

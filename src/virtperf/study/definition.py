@@ -34,7 +34,7 @@ class Study(Model):
         ranges are computed.
     `findings`: the most important first. `headline_figure`: the figure that stands for the study.
     `conventions`: what we had to add to the paper's description to be able to compute. `errata`:
-        mistakes of the paper.
+        mistakes of the paper, with the claims that each is about.
     `example_report`: whether reports/example-<id>.html shows the runs below examples/<id>.
     `systems`: what was run on what, with the year, such as "z/VM 5.3 on z9, 2009": its name
         wherever studies stand side by side.
@@ -43,6 +43,8 @@ class Study(Model):
     `inputs`: raw formats of the study's own.
     `blocks`: factors, or ``replicate``: runs of the same levels of these were made one after
         another, and are compared within that block; none: only runs that name their block are.
+    `artifact`: whose measurement the runs are, where the paper's authors published them.
+    `judged_over`: a factor at whose other levels the paper's claims are judged again.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")
@@ -62,6 +64,8 @@ class Study(Model):
     example_report: bool = False
     inputs: tuple[Declaration, ...] = ()
     blocks: tuple[str, ...] = ()
+    artifact: parts.Artifact | None = None
+    judged_over: str = ""
     systems: dict[str, Annotated[str, Field(min_length=3)]] = {}
     machines: dict[str, parts.Machine] = {}
     guests: dict[str, parts.Guest] = {}
@@ -71,7 +75,7 @@ class Study(Model):
     workload: dict[str, Any] = {}
     procedure: parts.Procedure = parts.Procedure()
     segments: tuple[parts.Segment, ...] = ()
-    errata: tuple[Annotated[str, Field(min_length=10)], ...] = ()
+    errata: tuple[parts.Erratum, ...] = ()
     _document: Document = PrivateAttr()
 
     @model_validator(mode="after")
@@ -241,6 +245,9 @@ def _with_marks(study: Study, exhibit: Exhibit) -> Exhibit:
     return exhibit.model_copy(update={"series": series})
 
 
+_NO_FACTOR = Factor.model_validate({"<name>": "none", "levels": ["none"]})
+
+
 def _check(study: Study, report: Report) -> None:
     """What one part of `study.yaml` says about another."""
     for name, factor in study.factors.items():
@@ -266,6 +273,14 @@ def _check(study: Study, report: Report) -> None:
                 if wrong := study.level_problem(known, level):
                     place = ("quantities", name, "observed", "at")
                     report(study.document.error(wrong.pop("problem"), *place, **wrong))
+        less = kind.observed_by.less if kind.observed_by else None
+        if less is not None and less not in study.factors:
+            expected = f"one of {', '.join(study.factors)}"
+            place = ("quantities", name, "observed", "less")
+            report(study.document.error(f"unknown factor {less!r}", *place, expected=expected))
+    if study.judged_over and study.factors.get(study.judged_over, _NO_FACTOR).default is None:
+        expected = "a factor with a default, at which the paper's claims are"
+        report(study.document.error("it names no such factor", "judged_over", expected=expected))
     if study.headline_figure not in (
         None,
         *(e.id for e in study.exhibits if e.series or e.spec.get("bars")),

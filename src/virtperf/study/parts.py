@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from rawperf.core.model import (
     Count,
@@ -60,14 +60,35 @@ class _Metric(Model):
     entity: str | None = None
 
 
+class _Limit(Model):
+    value: Number
+    unit: str
+
+
 class _Observed(Model):
     sources: tuple[_Metric, ...] = Field(alias="from", min_length=1)
     combine: Literal["sum", "mean"]
-    statistic: Literal["mean", "median", "max"] = "mean"
+    statistic: Literal["mean", "median", "max", "sum", "quantile", "interquartile", "above"] = (
+        "mean"
+    )
+    share: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        None, description="of a quantile: the share of samples below it"
+    )
+    limit: _Limit | None = Field(None, description="of above: samples above it are counted")
+    less: str | None = Field(
+        None, description="a factor whose level, in its unit, is taken away from the number"
+    )
     cpus: Count | None = Field(None, description="the sum is a share of so many processors")
     per: _Metric | None = Field(None, description="divide by this metric, summed over its entities")
     relative: Flag = False
     at: dict[str, Level | Levels] = Field({}, description="only of runs at these levels")
+
+    @model_validator(mode="after")
+    def _whole(self) -> _Observed:
+        for statistic, needed in (("quantile", "share"), ("above", "limit")):
+            if (self.statistic == statistic) != (getattr(self, needed) is not None):
+                raise ValueError(f"{needed} is given with statistic: {statistic}, and only there")
+        return self
 
 
 class _Reference(Model):
@@ -159,6 +180,26 @@ class Finding(Model):
         return tuple(re.findall(r"\{([a-z0-9-]+)\}", self.says))
 
 
+class Erratum(Model):
+    """A mistake of the paper, or a place where it is unclear; `claims` are those that it is about.
+
+    Written as text alone where no claim is about it.
+    """
+
+    says: Annotated[str, Field(min_length=10)]
+    claims: Texts = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _text_alone(cls, value: Any) -> Any:
+        return {"says": value} if isinstance(value, str) else value
+
+    @field_validator("says")
+    @classmethod
+    def _one_line(cls, value: str) -> str:
+        return " ".join(value.split())
+
+
 class Condition(Model):
     """The levels that an exhibit's one run has."""
 
@@ -231,6 +272,25 @@ class Procedure(Model, extra="allow"):
     sample_interval_s: Positive | None = None
     think_time_s: NotNegative | None = None
     steps: tuple[str, ...] = ()
+
+
+class Artifact(Model):
+    """The data that a paper's authors published: whose measurement the study's runs are, when and
+    where it was published, under which licence.
+
+    `remarks`: what the files say against the paper's set-up, and what else a reader should know.
+    """
+
+    by: Annotated[str, Field(min_length=3)]
+    when: Annotated[str, Field(min_length=4)]
+    origin: Annotated[str, Field(min_length=3)]
+    licence: Annotated[str, Field(min_length=2)]
+    remarks: tuple[Annotated[str, Field(min_length=10)], ...] = ()
+
+    @property
+    def words(self) -> str:
+        """``measured by the authors, February 2020``."""
+        return f"measured by {self.by}, {self.when}"
 
 
 class Network(Model, extra="allow"):

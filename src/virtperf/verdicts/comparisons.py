@@ -222,7 +222,7 @@ def _unit(study: Study, number: _Number, samples: Samples) -> float:
 def _comparison(
     claim: Claim, number: _Number, contrast: Contrast, samples: Samples, label: str
 ) -> Comparison:
-    counts = [samples[q].n for q in number.quantities]
+    counts = [samples.count(q) for q in number.quantities]
     found = Comparison(
         contrast,
         number.low,

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from rawperf.core.model import Level
 from virtperf.core.numbers import as_precise, interval
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
@@ -27,6 +28,7 @@ from virtperf.verdicts.regions import (
     Comparison,
     Decision,
     bonferroni_level,
+    by_value,
     decide,
     least_seen,
     runs_needed,
@@ -37,6 +39,8 @@ OF_A_CLAIM: Mapping[Decision, str] = {
     Decision.HOLDS: "reproduced",
     Decision.FAILS: "refuted",
     Decision.UNDECIDED: "undecided",
+    Decision.AGREES: "value agrees",
+    Decision.DIFFERS: "value differs",
     Decision.UNMEASURED: "no measurement",
 }
 OF_A_HYPOTHESIS: Mapping[Decision, str] = {
@@ -68,25 +72,38 @@ def judge_claim(
 
     Its number is, of several instances, the one that speaks most against it. A true statement
     fails, and a false one holds, with a probability of at most one minus `level`.
+
+    Runs that the paper's authors published are those of which the claim speaks: where no interval
+    decides, the value itself is compared with what the claim allows.
     """
     compared, total = comparisons(study, claim, samples)
     whole = len(compared) == total
     decision = decide(compared, level, whole=whole)
     if not compared:
         return decision, {"reason": "no measured runs of all the conditions that it compares"}
+    if study.artifact and whole and decision is Decision.UNDECIDED:
+        decision = by_value(compared)
     undecided = decision is Decision.UNDECIDED
     needed = runs_needed(compared, level, whole=whole) if undecided else math.nan
     at_once = 1 if decision is Decision.HOLDS else sum(each.known for each in compared)
     single = bonferroni_level(compared, level) if at_once > 1 else level
     shown = worst(compared, single)
     low, high = shown.interval(single)
-    verb = "example runs give" if provenance is Provenance.EXAMPLE else "measured"
-    reason = _measured(claim, shown, (low, high), level, at_once, verb, told_apart=total > 1)
+    source = "the published data give" if study.artifact else "measured"
+    if provenance is Provenance.EXAMPLE:
+        source = "example runs give"
+    reason = _measured(claim, shown, (low, high), level, at_once, source, told_apart=total > 1)
     if not whole:
         reason += f"; {len(compared)} of its {total} comparisons were measured"
     if any(each.contrast.confounded for each in compared):
         reason += "; its conditions stand in different blocks, whose spread counts as well"
-    if undecided:
+    if decision in (Decision.AGREES, Decision.DIFFERS):
+        reason += (
+            "; its interval reaches beyond that, so that the value alone is compared"
+            if shown.known
+            else "; one run shows no interval, so that the value alone is compared"
+        )
+    elif undecided and not study.artifact and not any(each.of_samples for each in compared):
         reason += _wanted(needed, compared)
     numbered = claim.kind in (*NUMBERED, "equivalence") or (claim.kind == "ordering" and total == 1)
     found = {"reason": reason, "runs_needed": needed, **_power(compared, level)}
@@ -103,6 +120,7 @@ def judge(
     *,
     level: float,
     provenance: Provenance = Provenance.MEASURED,
+    elsewhere: tuple[str, Level] | None = None,
 ) -> pd.DataFrame:
     """The table `VERDICTS`: text verdict, measured verdict, number, runs needed, what the runs
     could have seen, and the reason in words.
@@ -111,10 +129,13 @@ def judge(
     where nothing is undecided or known of the spread; infinite for more than `regions.MAX_RUNS`
     runs of every condition. `text_verdicts` is the table `CLAIMS`, None where the claims are
     hypotheses that no text states. Of `observations`, the table `OBSERVATIONS`, those of runs of
-    this `provenance` are read.
+    this `provenance` are read, whose intervals have this level. `elsewhere` is a factor and one of
+    its levels: runs there stand in the place of those at its default, at which the claims are.
     """
     words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
-    samples = samples_by_quantity(study, observations, provenance)
+    if elsewhere:
+        observations = _moved(study, observations, *elsewhere)
+    samples = samples_by_quantity(study, observations, provenance, level)
     text: Mapping[str, str] = (
         {} if text_verdicts is None else dict(text_verdicts.set_index("claim")["text_verdict"])
     )
@@ -131,13 +152,23 @@ def judge(
     return VERDICTS.frame(rows)
 
 
+def _moved(study: Study, observations: pd.DataFrame, factor: str, level: Level) -> pd.DataFrame:
+    """The runs at one level of a factor, as if that were its default."""
+    there = observations[observations[factor].map(lambda own: own == level)]
+    moved = there.copy()
+    moved[factor] = pd.Series(
+        [study.factors[factor].default] * len(there), index=there.index, dtype=object
+    )
+    return moved
+
+
 def _measured(
     claim: Claim,
     shown: Comparison,
     ends: tuple[float, float],
     level: float,
     at_once: int,
-    verb: str,
+    source: str,
     *,
     told_apart: bool,
 ) -> str:
@@ -146,8 +177,11 @@ def _measured(
     """
     value, *limits = as_precise(shown.value, *ends)
     fewest, most = shown.runs
+    what = "sample" if shown.of_samples else "run"
     runs = (
-        f"{fewest} to {most} runs" if fewest < most else f"{fewest} run{'s' if fewest > 1 else ''}"
+        f"{fewest:,} to {most:,} {what}s"
+        if fewest < most
+        else f"{fewest:,} {what}{'s' if fewest > 1 else ''}"
     )
     region = ""
     if math.isfinite(ends[0]):
@@ -162,7 +196,7 @@ def _measured(
     )
     design = f", {shown.contrast.design}" if shown.contrast.design else ""
     text = (
-        f"{at}{verb} {value}{unit} ({region}{runs} per condition{design}); "
+        f"{at}{source} {value}{unit} ({region}{runs} per condition{design}); "
         f"the claim allows {allowed}"
     )
     return f"{text} ({shown.remark})" if shown.remark else text

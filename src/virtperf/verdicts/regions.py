@@ -24,7 +24,7 @@ from enum import StrEnum
 import numpy as np
 from scipy import special
 
-from virtperf.core.contrasts import Contrast, LinearRatio, LogRatio
+from virtperf.core.contrasts import Contrast, LinearRatio, LogRatio, SampledRatio
 
 MAX_RUNS = 1000
 TARGET_POWER = 0.8
@@ -34,11 +34,16 @@ TARGET_POWER = 0.8
 
 
 class Decision(StrEnum):
-    """What measured runs say about a statement, whoever made it."""
+    """What measured runs say about a statement, whoever made it.
+
+    `AGREES` and `DIFFERS` are of the value alone, where no interval decides.
+    """
 
     HOLDS = "holds"
     FAILS = "fails"
     UNDECIDED = "undecided"
+    AGREES = "agrees"
+    DIFFERS = "differs"
     UNMEASURED = "unmeasured"
 
 
@@ -71,7 +76,12 @@ class Comparison:
     @property
     def size(self) -> float:
         """The sizes of the means, added in the number's unit."""
-        return self.contrast.size if isinstance(self.contrast, LinearRatio) else math.nan
+        return math.nan if isinstance(self.contrast, LogRatio) else self.contrast.size
+
+    @property
+    def of_samples(self) -> bool:
+        """Whether independent samples of one run stand in the place of runs."""
+        return isinstance(self.contrast, SampledRatio)
 
     @property
     def known(self) -> bool:
@@ -106,11 +116,11 @@ class Comparison:
         """The distance from a limit of the range that runs like these refute with probability
         `TARGET_POWER`: a share of the ratio where `relative`, else in the number's unit.
         """
-        if not self.known:
+        if not self.known or self.of_samples:
             return math.nan
-        df = self.contrast.df
+        df = self._of_runs.df
         quantile = special.stdtrit(df, (1 + level) / 2) + special.stdtrit(df, TARGET_POWER)
-        found = self.contrast.detectable(float(quantile))
+        found = self._of_runs.detectable(float(quantile))
         return found if self.relative else abs(self.factor) * found
 
     def distances(self) -> tuple[np.ndarray, np.ndarray]:
@@ -119,14 +129,14 @@ class Comparison:
 
         Beside each stands its deviation between single runs or blocks.
         """
-        root = math.sqrt(self.contrast.n)
+        c = self._of_runs
+        root = math.sqrt(c.n)
         sides = []
         for sign, end in ((1, self.low), (-1, self.high)):
             if math.isfinite(end):
-                gap, se = self.contrast.distance((end - self.shift) / self.factor)
+                gap, se = c.distance((end - self.shift) / self.factor)
                 sides.append((sign * gap, se * root))
         divisor = []
-        c = self.contrast
         if isinstance(c, LinearRatio) and c.under[:-1].any():
             size = abs(float(c.under @ c.means))
             divisor.append((size, math.sqrt(float(c.under @ c.covariance @ c.under)) * root))
@@ -134,7 +144,13 @@ class Comparison:
 
     def df_per_run(self) -> float:
         """Degrees of freedom over runs, or blocks, less one."""
-        return self.contrast.df / (self.contrast.n - 1)
+        return self._of_runs.df / (self._of_runs.n - 1)
+
+    @property
+    def _of_runs(self) -> LogRatio | LinearRatio:
+        if isinstance(self.contrast, SampledRatio):
+            raise TypeError("independent samples of one run show no error of runs")
+        return self.contrast
 
 
 def decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> Decision:
@@ -157,6 +173,14 @@ def decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> Deci
     return Decision.UNDECIDED
 
 
+def by_value(compared: Sequence[Comparison]) -> Decision:
+    """What the values alone say, as they are: for runs that are the very experiment of which the
+    statement speaks.
+    """
+    inside = all(each.low <= each.value <= each.high for each in compared)
+    return Decision.AGREES if inside else Decision.DIFFERS
+
+
 def bonferroni_level(compared: Sequence[Comparison], level: float) -> float:
     """The level of single intervals that hold together at `level`."""
     return 1 - (1 - level) / max(1, sum(each.known for each in compared))
@@ -164,6 +188,8 @@ def bonferroni_level(compared: Sequence[Comparison], level: float) -> float:
 
 def worst(compared: Sequence[Comparison], level: float) -> Comparison:
     """The comparison that speaks most against the statement; the first of equals."""
+    if not any(each.known for each in compared):
+        return max(compared, key=lambda each: max(each.value - each.high, each.low - each.value))
     return max(compared, key=lambda each: each.score(level) if each.known else -math.inf)
 
 
@@ -172,7 +198,7 @@ def least_seen(compared: Sequence[Comparison], level: float) -> tuple[float, Com
     smaller one may have been missed. NaN and None where none is known.
     """
     at_once = bonferroni_level(compared, level)
-    known = [each for each in compared if each.known]
+    known = [each for each in compared if each.known and not each.of_samples]
     if not known:
         return math.nan, None
     found = max(known, key=lambda each: each.detectable(at_once))
@@ -187,7 +213,7 @@ def runs_needed(compared: Sequence[Comparison], level: float, *, whole: bool) ->
     `TARGET_POWER`; infinite where `MAX_RUNS` are too few. NaN where a condition has one run only,
     so that nothing is known of the spread, and where no number of runs of a part decides the whole.
     """
-    if not all(each.known for each in compared):
+    if not all(each.known and not each.of_samples for each in compared):
         return math.nan
     counts = np.arange(2, MAX_RUNS + 1)
     at_once = bonferroni_level(compared, level)

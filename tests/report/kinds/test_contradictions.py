@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.report import toy
 from tests.report.plain import links, plain
 from virtperf.report import data as files
-from virtperf.report.kinds.contradictions import contradictions, places
+from virtperf.report.kinds.contradictions import of_the_paper, places, set_aside
 from virtperf.report.loaded import load_study
 
 
@@ -18,49 +18,54 @@ def build(root: Path, found: dict) -> Path:
     return data
 
 
-def test_contradictions_are_ordered_by_what_was_set_aside(tmp_path: Path) -> None:
+CONFLICTS = [["best-at-8", "flat"], ["best-at-8", "flat", "more-at-8"]]
+
+
+def test_an_entry_says_what_resolves_it_and_what_the_errata_say(tmp_path: Path) -> None:
     found = {
-        "dropped": ["flat", "busy"],
-        "conflicts": [
-            {"claims": ["more-at-8", "best-at-8", "flat"], "dropped": ["flat"]},
-            {"claims": ["best-at-8", "flat"], "dropped": ["flat"]},
-            {"claims": ["busy", "flat", "bends-down"], "dropped": ["busy", "flat"]},
+        "dropped": ["flat"],
+        "contradictions": [
+            {"conflicts": CONFLICTS, "always": ["flat"], "choices": []},
+            {"conflicts": [["busy", "bends-down"]], "always": ["bends-down"], "choices": []},
         ],
     }
     root = build(tmp_path, found)
-    entries = contradictions(files.load("toy", root))
-    assert list(entries) == ["flat", "busy"]
-    assert entries["flat"] == [
-        ("best-at-8",),
-        ("more-at-8", "best-at-8"),
-    ]  # the shortest first, its own only
-    assert entries["busy"] == [("flat", "bends-down")]  # it has none of its own
-    assert places(files.load("toy", root))["flat"] == [1, 2]
+    path = root / "published" / "toy" / "study.yaml"
+    remark = "  - {claims: [flat], says: Flat may be a misprint of fast.}\n"
+    path.write_text(path.read_text().replace("errata:\n", f"errata:\n{remark}"))
+    data = files.load("toy", root)
+    assert set_aside(data) == {"flat", "bends-down"}
+    assert places(data) == {"best-at-8": [1], "flat": [1], "more-at-8": [1]} | {
+        "busy": [2],
+        "bends-down": [2],
+    }
     shown = load_study("toy", root).contradictions()
     said = plain(shown)
-    assert (
-        "3 minimal conflicting sets of claims. Setting aside 2 claims of the paper resolves them all."
-        in said
-    )
-    assert (
-        "System A peaks at 8 guests" in said
-        and "best-at-8" not in said
-        and "claim:best-at-8" in links(shown)
-    )
-    assert "1 other set excludes it as well" in said and "an assumption of ours" in said
-    assert shown.record.claims[:3] == ("more-at-8", "best-at-8", "flat")
+    # bends-down is an assumption of ours
+    assert len(of_the_paper(data)) == 1
+    assert "1 contradiction of the paper and 1 assumption of ours" in said
+    assert "System A peaks at 8 guests" in said and "claim:best-at-8" in links(shown)
+    assert "1 more set of the same cause" in said and "an assumption of ours" in said
+    assert "Errata: Flat may be a misprint of fast." in said
+    assert shown.record.claims[:3] == ("best-at-8", "flat", "more-at-8")
 
 
-def test_sets_that_nothing_was_taken_from_are_shown_too(tmp_path: Path) -> None:
-    root = build(
-        tmp_path, {"dropped": [], "conflicts": [{"claims": ["flat", "gone"], "dropped": []}]}
-    )
+def test_alternatives_stand_side_by_side_with_what_each_leaves(tmp_path: Path) -> None:
+    point = {"exhibit": "figure-2", "series": "A", "x": 8, "quantity": "throughput"}
+    options = [
+        {"aside": ["flat"], "points": [point | {"low": 7.0, "high": 9.0}]},
+        {"aside": ["gone"], "points": [point | {"low": 10.0, "high": None}]},
+    ]
+    entry = {"conflicts": [["flat", "gone"]], "always": [], "choices": [options]}
+    root = build(tmp_path, {"dropped": ["flat"], "contradictions": [entry]})
     said = plain(load_study("toy", root).contradictions())
-    assert "no claim is set aside" in said and "no longer there" in said
+    assert "no longer there" in said and "Or without: " in said
+    assert "Figure 2, A at 8: 7 to 9" in said and "Figure 2, A at 8: 10 or more" in said
+    assert set_aside(files.load("toy", root)) == set()
 
 
 def test_no_contradiction_is_said_too(tmp_path: Path) -> None:
-    root = build(tmp_path, {"dropped": [], "conflicts": []})
+    root = build(tmp_path, {"dropped": [], "contradictions": []})
     assert "No two claims of the paper exclude each other." in plain(
         load_study("toy", root).contradictions()
     )

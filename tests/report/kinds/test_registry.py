@@ -110,7 +110,7 @@ def test_check_finds_an_unknown_kind(repository: Path) -> None:
     done = CliRunner().invoke(main, ["--root", str(repository), "check"])
     assert done.exit_code != 0
     assert (
-        "there is no kind of exhibit 'dot'; expected one of bar, diagram, line, table"
+        "there is no kind of exhibit 'dot'; expected one of bar, diagram, distribution, line, table"
         in done.output
     )
 

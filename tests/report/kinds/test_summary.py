@@ -26,7 +26,9 @@ def with_findings(root: Path, findings: str) -> LoadedStudy:
     path.write_text(path.read_text() + findings)
     found = {
         "dropped": ["flat"],
-        "conflicts": [{"claims": ["best-at-8", "flat"], "dropped": ["flat"]}],
+        "contradictions": [
+            {"conflicts": [["best-at-8", "flat"]], "always": ["flat"], "choices": []}
+        ],
     }
     (data / "reconstructed" / "toy" / "contradictions.json").write_text(json.dumps(found))
     return load_study("toy", data)

@@ -125,7 +125,7 @@ def test_a_largest_sum_needs_common_times(tmp_path):
     rule = "{from: [{metric: pages, entity_kind: segment}], combine: sum, statistic: max}"
     assert seen(tmp_path, rule, unit="B")["value"] == 51
     row = seen(tmp_path, rule, series, unit="B")
-    assert np.isnan(row["value"]) and "their sum has no max" in row["note"]
+    assert np.isnan(row["value"]) and "their sum has no statistic but a mean" in row["note"]
 
 
 def test_one_metric_per_another(tmp_path):

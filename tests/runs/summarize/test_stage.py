@@ -7,6 +7,7 @@ from rawperf.core.errors import VirtperfError
 from tests.toy_runs import console, netstat, toy_study, write_run, xentop
 from virtperf.core.stage_tables import (
     AUDITS,
+    DISTRIBUTIONS,
     LINEAGE,
     MEANS,
     OBSERVATIONS,
@@ -255,7 +256,7 @@ def test_the_same_bytes_again(place):
     shutil.rmtree(place.out)
     place.run()
     assert {p.name: p.read_bytes() for p in place.out.iterdir()} == first
-    tables = (SERIES, OBSERVATIONS, MEANS, LINEAGE, TIMELINES, THUMBNAILS, AUDITS)
+    tables = (SERIES, OBSERVATIONS, MEANS, LINEAGE, TIMELINES, DISTRIBUTIONS, THUMBNAILS, AUDITS)
     assert set(first) == {table.file for table in tables}
 
 

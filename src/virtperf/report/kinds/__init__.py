@@ -217,6 +217,14 @@ def source(study: Study, exhibit: Exhibit, before: str, *after: str | Span) -> F
     )
 
 
+def whose(study: Study) -> tuple[Paragraph, ...]:
+    """Whose measurement an exhibit shows, where that is the paper's authors'."""
+    if study.artifact is None:
+        return ()
+    words = study.artifact.words
+    return (Paragraph(words=f"{words[:1].upper()}{words[1:]}.", style="small"),)
+
+
 def trace(study: Study, exhibit: Exhibit, words: str = "Where values come from") -> Paragraph:
     """A link to the claims, runs, files and lines behind every point of a figure, or cell of a
     table.

@@ -18,7 +18,7 @@ from virtperf.report.axis_words import level_text, unit_words
 from virtperf.report.claim_words import orders
 from virtperf.report.finding import finding
 from virtperf.report.frames import KINDS, allowed, joined
-from virtperf.report.kinds import Context, ExhibitSpec, Figure, note, trace
+from virtperf.report.kinds import Context, ExhibitSpec, Figure, note, trace, whose
 from virtperf.report.records import Block, Drawing, Folded, Grid, Numbers, Record
 from virtperf.report.wording import exhibit_name, number, pretty
 from virtperf.study.conditions import OWN_SCALE
@@ -140,6 +140,7 @@ def record(
     blocks: list[Block] = [
         *_left_out(context, exhibit, points),
         *(note(f"No curve for {label}: {fit.reason}") for label, fit in missing.items()),
+        *(whose(study) if there[Provenance.MEASURED].any() else ()),
         trace(study, exhibit),
         Folded(
             summary="The numbers",

@@ -18,6 +18,7 @@ from virtperf.report.kinds.contradictions import places
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import NO_BREAK, exhibit_name, plural, pretty
 from virtperf.study.claims import Claim
+from virtperf.study.definition import Exhibit, Study
 
 _ORDER = (
     "contradicted",
@@ -26,10 +27,11 @@ _ORDER = (
     "corroborated",
     "convention",
     "refuted",
+    "value differs",
     "undecided",
+    "value agrees",
     "reproduced",
 )
-_SAID = ("once", "twice")
 _NUMBERS = (
     "claim",
     "text_verdict",
@@ -68,7 +70,7 @@ def record(context: Context, about: str | None = None) -> Record:
     else:
         exhibit = named(data, about)
         title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
-        plotted = {quantity.name for _, _, quantity in study.points(exhibit)}
+        plotted = _plotted(study, exhibit)
     rows: list[tuple[Words, ...]] = []
     found = []
     for claim in chosen:
@@ -112,6 +114,17 @@ def record(context: Context, about: str | None = None) -> Record:
     )
 
 
+def _plotted(study: Study, exhibit: Exhibit) -> set[str]:
+    """The quantities that an exhibit plots; of a distribution, all that are observed by the same
+    samples.
+    """
+    names = {quantity.name for _, _, quantity in study.points(exhibit)}
+    if exhibit.kind != "distribution":
+        return names
+    samples = [study.quantities[name].observed.get("from") for name in names]
+    return {name for name, kind in study.quantities.items() if kind.observed.get("from") in samples}
+
+
 def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
     """The verdicts counted, those from the text first, of claims that are `shown`: the others are
     told by number.
@@ -145,13 +158,9 @@ def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
 
 def _saying(claim: Claim) -> Words:
     reading = [Span(text=f"Read as: {claim.reading}", style="small")] if claim.reading else []
-    often = (
-        _SAID[claim.times_said - 1]
-        if claim.times_said <= len(_SAID)
-        else f"{claim.times_said} times"
-    )
+    often = "Said once" if claim.n_places == 1 else f"Said in {claim.n_places} places"
     where = "; ".join(claim.sections) + (". " if claim.sections else "")
-    folded = Span(text=f"{where}Its name here: {claim.id}", style="folded", summary=f"Said {often}")
+    folded = Span(text=f"{where}Its name here: {claim.id}", style="folded", summary=often)
     return (claim.says, *reading, folded)
 
 

@@ -1,10 +1,12 @@
-"""Contradictions of a paper: each claim that the rest excludes, and what excludes it, by their
-words.
+"""Contradictions of a paper, one entry a cause: statements that exclude each other, and what has to be
+set aside so that the others can hold.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from virtperf.report.claim_words import implied, printed, quantities, relations, unit_of
 from virtperf.report.data import StudyData
@@ -23,29 +25,35 @@ from virtperf.report.records import (
 from virtperf.report.wording import exhibit_name, interval, joined, plural
 from virtperf.study.claims import Claim
 
-SEVERAL = "Some conflicts have several cheapest resolutions. Ranges in the figures hold the values under each of them."
+RULE = (
+    "Of the paper's statements as few as possible are set aside; no weight decides between them. "
+    "Where several ways set aside equally few, ranges hold the values under each of them."
+)
+WIDER = "There are more resolutions than are tried one by one: ranges may be wider than need be."
+MAX_POINTS = 3
+"""How many points a way to resolve a contradiction names."""
 
 
-def contradictions(data: StudyData) -> dict[str, list[tuple[str, ...]]]:
-    """By claim that was set aside: minimal sets of other claims that exclude it, the shortest
-    first.
+def entries(data: StudyData) -> list[dict[str, Any]]:
+    """What `reconstruct.causes.contradictions_by_cause` found, one entry a cause."""
+    return list(data.contradictions.get("contradictions", ()))
 
-    A set of which several claims were set aside belongs to all of them, but is named only for those
-    that have no set of their own. Under "" stand those of which none was set aside.
+
+def set_aside(data: StudyData) -> set[str]:
+    """The claims that every resolution sets aside."""
+    return {claim for entry in entries(data) for claim in entry["always"]}
+
+
+def of_the_paper(data: StudyData) -> list[dict[str, Any]]:
+    """The entries in which statements of the paper exclude each other without an assumption of
+    ours.
     """
-    conflicts = [
-        ([str(c) for c in conflict["claims"]], {str(c) for c in conflict.get("dropped", ())})
-        for conflict in data.contradictions.get("conflicts", [])
+    assumed = {c.id for c in data.claims or () if c.assumed}
+    return [
+        entry
+        for entry in entries(data)
+        if any(assumed.isdisjoint(conflict) for conflict in entry["conflicts"])
     ]
-    found = {}
-    for aside in map(str, data.contradictions.get("dropped", ())):
-        own = [members for members, dropped in conflicts if dropped == {aside}]
-        shared = [members for members, dropped in conflicts if aside in dropped]
-        found[aside] = sorted(
-            (tuple(m for m in members if m != aside) for members in own or shared), key=len
-        )
-    loose = [tuple(members) for members, dropped in conflicts if not dropped]
-    return found | ({"": loose} if loose else {})
 
 
 def places(data: StudyData) -> dict[str, list[int]]:
@@ -53,8 +61,8 @@ def places(data: StudyData) -> dict[str, list[int]]:
     them.
     """
     numbers: dict[str, list[int]] = {}
-    for k, (aside, groups) in enumerate(contradictions(data).items(), 1):
-        for claim in dict.fromkeys([aside, *(c for group in groups for c in group)]):
+    for k, entry in enumerate(entries(data), 1):
+        for claim in dict.fromkeys(c for conflict in entry["conflicts"] for c in conflict):
             numbers.setdefault(claim, []).append(k)
     return numbers
 
@@ -63,89 +71,89 @@ def linked(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:
     """A claim's words as a link to its row."""
     if claim is None:
         return (Span(text=claim_id, style="code"), ", a claim that is no longer there")
-    kind = (" (an assumption of ours)",) if claim.assumed else ()
-    return (Span(text=claim.says, link=f"claim:{claim_id}"), *kind)
+    kind = " (an assumption of ours)" if claim.assumed else ""
+    kind = kind or (" (words, read as numbers)" if claim.reading else "")
+    return (Span(text=claim.says, link=f"claim:{claim_id}"), *((kind,) if kind else ()))
 
 
 def record(context: Context) -> Record:
-    """Every claim that was set aside: what it says, what the rest allows, and a minimal set that
-    excludes it.
+    """Every contradiction: statements that exclude each other, what is set aside, what that leaves,
+    and what the errata say.
     """
     data = context.data
-    conflicts = data.contradictions.get("conflicts", [])
-    if not conflicts:
+    found = entries(data)
+    if not found:
         none = "No two claims of the paper exclude each other."
         words = none if data.contradictions else "Contradictions are not computed yet."
         return register(context, "contradictions", note(words))
     said = {c.id: c for c in data.claims or ()}
-    found = contradictions(data)
-    dropped = [claim for claim in found if claim]
-    ours = sum(1 for c in dropped if c in said and said[c].assumed)
-    parts = [(len(dropped) - ours, "claim", "of the paper"), (ours, "assumption", "of ours")]
-    removed = joined(f"{plural(n, word)} {whose}" for n, word, whose in parts if n) or "nothing"
-    lead = f"{plural(len(conflicts), 'minimal conflicting set')} of claims. Setting aside {removed} resolves "
-    rows = tuple(_row(data, k, said.get(aside), aside) for k, aside in enumerate(found, 1))
+    own = len(of_the_paper(data))
+    parts = [(own, "contradiction", "of the paper"), (len(found) - own, "assumption", "of ours")]
+    lead = joined(f"{plural(n, word)} {whose}" for n, word, whose in parts if n)
+    excluded = " that its statements exclude" if len(found) > own else ""
+    rows: list[tuple[Words, ...]] = []
+    details: list[Block] = []
+    for k, entry in enumerate(found, 1):
+        rows.append((str(k), _statements(data, entry, said), tuple(_ways(data, entry, said))))
+        details += [Heading(text=f"Contradiction {k}"), *_groups(data, entry, said)]
     grid = Grid(
         label="Contradictions",
-        columns=("No.", "Set aside", "Printed", "The paper's other claims allow"),
-        rows=rows,
+        columns=("No.", "These cannot all hold", "What resolves it"),
+        rows=tuple(rows),
         ids=tuple(f"contradiction-{k}" for k in range(1, len(found) + 1)),
         stacks=True,
     )
-    details: list[Block] = []
-    for k, (aside, groups) in enumerate(found.items(), 1):
-        details += [Heading(text=f"Contradiction {k}"), *_groups(data, aside, groups, said)]
     blocks: list[Block] = [
-        Paragraph(words=f"{lead}{'it' if len(conflicts) == 1 else 'them all'}."),
+        Paragraph(words=f"{lead}{excluded}. {RULE}"),
+        *((Paragraph(words=WIDER),) if data.contradictions.get("may_be_wider") else ()),
         grid,
-        *_ways(data, said),
-        Folded(summary="What excludes each of them", blocks=tuple(details)),
+        Folded(summary="All sets of statements, and the arithmetic", blocks=tuple(details)),
     ]
-    members = dict.fromkeys(str(c) for conflict in conflicts for c in conflict["claims"])
+    members = dict.fromkeys(c for e in found for conflict in e["conflicts"] for c in conflict)
     return register(context, "contradictions", *blocks, claims=members)
 
 
-def _row(data: StudyData, number: int, claim: Claim | None, claim_id: str) -> tuple[Words, ...]:
-    if not claim_id:
-        return (str(number), "Sets of which no claim is set aside", "", "")
-    says = rest = ""
-    if claim is not None and not claim.assumed:
-        unit = unit_of(claim, data.study)
-        says, rest = printed(claim, unit), implied(claim, data.result(claim.id), unit)
-    return (
-        str(number),
-        linked(claim, claim_id),
-        says,
-        "" if rest in ("not computed", "anything") else rest,
-    )
+def _statements(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Words:
+    """The shortest set of statements that exclude each other, and what the errata say of them."""
+    words: list[str | Span] = []
+    for claim in entry["conflicts"][0]:
+        words += [" " if words else "", *linked(said.get(claim), claim)]
+    more = len(entry["conflicts"]) - 1
+    if more:
+        words.append(Span(text=f"{plural(more, 'more set')} of the same cause", style="small"))
+    members = {claim for conflict in entry["conflicts"] for claim in conflict}
+    for remark in data.study.errata:
+        if not members.isdisjoint(remark.claims):
+            words.append(Span(text=f"Errata: {remark.says}", style="small"))
+    return tuple(filter(None, words))
 
 
-def _ways(data: StudyData, said: dict[str, Claim]) -> list[Block]:
-    """Where several cheapest sets resolve the same conflicts: what each sets aside, and what points
-    then are.
-    """
+def _ways(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Iterator[str | Span]:
+    """What every resolution sets aside, and each alternative with what it leaves."""
+    for claim in entry["always"]:
+        yield "Without: "
+        yield from linked(said.get(claim), claim)
+        yield " "
+        if claim in said and not said[claim].assumed:
+            unit = unit_of(said[claim], data.study)
+            rest = implied(said[claim], data.result(claim), unit)
+            if rest not in ("not computed", "anything"):
+                limits = f"Printed: {printed(said[claim], unit)}. The others allow: {rest}."
+                yield Span(text=limits, style="small")
     names = {e.id: exhibit_name(e.id, e.kind) for e in data.study.exhibits}
-    rows: list[tuple[Words, ...]] = []
-    for group in data.contradictions.get("alternatives", ()):
-        for resolution in group["resolutions"]:
-            aside: list[str | Span] = []
-            for claim in resolution["aside"]:
-                aside += ["; " if aside else "", *linked(said.get(claim), claim)]
+    for options in entry["choices"]:
+        for k, option in enumerate(options):
+            yield "Or without: " if k else "Without: "
+            for n, claim in enumerate(option["aside"]):
+                yield " " if n else ""
+                yield from linked(said.get(claim), claim)
             points = [
-                f"{names.get(p['exhibit'], p['exhibit'])}, {p['series']} at {p['x']}: {_limits(p['low'], p['high'])}"
-                for p in resolution["points"]
+                f"{names.get(p['exhibit'], p['exhibit'])}, {p['series']} at {p['x']}: "
+                f"{_limits(p['low'], p['high'])}"
+                for p in option["points"][:MAX_POINTS]
             ]
-            if points:
-                rows.append((tuple(filter(None, aside)), "; ".join(points)))
-    if not rows:
-        return []
-    grid = Grid(
-        label="Ways to resolve",
-        columns=("If this is set aside", "the text allows"),
-        rows=tuple(rows),
-        stacks=True,
-    )
-    return [Folded(summary="What depends on the choice", blocks=(Paragraph(words=SEVERAL), grid))]
+            left = "; ".join(points) or "No plotted point depends on it."
+            yield Span(text=left, style="small")
 
 
 def _limits(low: float | None, high: float | None) -> str:
@@ -153,18 +161,13 @@ def _limits(low: float | None, high: float | None) -> str:
     return interval(-math.inf if low is None else low, math.inf if high is None else high)
 
 
-def _groups(
-    data: StudyData, aside: str, groups: list[tuple[str, ...]], said: dict[str, Claim]
-) -> list[Block]:
-    lists = [Listing(items=tuple(linked(said.get(c), c) for c in group)) for group in groups]
-    if not lists:
-        return []
-    members = [said[c] for c in (aside, *groups[0]) if c in said]
+def _groups(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> list[Block]:
+    conflicts: Sequence[Sequence[str]] = entry["conflicts"]
+    lists = [Listing(items=tuple(linked(said.get(c), c) for c in one)) for one in conflicts]
+    members = [said[c] for c in conflicts[0] if c in said]
     of = [{q for i in c.instances for q in quantities(i)} for c in members]
-    about = [
-        set().union(*of[1:]),
-        *([of[0]] * (len(of) - 1)),
-    ]  # what the claim set aside has in common with others
+    # what the first claim has in common with the others
+    about = [set().union(*of[1:]), *([of[0]] * (len(of) - 1))] if of else []
     written: list[Words] = [
         r
         for claim, shared in zip(members, about, strict=True)
@@ -172,14 +175,8 @@ def _groups(
     ]
     sums = (Paragraph(words="No values satisfy all of these:"), Listing(items=tuple(written)))
     blocks: list[Block] = [lists[0], Folded(summary="The arithmetic", blocks=sums)]
-    if aside:
-        blocks.insert(
-            0, Paragraph(words=(*linked(said.get(aside), aside), " cannot hold with all of:"))
-        )
-    if (
-        len(lists) > 1
-    ):  # most sets say the same through other words of the paper: one is enough for most readers
-        summary = plural(len(lists) - 1, "other set excludes", "other sets exclude") + " it as well"
+    if len(lists) > 1:  # most say the same through other words: one is enough for most readers
+        summary = f"{plural(len(lists) - 1, 'more set')} of the same cause"
         blocks.append(Folded(summary=summary, blocks=tuple(lists[1:])))
     return blocks
 

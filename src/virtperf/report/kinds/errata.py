@@ -14,7 +14,7 @@ def record(context: Context) -> Record:
     """The table of misprinted cells, and a list of other remarks."""
     study = context.study
     wrong = corrections(study)
-    remarks = [" ".join(str(remark).split()) for remark in study.data.get("errata", ())]
+    remarks = [remark.says for remark in study.errata]
     if not wrong and not remarks:
         return register(context, "errata", note("No misprint is noted."))
     exhibits = {str(e.spec["table"]): e for e in study.exhibits if e.spec.get("table")}

@@ -12,7 +12,16 @@ from typing import Any
 import pandas as pd
 
 from virtperf.report.kinds import Context, Kind, register
-from virtperf.report.records import Block, Grid, Heading, Listing, Paragraph, Record, Words
+from virtperf.report.records import (
+    Block,
+    Grid,
+    Heading,
+    Listing,
+    Paragraph,
+    Record,
+    Span,
+    Words,
+)
 from virtperf.report.wording import joined, plural, pretty
 
 MAX_LISTED_RUNS = 100  # excluded runs that are named
@@ -50,6 +59,22 @@ def record(context: Context) -> Record:
         f"Audits of the runs: {joined(f'{n:,} {status}' for status, n in statuses) or 'none yet'}."
     )
     blocks: list[Block] = [Paragraph(words=words)]
+    if artifact := data.study.artifact:
+        blocks = [
+            Paragraph(
+                words=(
+                    f"The runs are the paper's own published data: {artifact.words}. From ",
+                    Span(text=artifact.origin, link=artifact.origin),
+                    f", {artifact.licence}.",
+                )
+            ),
+            *blocks,
+        ]
+    if artifact and artifact.remarks:
+        blocks += [
+            Heading(text="The files against what the paper says of them"),
+            Listing(items=artifact.remarks),
+        ]
     if quarantined:
         names = ("run", "file", "line", "problem", "expected", "found", "remedy")
         excluded = [

@@ -4,8 +4,10 @@ numbers.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from rawperf.core.errors import StudyError
@@ -15,20 +17,20 @@ from virtperf.report.data import StudyData
 from virtperf.report.key_numbers import best_known, reach
 from virtperf.report.kinds import Context, Figure, Kind, kind_of, note, register
 from virtperf.report.kinds._figure import drawing
-from virtperf.report.kinds.contradictions import places
+from virtperf.report.kinds.contradictions import of_the_paper, places
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
-from virtperf.report.wording import exhibit_name, joined, plural, pretty
+from virtperf.report.wording import exhibit_name, joined, plural, pretty, short
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit
-from virtperf.study.parts import Finding
+from virtperf.study.parts import Artifact, Finding
 
 VERDICT_WORDS = {
-    "contradicted": "Another statement of the paper disagrees",
-    "depends": "The paper's other statements contradict each other about it",
-    "independent": "Stated; the paper's other statements leave it open",
-    "corroborated": "Stated; the paper's other statements imply it",
+    "contradicted": "In conflict with another statement of the paper",
+    "depends": "In conflict: the paper's other statements contradict each other about it",
+    "independent": "Said once",
+    "corroborated": "Follows from the paper's other statements, too",
 }
 """How sure a finding is, by the verdict on its claims; the first that one of them has counts for
 all.
@@ -37,6 +39,12 @@ _OF_MANY = {"holds here": "hold here", "does not hold here": "do not hold here"}
 MAX_HYPOTHESES = (
     8  # hypotheses that the head of a report answers; all of them stand in their own section
 )
+_ANSWERS = (
+    (("reproduced", "value agrees"), "Hold in the paper's own data ({whose})"),
+    (("refuted", "value differs"), "Do not hold in it"),
+    (("undecided", "no measurement"), "Can't be decided by it"),
+)
+"""Verdicts by the published data of a paper, and what the head of its report calls them."""
 _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
 
 
@@ -59,6 +67,8 @@ def record(context: Context, figure: Figure | None = None) -> Record:
         told,
         Facts(facts=_facts_of_runs(context) if measured else _facts(context)),
     ]
+    if study.artifact and data.paper_claims:
+        blocks.insert(0, Listing(items=tuple(_in_the_published_data(data, study.artifact))))
     if measured and data.paper_claims:
         answers: list[Words] = []
         for claim in data.paper_claims[:MAX_HYPOTHESES]:
@@ -103,7 +113,10 @@ def _finding(
     from_text = {text for text, _ in verdicts}
     sure = next((word for word in VERDICT_WORDS if word in from_text), "")
     says = Span(text=_filled(data, finding.says, known), style="strong")
-    parts: list[str | Span] = [says, f" {VERDICT_WORDS.get(sure, 'Not judged yet')}"]
+    words, places_ = VERDICT_WORDS.get(sure, "Not judged yet"), min(c.n_places for c in claims)
+    if sure == "independent" and places_ > 1:
+        words = f"Said in {places_} places"
+    parts: list[str | Span] = [says, f" {words}"]
     against = {
         n
         for claim in claims
@@ -118,12 +131,55 @@ def _finding(
     parts.append("). " if against else ". ")
     measured = dict.fromkeys(word for _, word in verdicts if word != "no measurement")
     if measured:
-        parts.append(f"Measured runs: {joined(measured)}. ")
+        source = "The published data" if data.study.artifact else "Measured runs"
+        parts.append(f"{source}: {joined(measured)}. ")
     parts.append("Rests on " if len(claims) == 1 else f"Rests on {len(claims)} statements: ")
     for k, claim in enumerate(claims):
         words = "one statement" if len(claims) == 1 else str(k + 1)
         parts += [", " if k else "", Span(text=words, link=f"claim:{claim.id}")]
     return (*parts, ".")
+
+
+def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Words]:
+    """Which claims hold in the data that the paper's authors published, which do not, which can't
+    be asked of it.
+    """
+    by_word: dict[str, list[Claim]] = {}
+    for claim in data.paper_claims:
+        _, word = verdict_words(claim, data.result(claim.id))
+        by_word.setdefault(word, []).append(claim)
+    for words, lead in _ANSWERS:
+        claims = [(claim, word) for word in words for claim in by_word.get(word, ())]
+        if not claims:
+            continue
+        every = plural(len(data.paper_claims), "claim")
+        counted = f"{lead.format(whose=artifact.words)}: {len(claims)} of {every}"
+        kinds = joined(f"{len(by_word[word])} {word}" for word in words if word in by_word)
+        parts: list[str | Span] = [Span(text=counted, style="strong")]
+        if words == _ANSWERS[0][0]:
+            statements = plural(data.study.n_statements, "statement")
+            parts.append(f" ({kinds}), which are made of {statements} of the paper.")
+        else:
+            for place, (claim, _) in enumerate(claims):
+                says = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")
+                parts += ["; " if place else ": ", says, _number_of_the_data(data, claim)]
+            parts.append(".")
+        yield tuple(parts)
+
+
+def _number_of_the_data(data: StudyData, claim: Claim) -> str:
+    """`` (the data: 146 ms)``, "" where no number was found."""
+    estimate = float(data.result(claim.id).get("estimate", math.nan))
+    if not math.isfinite(estimate):
+        return ""
+    units = {
+        data.study.quantities[quantity.name].unit
+        for instance in claim.instances
+        for part in instance.parts
+        for _, quantity in part.terms
+    }
+    unit = f" {units.pop()}" if claim.kind in ("value", "range", "difference") else ""
+    return f" (the data: {short(estimate)}{unit})"
 
 
 def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
@@ -168,14 +224,14 @@ def _facts(context: Context) -> tuple[Fact, ...]:
             note=f"{alone}{bare.open_ended} have no upper limit in the text",
         ),
         Fact(
-            value=str(len(data.contradictions.get("conflicts", ()))),
-            label="sets of statements that cannot all hold",
-            note=f"{text['contradicted'] + text['depends']} of {plural(len(data.paper_claims), 'claim')} "
-            f"take part in one; {text['corroborated']} are implied by others",
+            value=str(len(of_the_paper(data))),
+            label="contradictions among the paper's statements",
+            note=f"of {plural(len(data.paper_claims), 'claim')} {text['corroborated']} follow from "
+            "others",
         ),
         Fact(
             value=str(runs),
-            label="measured runs",
+            label=f"runs {data.study.artifact.words}" if data.study.artifact else "measured runs",
             note=f"{plural(judged, 'statement')} tested by them"
             if runs
             else "nothing here is tested by measurement",

@@ -2,9 +2,10 @@
 back as you like.
 """
 
+from virtperf.report.plot.distributions import distribution
 from virtperf.report.plot.lines import bars, lines
 from virtperf.report.plot.svg import svg
 from virtperf.report.plot.theme import theme
 from virtperf.report.plot.timeline import timeline
 
-__all__ = ["bars", "lines", "svg", "theme", "timeline"]
+__all__ = ["bars", "distribution", "lines", "svg", "theme", "timeline"]

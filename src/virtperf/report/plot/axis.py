@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
 
 from virtperf.report.plot.theme import CHARACTER, FONT, WIDTH
 from virtperf.report.range_words import WIDE
@@ -216,6 +217,7 @@ def y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = 
 def _above(axes: Axes, label: str) -> None:
     above = axes.secondary_xaxis("top")
     above.set_xticks([])
+    above.xaxis.set_minor_locator(NullLocator())
     above.spines["top"].set_visible(False)
     above.set_xlabel(wrapped(label, int((WIDTH - 30) / CHARACTER)), loc="left", labelpad=ABOVE)
 

@@ -24,12 +24,15 @@ class Clock:
     absolute: minus the start. time-of-day: minus the start's time of day, moved by the whole days
     that put most samples inside the run. elapsed: plus `start_s`. sample: ``start_s + t *
     interval_s``. none: `at_s`, NaN where that is not given. To each, `clock_offset_s` is added.
+
+    A run without a clock (no `duration_s`) has no seconds: samples keep their number, from 1, and
+    whatever else its files say is of the whole run.
     """
 
     def __init__(self, clock: str, file: RawFile, run: Run) -> None:
         self.clock = clock
         self._file, self._run = file, run
-        most = int(run.duration_s // DAY) + 3 if clock == "time-of-day" else 1
+        most = int(run.duration_s // DAY) + 3 if clock == "time-of-day" and run.duration_s else 1
         self._shifts = sorted(range(-2 if most > 1 else 0, most), key=lambda k: (abs(k), -k))
         self._inside = np.zeros(len(self._shifts), dtype=np.int64)
         # first and last time of the parts so far, without `days`; infinite where there is none
@@ -54,6 +57,8 @@ class Clock:
         NaN where a number belongs to the whole run. Raises `RunError` where samples are only
         numbered, and run.yaml does not say when they were taken.
         """
+        if self._run.duration_s is None:
+            return t + 1 if self.clock == "sample" else np.full(len(t), np.nan)
         found = self._since_start(t) + self._file.clock_offset_s
         times, counts = np.unique(found[np.isfinite(found)], return_counts=True)
         if len(times):

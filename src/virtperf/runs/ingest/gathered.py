@@ -127,6 +127,8 @@ class Gathered:
         ]
         kinds = np.array([each[-1] for each in of_file], dtype=object)
         total, counter = ((kinds == kind)[place] for kind in ("total", "counter"))
+        if self._run.duration_s is None:
+            total = ~counter & (total | np.isnan(t))
         t = np.where(total, np.nan, t)
         value = rows["value"].to_numpy(dtype=float)
         incomplete = ~np.isfinite(value)

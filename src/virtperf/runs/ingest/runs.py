@@ -6,9 +6,17 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    Strict,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from rawperf.core.errors import Report, RunError, StudyError, VirtperfError, stop
@@ -61,12 +69,16 @@ class RawFile(Model):
     interval_s: Annotated[float, Strict(), Field(gt=0, le=LARGEST_NUMBER)] | None = None
     at_s: Anywhere | None = None
     clock_offset_s: Anywhere = 0.0  # added to the file's own clock
+    lines: Count | None = None  # how many the whole file has, so that a shorter one is refused
     listed: bool = Field(False, alias="<listed>")  # run.yaml names it
 
 
 class Run(Model):
     """All of `run.yaml`. Once loaded, `factors` has every factor of the study, and `files` every
     raw file.
+
+    A run without `duration_s`, `warmup_s` and `window_s` has no clock: its files hold numbers of
+    the whole run, and samples that are independent of each other and only numbered.
     """
 
     study: str
@@ -78,9 +90,9 @@ class Run(Model):
     replicate: Annotated[int, Strict(), Field(ge=1, le=10**6)]
     block: Annotated[Level, AfterValidator(str)] = ""
     start: Annotated[datetime, BeforeValidator(local_time)]
-    duration_s: Annotated[float, Strict(), Field(gt=0, le=LONGEST_S)]
-    warmup_s: Seconds
-    window_s: tuple[Seconds, Seconds]
+    duration_s: Annotated[float, Strict(), Field(gt=0, le=LONGEST_S)] | None = None
+    warmup_s: Seconds | None = None
+    window_s: tuple[Seconds, Seconds] | None = None
     clients: Count | None = None
     think_time_s: Seconds | None = None
     processors: Count | None = None
@@ -96,11 +108,29 @@ class Run(Model):
         """`start` in seconds since 1970-01-01 00:00, the zone taken as the files print it."""
         return self.start.replace(tzinfo=UTC).timestamp()
 
+    @model_validator(mode="after")
+    def _timed(self) -> Self:
+        times = ("duration_s", "warmup_s", "window_s")
+        given = [name for name in times if getattr(self, name) is not None]
+        if given and len(given) < len(times):
+            missing = [name for name in times if name not in given]
+            raise ValueError(
+                f"{' and '.join(missing)} missing; leave out all of {', '.join(times)} where the "
+                "run's times are not known"
+            )
+        return self
+
     @field_validator("window_s")
     @classmethod
-    def _inside(cls, window: tuple[float, float], info: ValidationInfo) -> tuple[float, float]:
+    def _inside(
+        cls, window: tuple[float, float] | None, info: ValidationInfo
+    ) -> tuple[float, float] | None:
+        if window is None:
+            return None
         begin, end = window
-        duration, warmup = info.data.get("duration_s", end), info.data.get("warmup_s", begin)
+        duration, warmup = info.data.get("duration_s"), info.data.get("warmup_s")
+        duration = end if duration is None else duration
+        warmup = begin if warmup is None else warmup
         if begin >= end:
             raise ValueError("the window ends before it begins")
         if end > duration:

@@ -69,9 +69,9 @@ def read_run(
             files.append(entry)
             found = file_blocks(folder, file, run.run_id, inputs)
             if found is None:
-                entry["warnings"].append(
-                    "not read: no format recognises it, and run.yaml does not name it"
-                )
+                empty = not (folder / file.path).stat().st_size
+                why = "no format recognises it, and run.yaml does not name it"
+                entry["warnings"].append(f"not read: {'it is empty' if empty else why}")
                 continue
             clocks[number], info = _read(number, file, run, *found, entry, gathered)
             if info.get("cpus", "").isdecimal() and file.entity_kind == WHOLE:
@@ -142,13 +142,25 @@ def _read(
     """
     clock: Clock | None = None
     info: dict[str, str] = {}
+    last = 0
     for block in by_sample(blocks):
         clock = clock or Clock(block.clock, file, run)
         seconds = clock.seconds(block.records["t"].to_numpy(dtype=float))
         entry["records"] += len(seconds)
         entry["warnings"] += block.warnings
         info = block.info
+        if block.lines is not None:
+            last = max(last, int(block.lines.max(initial=0)))
         gathered.add(block, seconds, number, name)
+    if file.lines is not None and last != file.lines:
+        raise FormatError(
+            "the file has not as many lines as run.yaml says",
+            file=f"{run.run_id}/{file.path}",
+            line=last,
+            expected=f"a last line {file.lines}",
+            found=f"a last line {last}",
+            remedy="it was cut off or changed: copy it again from where it comes from.",
+        )
     assert clock is not None  # a reader gives one block at least
     entry |= {"format": name, "clock": clock.clock}
     entry["warnings"] += _clock_warnings(clock, info, run)
@@ -167,6 +179,6 @@ def _clock_warnings(clock: Clock, info: dict[str, str], run: Run) -> list[str]:
         at = float(restart) - (
             run.start_epoch if clock.clock == "absolute" else run.start_epoch % 86400
         )
-        if 0 <= at <= run.duration_s:
+        if run.duration_s is not None and 0 <= at <= run.duration_s:
             warnings.append(f"the machine was restarted {at:.0f} s after the run's start")
     return warnings

@@ -191,7 +191,8 @@ def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict
             if name in tasks:
                 problem = f"a run of this name stands in the {tasks[name].root} runs too"
                 raise RunError(problem, file=name, remedy="give it another name.")
-            if same in contents:
+            whole = any(size for _, size in files.values())
+            if whole and same in contents:
                 problem = f"its raw files are the same, byte for byte, as those of the run {contents[same]}"
                 raise RunError(
                     problem, file=name, remedy="remove one of the two, or put its own files there."

@@ -167,6 +167,8 @@ def agreement_of_sources(run: RunSeries) -> Iterator[Row]:
 
 def warm_up(run: RunSeries) -> Iterator[Row]:
     """The throughput of all drivers is steady no later than the procedure declares."""
+    if run.independent:
+        return
     found = run.combined(THROUGHPUT, "driver", "sum")
     declared = float(run.info["warmup_s"])
     if found is None or not found.steady.mean.n:
@@ -184,6 +186,8 @@ def warm_up(run: RunSeries) -> Iterator[Row]:
 
 def coverage(run: RunSeries) -> Iterator[Row]:
     """Every source has samples over the whole window; one and a half intervals may be missing."""
+    if run.independent:
+        return
     begin, end = run.window
     times: dict[str, dict[str, list[np.ndarray]]] = {}
     for (source, kind, entity, _), series in run.series.items():

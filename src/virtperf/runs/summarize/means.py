@@ -25,7 +25,8 @@ from functools import lru_cache
 import numpy as np
 from scipy import fft, special
 
-from virtperf.core.mean import Mean, student
+from virtperf.core import order_statistics
+from virtperf.core.mean import COUNTED, INDEPENDENT, ORDERED, Mean, student
 
 LARGEST_CORRELATION = 0.95
 NOISE, NOISE_WEIGHT = 4.0, 0.1
@@ -175,6 +176,40 @@ def median(x: np.ndarray, level: float) -> Mean:
 def maximum(x: np.ndarray, level: float) -> Mean:
     """The largest sample; how far from it another run's would be, one run can't tell."""
     return without_error(float(np.max(x)), len(x), level, "maximum")
+
+
+def independent_mean(x: np.ndarray, level: float) -> Mean:
+    """The mean of independent samples, with Student's interval."""
+    x = np.asarray(x, dtype=float)
+    if len(x) < 2:
+        return _one(x, level)
+    return _mean(x, float(x.std(ddof=1) / np.sqrt(len(x))), len(x) - 1.0, level, INDEPENDENT)
+
+
+def independent_quantile(x: np.ndarray, share: float, level: float) -> Mean:
+    """A quantile of independent samples between order statistics."""
+    return _between(x, order_statistics.quantile(x, share, level), level, ORDERED)
+
+
+def independent_spread(x: np.ndarray, level: float) -> Mean:
+    """The interquartile range of independent samples."""
+    return _between(x, order_statistics.interquartile_range(x, level), level, ORDERED)
+
+
+def independent_share(x: np.ndarray, limit: float, level: float) -> Mean:
+    """The share of independent samples above a limit, in the unit 1."""
+    return _between(x, order_statistics.share_above(x, limit, level), level, COUNTED)
+
+
+def _between(x: np.ndarray, limits: order_statistics.Limits, level: float, method: str) -> Mean:
+    value, low, high = limits
+    se = (high - low) / (2 * float(special.ndtri((1 + level) / 2)))
+    return Mean(value, se, len(x) - 1.0, low, high, level, len(x), method)
+
+
+def total(x: np.ndarray, level: float) -> Mean:
+    """The sum of all samples, such as that of the parts of a whole; one number a run."""
+    return without_error(float(np.sum(x)), 1, level, "sum")
 
 
 def without_error(value: float, n: int, level: float, method: str) -> Mean:

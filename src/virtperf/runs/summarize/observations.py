@@ -12,7 +12,7 @@ import numpy as np
 from rawperf.core.errors import StudyError, VirtperfError
 from rawperf.core.units import conversion_factor
 from virtperf.core.mean import Mean, satterthwaite, student
-from virtperf.runs.summarize.series import Combined, RunSeries
+from virtperf.runs.summarize.series import Combined, Reduction, RunSeries, reduction
 from virtperf.study.definition import QuantityKind, Study
 from virtperf.study.quantities import Quantity
 
@@ -33,7 +33,7 @@ def observe(study: Study, run: RunSeries) -> tuple[list[Row], list[Row]]:
     lineage: list[Row] = []
     for name, kind in study.quantities.items():
         if kind.observed:
-            row, parts = _observe(kind, run)
+            row, parts = _observe(study, kind, run)
             rows.append(row)
             lineage += [
                 {"quantity": name, **part}
@@ -43,15 +43,21 @@ def observe(study: Study, run: RunSeries) -> tuple[list[Row], list[Row]]:
     return rows, lineage
 
 
-def _observe(kind: QuantityKind, run: RunSeries) -> tuple[Row, list[tuple[str, Combined]]]:
+def _observe(
+    study: Study, kind: QuantityKind, run: RunSeries
+) -> tuple[Row, list[tuple[str, Combined]]]:
     row: Row = {"quantity": kind.name, "entities": 0, "n": 0}
     row |= dict.fromkeys(_NUMBERS, np.nan) | dict.fromkeys(_TEXTS, "")
     rule = kind.observed
     if not kind.observable(run.info["factors"]):
         return row | {"note": "not observed in runs at these levels"}, []
-    how, statistic = rule["combine"], rule.get("statistic", "mean")
+    how = rule["combine"]
     found = next(
-        filter(None, (_found(run, source, how, statistic) for source in rule["from"])), None
+        filter(
+            None,
+            (_found(run, source, how, _reduction(kind, run, source)) for source in rule["from"]),
+        ),
+        None,
     )
     if found is None:
         return row | {
@@ -68,6 +74,10 @@ def _observe(kind: QuantityKind, run: RunSeries) -> tuple[Row, list[tuple[str, C
         flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
         parts.append(("per", per))
     mean = mean.scaled(observed_factor(kind, run.metrics[found.metric]["unit"], per_unit))
+    if "less" in rule:
+        less = study.factors[rule["less"]]
+        level = float(run.info["factors"][less.name])
+        mean = mean.shifted(-level * converted(kind.name, "quantity", less.unit, kind.unit))
     return row | {
         "value": mean.value,
         "se": mean.se,
@@ -86,6 +96,15 @@ def _observe(kind: QuantityKind, run: RunSeries) -> tuple[Row, list[tuple[str, C
     }, parts
 
 
+def _reduction(kind: QuantityKind, run: RunSeries, source: Mapping[str, str]) -> Reduction:
+    """What the quantity's rule reduces a metric's samples to."""
+    rule, limit = kind.observed, np.nan
+    if "limit" in rule and source["metric"] in run.metrics:
+        unit = run.metrics[source["metric"]]["unit"]
+        limit = rule["limit"]["value"] * converted(kind.name, "limit", rule["limit"]["unit"], unit)
+    return reduction(rule, independent=run.independent, limit=limit)
+
+
 def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
     """What a metric in `unit`, divided by one in `per`, is multiplied by to be in the quantity's
     unit.
@@ -95,6 +114,8 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
     """
     if kind.observed.get("relative"):
         return 1.0
+    if kind.observed.get("statistic") == "above":  # a share of the samples
+        unit = "1"
     return converted(kind.name, "quantity", unit, kind.unit, per) / kind.observed.get("cpus", 1)
 
 
@@ -112,14 +133,14 @@ def converted(name: str, what: str, unit: str, wanted: str, per: str = "1") -> f
 
 
 def _found(
-    run: RunSeries, wanted: Mapping[str, str], how: str, statistic: str = "mean"
+    run: RunSeries, wanted: Mapping[str, str], how: str, reduce_by: Reduction | None = None
 ) -> Combined | None:
     return run.combined(
         wanted["metric"],
         wanted["entity_kind"],
         how,
         entity=wanted.get("entity", "*"),
-        statistic=statistic,
+        reduce_by=reduce_by,
     )
 
 

@@ -4,7 +4,7 @@ window.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import reduce
@@ -14,14 +14,20 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from rawperf.core.errors import StudyError
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.summarize.means import (
     FEWEST_TIMES,
     cosine_mean,
+    independent_mean,
+    independent_quantile,
+    independent_share,
+    independent_spread,
     maximum,
     median,
     too_short,
+    total,
     without_error,
 )
 from virtperf.runs.summarize.steady import departs, stationarity, warmup
@@ -31,8 +37,42 @@ WARMUP_CONFIDENCE = 0.999
 the cut that looks worst, so a test at a lower level finds too many."""
 
 
-STATISTICS = {"mean": cosine_mean, "median": median, "max": maximum}
-"""What a series can be reduced to; all but the mean take the declared window as it is."""
+Reduction = Callable[[np.ndarray, float], Mean]
+"""What a series is reduced to: samples and a confidence level to a number with its interval."""
+STATISTICS: Mapping[str, Reduction] = {
+    "mean": cosine_mean,
+    "median": median,
+    "max": maximum,
+    "sum": total,
+}
+"""What a series over time can be reduced to; all but the mean take the declared window as it is."""
+
+
+def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.nan) -> Reduction:
+    """What a quantity's `observed` rule reduces samples to; `limit` is that of `above`, in the
+    metric's unit.
+
+    Raises `StudyError` for a statistic of independent samples where they are a series over time.
+    """
+    name = rule.get("statistic", "mean")
+    of_independent: Mapping[str, Reduction] = {
+        "mean": independent_mean,
+        "median": lambda x, level: independent_quantile(x, 0.5, level),
+        "quantile": lambda x, level: independent_quantile(x, rule["share"], level),
+        "interquartile": independent_spread,
+        "above": lambda x, level: independent_share(x, limit, level),
+    }
+    if independent and name in of_independent:
+        return of_independent[name]
+    if name not in STATISTICS:
+        raise StudyError(
+            f"{name} is for independent samples, and this run's are a series over time",
+            file="study.yaml",
+            expected=f"one of {', '.join(STATISTICS)}",
+            remedy="leave duration_s, warmup_s and window_s out of run.yaml where the samples are "
+            "only numbered.",
+        )
+    return STATISTICS[name]
 
 
 @dataclass(frozen=True)
@@ -98,10 +138,17 @@ class RunSeries:
     @property
     def window(self) -> tuple[float, float]:
         """Begin and end in seconds; a sample belongs to it after the begin, since it speaks of what
-        was before it.
+        was before it. Everything, where the run has no clock.
         """
-        begin, end = self.info["window_s"]
+        begin, end = self.info["window_s"] or (-np.inf, np.inf)
         return float(begin), float(end)
+
+    @property
+    def independent(self) -> bool:
+        """Whether samples are only numbered, and independent of each other: the run has no
+        clock.
+        """
+        return self.info["window_s"] is None
 
     def of(
         self, metric: str, entity_kind: str, source: str | None = None, entity: str = "*"
@@ -126,7 +173,8 @@ class RunSeries:
 
     def steady(self, key: tuple[str, str, str, str]) -> Steady:
         if key not in self._found:
-            self._found[key] = evaluate(self.series[key], self.window, self.level)
+            reduce_by = reduction({}, independent=self.independent)
+            self._found[key] = evaluate(self.series[key], self.window, self.level, reduce_by)
         return self._found[key]
 
     def combined(
@@ -137,10 +185,10 @@ class RunSeries:
         source: str | None = None,
         *,
         entity: str = "*",
-        statistic: str = "mean",
+        reduce_by: Reduction | None = None,
     ) -> Combined | None:
-        """Sum or mean over entities, over the window its mean, median or largest value; None where
-        the run has none.
+        """Sum or mean over entities, over the window its mean, or what `reduce_by` makes of it;
+        None where the run has none.
 
         Entities that were sampled together are combined sample by sample, so that what they have in
         common counts in the error. Otherwise their means are combined, with errors as of
@@ -151,18 +199,19 @@ class RunSeries:
             return None
         entities = tuple(sorted(found))
         share = 1 / len(found) if how == "mean" else 1.0
+        reduce_by = reduce_by or reduction({}, independent=self.independent)
         together, times = _together([found[e] for e in entities]), None
         if together is not None:
             steady = evaluate(
-                Series(together.t, together.value * share), self.window, self.level, statistic
+                Series(together.t, together.value * share), self.window, self.level, reduce_by
             )
             left_out = max(len(s.t) for s in found.values()) - len(together.t)
             if left_out:
                 times = together.t
                 note = f"{left_out} time(s) left out at which not every {entity_kind} has a sample"
                 steady = replace(steady, flags=(*steady.flags, note))
-        elif statistic != "mean":
-            note = f"sampled at different times, so that their sum has no {statistic}"
+        elif reduce_by is not cosine_mean:
+            note = "sampled at different times, so that their sum has no statistic but a mean"
             steady = Steady(_nothing(self.level), np.nan, self.window[0], "", (note,))
         else:
             steady = _independent(
@@ -203,10 +252,13 @@ def load_series(
 
 
 def evaluate(
-    series: Series, window: tuple[float, float], level: float, statistic: str = "mean"
+    series: Series,
+    window: tuple[float, float],
+    level: float,
+    reduce_by: Reduction = cosine_mean,
 ) -> Steady:
-    """Mean of a series over the window, after the warm-up that it shows itself; or another of
-    `STATISTICS`.
+    """Mean of a series over the window, after the warm-up that it shows itself; or what another
+    reduction makes of it.
 
     A warm-up that MSER-5 puts after the window's begin shortens the window only where the stretch
     before it has another mean than the stretch after it, at `WARMUP_CONFIDENCE`: MSER's cut scatters widely in
@@ -219,8 +271,8 @@ def evaluate(
     inside = (t > begin) & (t <= end)
     if not inside.any():
         return Steady(_nothing(level), np.nan, begin, "undetermined", ("no sample in the window",))
-    if statistic != "mean":
-        return Steady(STATISTICS[statistic](x[inside], level), np.nan, begin, "", ())
+    if reduce_by is not cosine_mean:
+        return Steady(reduce_by(x[inside], level), np.nan, begin, "", ())
     flags: list[str] = []
     warmup_s, begin_s = np.nan, begin
     whole = (t >= 0) & (t <= end)

@@ -5,6 +5,7 @@ lineage, and audits.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from rawperf.core.files import replaced_folder
 from virtperf.core.parallel import workers
 from virtperf.core.stage_tables import (
     AUDITS,
+    DISTRIBUTIONS,
     LINEAGE,
     MEANS,
     OBSERVATIONS,
@@ -22,6 +24,7 @@ from virtperf.core.stage_tables import (
     TIMELINES,
 )
 from virtperf.runs.summarize.audits import audit
+from virtperf.runs.summarize.distributions import KIND, distribution
 from virtperf.runs.summarize.observations import add_relative, observe
 from virtperf.runs.summarize.series import RunSeries, load_series
 from virtperf.runs.summarize.timelines import chosen_runs, thumbnail, timeline
@@ -54,7 +57,7 @@ def summarize(
     shown = {
         e.id: chosen_runs(study, e, index["runs"]) for e in study.exhibits if e.kind == "timeseries"
     }
-    series, observed, lineage, thumbnails, audits = (Rows() for _ in range(5))
+    series, observed, lineage, thumbnails, audits, spread = (Rows() for _ in range(6))
     over_time: dict[tuple[str, str], Rows] = {}
     runs = index["runs"]
     few = 1 if len(runs) <= SERIAL_LIMIT else jobs
@@ -71,7 +74,7 @@ def summarize(
         for number, (info, found) in enumerate(zip(runs, each(_one, runs), strict=True), start=1):
             progress(f"run {number} of {len(runs)}: {info['run_id']}")
             for rows, more in zip(
-                (series, observed, lineage, thumbnails, audits), found[:-1], strict=True
+                (series, observed, lineage, thumbnails, audits, spread), found[:-1], strict=True
             ):
                 rows += more
             over_time |= {(exhibit, info["run_id"]): rows for exhibit, rows in found[-1].items()}
@@ -91,6 +94,7 @@ def summarize(
         (MEANS, condition_means(study, observations, level)),
         (LINEAGE, LINEAGE.frame(lineage)),
         (TIMELINES, TIMELINES.frame(timelines)),
+        (DISTRIBUTIONS, DISTRIBUTIONS.frame(spread)),
         (THUMBNAILS, THUMBNAILS.frame(thumbnails)),
         (AUDITS, AUDITS.frame(audits)),
     )
@@ -106,9 +110,9 @@ def _one(
     metrics: Mapping[str, Any],
     level: float,
     shown: Mapping[str, Collection[str]],
-) -> tuple[Rows, Rows, Rows, Rows, Rows, dict[str, Rows]]:
-    """Of one run: rows of series, observations, lineage, thumbnails and audits, and timelines by
-    exhibit.
+) -> tuple[Rows, Rows, Rows, Rows, Rows, Rows, dict[str, Rows]]:
+    """Of one run: rows of series, observations, lineage, thumbnails, audits and distributions, and
+    timelines by exhibit.
     """
     run = load_series(samples / f"{info['run_id']}.parquet", info, metrics, level)
     head = {name: info[name] for name in ("run_id", "provenance", "replicate")}
@@ -124,6 +128,12 @@ def _one(
         [{"run_id": info["run_id"], **row} for row in behind],
         list(thumbnail(study, run)),
         list(audit(run)),
+        [
+            row
+            for exhibit in study.exhibits
+            if exhibit.kind == KIND
+            for row in distribution(study, exhibit, run)
+        ],
         {
             name: list(timeline(study.exhibit(name), run))
             for name, ids in shown.items()
@@ -153,7 +163,7 @@ def series_rows(run: RunSeries) -> Rows:
                 "low": m.low,
                 "high": m.high,
                 "method": m.method,
-                "declared_warmup_s": float(run.info["warmup_s"]),
+                "declared_warmup_s": math.nan if run.independent else float(run.info["warmup_s"]),
                 "warmup_s": found.warmup_s,
                 "begin_s": found.begin_s,
                 "stationarity": found.stationarity,

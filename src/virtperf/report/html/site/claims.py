@@ -20,7 +20,7 @@ from virtperf.report.html.record import address
 from virtperf.report.html.site.gather import MEASURED, StudyFacts
 from virtperf.report.html.templating import page
 from virtperf.report.key_numbers import TEXT_VERDICTS
-from virtperf.report.kinds.contradictions import contradictions
+from virtperf.report.kinds.contradictions import set_aside
 from virtperf.report.records import Numbers
 from virtperf.report.wording import exhibit_name
 from virtperf.study.claims import Claim
@@ -71,7 +71,7 @@ def sure(facts: StudyFacts) -> Iterator[Claim]:
     """
     found = facts.data.readings
     changed = set(found.loc[found["kind"] == "verdict", "name"])
-    aside = contradictions(facts.data).keys() - changed
+    aside = set_aside(facts.data) - changed
     for claim in facts.data.paper_claims:
         if claim.id in aside and facts.data.result(claim.id).get("text_verdict") == "contradicted":
             yield claim

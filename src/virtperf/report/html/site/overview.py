@@ -16,7 +16,7 @@ from virtperf.report.html.record import Place, distinct, record_html
 from virtperf.report.html.site.gather import MEASURED, StudyFacts
 from virtperf.report.html.templating import page
 from virtperf.report.key_numbers import TEXT_VERDICTS
-from virtperf.report.kinds.contradictions import contradictions
+from virtperf.report.kinds.contradictions import of_the_paper
 from virtperf.report.records import Record
 
 EXPLAINED = (Provenance.PUBLISHED, Provenance.RECONSTRUCTED, Provenance.MEASURED)
@@ -62,7 +62,7 @@ def contradictions_page(studies: Sequence[StudyFacts]) -> str:
         (facts.record("contradictions") for facts in studies), taken=[facts.id for facts in studies]
     )
     sections = [
-        (facts, len(contradictions(facts.data)), record_html(record, place=facts.place))
+        (facts, len(of_the_paper(facts.data)), record_html(record, place=facts.place))
         for facts, record in zip(studies, records, strict=True)
     ]
     return page("contradictions", "Contradictions", name="contradictions.html", sections=sections)

@@ -91,7 +91,9 @@ def _found(
         else sorted(Counter(word for word in series["stationarity"] if word).items())
     )
     return {
-        "warm_up": f"{pretty(run['warmup_s'])} s declared, "
+        "warm_up": "no clock"
+        if run["warmup_s"] is None
+        else f"{pretty(run['warmup_s'])} s declared, "
         f"{'none found' if cut.empty else f'{pretty(cut.iloc[0])} s found'}",
         "classes": ", ".join(f"{n} {word}" for word, n in classes) or "totals only",
         "failed": joined(failed) or "all passed",

@@ -1,0 +1,194 @@
+"""A revision's results made again in a folder of its own, and compared with those that stand here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+
+from rawperf.core.errors import VirtperfError
+from virtperf.core.paths import Layout
+from virtperf.pipeline.run import Tell, run_pipeline
+
+RESULTS = (
+    "data/reconstructed",
+    "data/samples",
+    "data/runs",
+    "data/verdicts",
+    "metrics",
+    "build",
+    "reports",
+)
+"""Folders in which stages write, and nobody else."""
+RECORDED = ("dvc.lock", "pipelines", "metrics")
+"""Committed files that have the hash of every result, and the key numbers."""
+MAX_CELLS = 5
+"""How many changed cells of one table are named."""
+_RECORD = "application/vnd.virtperf+json"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A result that is not the same: its path, and what differs in it."""
+
+    path: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What making a revision again showed.
+
+    `recorded`: committed files that running the revision has changed, so that it does not give what
+        it says. `equal`: how many results here have the bytes of the revision's.
+    """
+
+    commit: str
+    recorded: tuple[str, ...]
+    equal: int
+    differences: tuple[Difference, ...]
+
+
+def verify(layout: Layout, revision: str, tell: Tell, *, jobs: int) -> Comparison:
+    """Run a revision's whole pipeline in a worktree of git, and compare its results with those here.
+
+    Stages run with this environment's packages and the revision's own `src`.
+
+    Raises
+    ------
+    VirtperfError
+        git knows no such revision; a stage of it failed.
+    """
+    commit = _git(layout.root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}").strip()
+    with TemporaryDirectory(prefix="virtperf-verify-") as folder:
+        there = Path(folder) / commit[:12]
+        _git(layout.root, "worktree", "add", "--detach", "--quiet", str(there), commit)
+        try:
+            run_pipeline(Layout(there), (), tell, jobs=jobs)
+            changed = _git(there, "diff", "--name-only", "--", *RECORDED).split()
+            equal, differences = _compared(there, layout.root)
+        finally:
+            _git(layout.root, "worktree", "remove", "--force", str(there))
+    return Comparison(commit, tuple(changed), equal, tuple(differences))
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(  # noqa: S603 - git of this machine
+        ["git", *arguments],  # noqa: S607
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise VirtperfError(
+            f"git {arguments[0]} failed",
+            found=done.stderr.strip() or None,
+            remedy="`git log` lists revisions; `git worktree prune` removes what a killed run left.",
+        )
+    return done.stdout
+
+
+def _compared(before: Path, after: Path) -> tuple[int, list[Difference]]:
+    """How many results are equal in two trees, and those that are not."""
+    ours, theirs = _hashes(after), _hashes(before)
+    equal, differences = 0, []
+    for path in sorted(ours.keys() | theirs.keys()):
+        if ours.get(path) == theirs.get(path):
+            equal += 1
+        elif path not in theirs:
+            differences.append(Difference(path, ("only here",)))
+        elif path not in ours:
+            differences.append(Difference(path, ("only in the revision",)))
+        else:
+            differences.append(Difference(path, tuple(_lines(before / path, after / path))))
+    return equal, differences
+
+
+def _hashes(root: Path) -> dict[str, str]:
+    files = (p for name in RESULTS for p in (root / name).rglob("*") if p.is_file())
+    return {
+        p.relative_to(root).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest()
+        for p in files
+        if p.name != ".gitignore"
+    }
+
+
+def _lines(before: Path, after: Path) -> Iterator[str]:
+    """What differs between two files of one name."""
+    if before.suffix == ".parquet":
+        yield from changed_cells(pd.read_parquet(before), pd.read_parquet(after))
+    elif before.suffix == ".ipynb":
+        old, new = (_records(path) for path in (before, after))
+        names = [name for name in dict.fromkeys((*old, *new)) if old.get(name) != new.get(name)]
+        yield f"exhibits: {', '.join(names) or 'none, other cells'}"
+
+
+def _records(notebook: Path) -> dict[str, Any]:
+    """The exhibit records of an executed notebook, by id."""
+    cells = json.loads(notebook.read_text())["cells"]
+    outputs = (output for cell in cells for output in cell.get("outputs", ()))
+    found = (output.get("data", {}).get(_RECORD) for output in outputs)
+    return {record["id"]: record for record in found if record}
+
+
+def changed_cells(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
+    """The first cells that differ between two versions of a table, and how many rows do.
+
+    Rows are told apart by the first columns that together have no value twice.
+    """
+    if list(before.columns) != list(after.columns):
+        yield f"columns: {', '.join(sorted(set(before.columns) ^ set(after.columns)))}"
+        return
+    old, new = (frame.map(_plain) for frame in (before, after))
+    key = _key((old, new))
+    if not key:
+        yield f"{len(before)} rows before, {len(after)} now"
+        return
+    old, new = old.set_index(key), new.set_index(key)
+    for words, rows in (
+        ("gone", old.index.difference(new.index)),
+        ("new", new.index.difference(old.index)),
+    ):
+        if len(rows):
+            yield f"{len(rows)} row(s) {words}, such as {_named(key, rows[0])}"
+    both = old.index.intersection(new.index, sort=False)
+    told = old.loc[both].compare(new.loc[both], result_names=("before", "now"))
+    if told.empty:
+        return
+    yield f"{len(told)} row(s) differ"
+    cells = (
+        (row, column)
+        for row in told.index
+        for column in told.columns.get_level_values(0).unique()
+        if told.loc[row, (column, "before")] == told.loc[row, (column, "before")]
+        or told.loc[row, (column, "now")] == told.loc[row, (column, "now")]
+    )
+    for (row, column), _ in zip(cells, range(MAX_CELLS), strict=False):
+        pair = told.loc[row, (column, "before")], told.loc[row, (column, "now")]
+        yield f"{_named(key, row)}: {column} {pair[0]} before, {pair[1]} now"
+
+
+def _plain(value: Any) -> Any:
+    """A cell that can be compared and be part of a key."""
+    return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+def _key(frames: Sequence[pd.DataFrame]) -> list[str]:
+    columns = list(frames[0].columns)
+    for n in range(1, len(columns)):
+        if not any(frame.duplicated(columns[:n]).any() for frame in frames):
+            return columns[:n]
+    return []
+
+
+def _named(key: Sequence[str], row: Any) -> str:
+    values = row if isinstance(row, tuple) else (row,)
+    return ", ".join(f"{name} {value}" for name, value in zip(key, values, strict=True))

@@ -1,0 +1,170 @@
+"""Figures of distributions: every independent sample of a run, as cumulative distributions, with
+percentiles in a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from rawperf.core.errors import StudyError
+from rawperf.core.model import Flag
+from virtperf.core.order_statistics import interquartile_range, quantile
+from virtperf.core.provenance import Provenance
+from virtperf.report import frames
+from virtperf.report.kinds import Context, ExhibitSpec, Figure, Kind, note, trace, whose
+from virtperf.report.kinds._figure import check_colours, drawing
+from virtperf.report.records import Block, Folded, Grid, Numbers, Record
+from virtperf.report.wording import as_precise, exhibit_name, interval, pretty
+from virtperf.study.definition import Exhibit, Series, Study
+
+QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
+_SPREAD = "interquartile"
+_HEADINGS = ("Series", "Samples", "Median", "90th percentile", "99th percentile", "Middle half")
+
+
+class Spec(ExhibitSpec):
+    """Each series has one level of `over`, and shows the samples that its quantity is observed by.
+
+    `log` is a logarithmic axis of values.
+    """
+
+    series: tuple[Series, ...]
+    quantity: str = ""
+    over: str = ""
+    log: Flag = False
+
+
+def check(study: Study, exhibit: Exhibit) -> None:
+    """Series have one level each, labels of their own, and one unit."""
+    labels = [series.label for series in exhibit.series]
+    if twice := [label for label in labels if labels.count(label) > 1]:
+        raise StudyError(
+            f"{exhibit.id}: two series are called {twice[0]!r}",
+            file="study.yaml",
+            expected="a label of its own for every series",
+        )
+    for series in exhibit.series:
+        if len(series.levels) > 1:
+            raise StudyError(
+                f"{exhibit.id}: {series.label!r} has several levels",
+                file="study.yaml",
+                expected="one level, whose samples are one distribution",
+            )
+    kinds = [study.quantities[s.quantity] for s in exhibit.series if s.quantity in study.quantities]
+    if len({kind.unit for kind in kinds}) > 1:
+        raise StudyError(
+            f"{exhibit.id}: its series have different units",
+            file="study.yaml",
+            expected="one unit",
+            found=", ".join(sorted({kind.unit for kind in kinds})),
+        )
+    for kind in kinds:
+        if not kind.observed:
+            raise StudyError(
+                f"{exhibit.id}: nothing says how {kind.name} is observed",
+                file="study.yaml",
+                expected="a quantity with `observed`",
+            )
+    check_colours(study, exhibit)
+
+
+def record(
+    context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
+) -> Record:
+    """The figure with its percentiles, each with its interval by order statistics."""
+    study = context.study
+    samples = frames.distribution(context.data, exhibit, examples=context.examples)
+    name, table = exhibit_name(exhibit.id, "figure"), percentiles(samples, context.level)
+    said = _finding(table, study.quantities[exhibit.series[0].quantity].unit)
+    numbers = [Numbers.of(table, f"{study.id}-{exhibit.id}")] if len(table) else []
+    missing = [s.label for s in exhibit.series if s.label not in set(samples["series"])]
+    blocks: list[Block] = []
+    if len(table) and missing:
+        blocks.append(note(f"Not measured: {', '.join(missing)}."))
+    blocks += whose(study) if "measured" in set(samples["provenance"]) else ()
+    blocks.append(trace(study, exhibit))
+    if len(table):
+        grid = Grid(
+            label=f"{name}: percentiles",
+            columns=_HEADINGS,
+            rows=tuple(_cells(row) for row in table.to_dict("records")),
+            numeric=tuple(range(1, len(_HEADINGS))),
+        )
+        blocks.append(Folded(summary="The numbers", blocks=(grid,)))
+    return Record(
+        kind="distribution",
+        id=exhibit.id,
+        study=study.id,
+        name=name,
+        title=exhibit.title,
+        caption=said,
+        provenance=tuple(Provenance(kind) for kind in dict.fromkeys(samples["provenance"])),
+        numbers=tuple(numbers),
+        blocks=tuple(blocks),
+        claims=context.data.claims_about(exhibit.id),
+        drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
+    )
+
+
+def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
+    """The default picture; None where nothing was measured."""
+    from virtperf.report import plot
+
+    samples = frames.distribution(context.data, exhibit, examples=context.examples)
+    if samples.empty:
+        return None
+    words = samples.attrs["axes"]
+    quantity = exhibit.series[0].quantity
+    return plot.distribution(
+        samples,
+        level=context.level,
+        log=bool(exhibit.spec.get("log")),
+        xlabel=words["labels"][words["panels"].get(quantity, quantity)],
+    )
+
+
+def percentiles(samples: pd.DataFrame, level: float) -> pd.DataFrame:
+    """One row a series and run: number of samples, quantiles and the interquartile range, each with
+    the ends of its interval.
+    """
+    rows = []
+    keys = ["series", "unit", "provenance", "run_id"]
+    for (series, unit, provenance, run_id), part in samples.groupby(keys, sort=False):
+        values = part["value"].to_numpy(dtype=float)
+        row = {"series": series, "unit": unit, "provenance": provenance, "run_id": run_id}
+        row["samples"] = len(values)
+        found = {name: quantile(values, share, level) for name, share in QUANTILES.items()}
+        found[_SPREAD] = interquartile_range(values, level)
+        for label, (value, low, high) in found.items():
+            row |= {label: value, f"{label}_low": low, f"{label}_high": high}
+        rows.append(row)
+    parts = [f"{name}{end}" for name in (*QUANTILES, _SPREAD) for end in ("", "_low", "_high")]
+    return pd.DataFrame(rows, columns=[*keys, "samples", *parts])
+
+
+def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
+    cells = []
+    for name in (*QUANTILES, _SPREAD):
+        ends = [float(row[f"{name}{end}"]) for end in ("", "_low", "_high")]
+        value, low, high = as_precise(*ends)
+        finite = abs(ends[2]) < float("inf") and abs(ends[1]) < float("inf")
+        limits = f"{low} to {high}" if finite else interval(ends[1], ends[2])
+        cells.append(f"{value} {row['unit']} ({limits})")
+    return (str(row["series"]), f"{row['samples']:,}", *cells)
+
+
+def _finding(table: pd.DataFrame, unit: str) -> str:
+    """One sentence a series: its median and 99th percentile."""
+    if table.empty:
+        return "No run was measured, so there is no distribution."
+    return " ".join(
+        f"{row['series']}: median {pretty(row['median'], 3)} {unit}, 99th percentile "
+        f"{pretty(row['p99'], 3)} {unit}, {row['samples']:,} samples."
+        for row in table.to_dict("records")
+    )
+
+
+KIND = Kind("distribution", record, spec=Spec, draw=draw, check=check)

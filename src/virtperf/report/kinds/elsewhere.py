@@ -1,0 +1,90 @@
+"""The paper's claims judged by runs at other levels of one factor, such as other machines: one row
+a claim, one column a level.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from virtperf.report.claim_words import said
+from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
+from virtperf.report.wording import as_precise, pretty
+
+NUMBERS = ("measured_verdict", "estimate", "estimate_low", "estimate_high")
+
+
+def record(context: Context) -> Record:
+    """A table of verdicts, the level at which the paper's claims are first; a claim that no other
+    level can judge is left out and counted.
+    """
+    data, study = context.data, context.study
+    factor = study.factors.get(study.judged_over)
+    found = data.verdicts_elsewhere
+    if factor is None or found.empty:
+        return register(context, "elsewhere", note("The study has runs at one level only."))
+    others = [level for level in factor.levels if level != factor.default]
+    by_level: dict[tuple[Any, Any], dict[Any, Any]] = {
+        (row["claim"], row["level"]): row for row in found.to_dict("records")
+    }
+    rows: list[tuple[Words, ...]] = []
+    table = []
+    left_out = 0
+    for claim in data.paper_claims:
+        results = [data.result(claim.id), *(by_level.get((claim.id, o), {}) for o in others)]
+        if all(_verdict(result) == "no measurement" for result in results[1:]):
+            left_out += 1
+            continue
+        told = said(claim, data)
+        rows.append((claim.says, told.printed, *map(_cell, results)))
+        for level, result in zip([factor.default, *others], results, strict=True):
+            numbers = {name: result.get(name) for name in NUMBERS}
+            table.append({"claim": claim.id, factor.name: level, **numbers})
+    columns = ("The paper says", "Printed", factor.show(factor.default or ""))
+    grid = Grid(
+        label=f"Verdicts by {factor.label}",
+        columns=(*columns, *(factor.show(level) for level in others)),
+        rows=tuple(rows),
+        stacks=True,
+    )
+    words = (
+        f"The paper's claims are on {factor.show(factor.default or '')}. The same claims judged by "
+        f"the runs of each other {factor.label}: that an absolute number differs there says nothing "
+        f"against the paper. Claims without a run elsewhere are left out ({left_out})."
+    )
+    return register(
+        context,
+        "elsewhere",
+        Paragraph(words=words),
+        grid,
+        title=f"Do the claims hold on every {factor.label}?",
+        numbers=(Numbers.of(pd.DataFrame(table), f"{study.id}-elsewhere"),),
+    )
+
+
+def _verdict(result: dict[Any, Any]) -> str:
+    return str(result.get("measured_verdict") or "no measurement")
+
+
+def _cell(result: dict[Any, Any]) -> Words:
+    """The verdict with its number, and the interval where there is one."""
+    word = _verdict(result)
+    if word == "no measurement":
+        return ""
+    values = [float(result.get(name, math.nan)) for name in NUMBERS[1:]]
+    parts: list[str | Span] = [Span(text=word, style="verdict")]
+    if math.isfinite(values[0]):
+        value, low, high = as_precise(*values)
+        interval = all(map(math.isfinite, values))
+        parts.append(
+            Span(
+                text=f"{value} ({low} to {high})" if interval else pretty(values[0]), style="small"
+            )
+        )
+    return tuple(parts)
+
+
+KIND = Kind("elsewhere", record)

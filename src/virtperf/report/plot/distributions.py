@@ -1,0 +1,172 @@
+"""Figures of distributions: empirical cumulative distributions of independent samples, with their
+confidence bands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, NullLocator
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.near import did_you_mean
+from virtperf.core.order_statistics import band_half_width
+from virtperf.report.plot import axis, legend
+from virtperf.report.plot.axis import Words
+from virtperf.report.plot.theme import (
+    INK_COLOUR,
+    MUTED_COLOUR,
+    SURFACE_COLOUR,
+    Look,
+    look,
+    panels,
+    theme,
+)
+from virtperf.report.wording import pretty, wrapped
+
+MARKED = (0.5, 0.99)
+"""Quantiles that are marked on each curve."""
+MAX_STEPS = 250
+"""Steps of a drawn curve, which are as many as it is points high: of more samples every k-th in
+their order is drawn, and always the first and the last."""
+BAND_ALPHA = 0.18
+HEIGHT = 300  # points of the panel
+
+
+def distribution(
+    frame: pd.DataFrame,
+    *,
+    x: str = "value",
+    hue: str | None = "series",
+    level: float = 0.95,
+    log: bool = False,
+    xlabel: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    quantiles: Sequence[float] = MARKED,
+) -> Figure:
+    """Draw the empirical cumulative distribution of `x`, a curve a value of `hue`.
+
+    Each curve has a band that holds the whole true distribution at `level` (Dvoretzky, Kiefer,
+    Wolfowitz), if its samples are independent, and a mark at each of `quantiles`. `log`: a
+    logarithmic axis of values.
+    """
+    for column in (x, *(c for c in (hue,) if c not in (None, "series"))):
+        if column not in frame.columns:
+            raise VirtperfError(
+                f"the frame has no column {column!r}", remedy=did_you_mean(column, frame.columns)
+            )
+    hue = hue if hue is not None and hue in frame.columns else None
+    words = Words.of([frame], labels or {})
+    series = list(dict.fromkeys(frame[hue])) if hue else [None]
+    looks = {label: look(words.colours.get(str(label), k)) for k, label in enumerate(series)}
+    with theme():
+        figure, (panel,) = panels(1, height=HEIGHT)
+        if log:
+            panel.set_xscale("log")
+            panel.xaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
+            panel.xaxis.set_minor_locator(NullLocator())
+        axis.y_axis(panel, 0, 1.02, "Share of samples that are not larger, %")
+        panel.yaxis.set_major_formatter(lambda share, _: pretty(100 * share, 6))
+        for label, style in looks.items():
+            values = np.sort((frame[frame[hue] == label] if hue else frame)[x].to_numpy(float))
+            if len(values):
+                _curve(panel, values, style, level)
+                _marks(panel, values, style, quantiles)
+        panel.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
+        panel.grid(visible=True, axis="x")
+        said = xlabel or words.label(x)
+        panel.set_xlabel(
+            wrapped(f"{said} (logarithmic axis)" if log else said, int(axis.ROOM / 7)), labelpad=6
+        )
+        panel.set_ylabel("")
+        entries: list[legend.Entry] = [
+            (
+                Line2D(
+                    [],
+                    [],
+                    color=style.colour,
+                    linestyle=style.dash,
+                    marker=style.marker,
+                    markerfacecolor=SURFACE_COLOUR,
+                    markersize=6.5,
+                ),
+                str(label),
+            )
+            for label, style in looks.items()
+        ]
+        marked = " and ".join(
+            "median" if q == 0.5 else f"{pretty(100 * q)}th percentile" for q in quantiles
+        )
+        layers: list[legend.Entry] = [
+            (
+                Patch(facecolor=MUTED_COLOUR, alpha=BAND_ALPHA, linewidth=0),
+                f"{pretty(100 * level)} % band of the whole curve",
+            )
+        ]
+        if quantiles:
+            layers.append(
+                (
+                    Line2D(
+                        [],
+                        [],
+                        linestyle="none",
+                        marker="o",
+                        color=INK_COLOUR,
+                        markerfacecolor=SURFACE_COLOUR,
+                    ),
+                    f"marks: {marked}",
+                )
+            )
+        legend.legend(figure, entries if hue else [], layers)
+    return figure
+
+
+def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
+    """One curve with its band, both thinned to the steps that can be seen."""
+    n = len(values)
+    places = np.unique(np.linspace(0, n - 1, min(n, MAX_STEPS)).round().astype(int))
+    kept, half = np.unique(values[places]), band_half_width(n, level)
+    share = np.searchsorted(values, kept, side="right") / n
+    panel.fill_between(
+        kept,
+        np.clip(share - half, 0, 1),
+        np.clip(share + half, 0, 1),
+        step="post",
+        color=style.colour,
+        alpha=BAND_ALPHA,
+        linewidth=0,
+        zorder=2,
+    )
+    before = len(panel.lines)
+    sns.ecdfplot(
+        x=kept,
+        weights=np.diff(share, prepend=0.0),
+        ax=panel,
+        color=style.colour,
+        linestyle=style.dash,
+        linewidth=1.5,
+        zorder=3,
+    )
+    for line in panel.lines[before:]:  # without its way along the axis, from minus infinity on
+        line.set_data(np.asarray(line.get_xdata())[1:], np.asarray(line.get_ydata())[1:])
+
+
+def _marks(panel: Axes, values: np.ndarray, style: Look, quantiles: Sequence[float]) -> None:
+    panel.plot(
+        np.quantile(values, quantiles),
+        list(quantiles),
+        linestyle="none",
+        marker=style.marker,
+        color=style.colour,
+        markerfacecolor=SURFACE_COLOUR,
+        markeredgewidth=1.5,
+        markersize=6.5,
+        zorder=4,
+    )

@@ -1,0 +1,80 @@
+"""Intervals by order statistics: exact by enumeration, and they cover as often as they say."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from virtperf.core.order_statistics import (
+    band_half_width,
+    interquartile_range,
+    quantile,
+    share_above,
+)
+
+
+@pytest.mark.parametrize("n", [5, 20, 99, 200, 1000])
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.9, 0.99])
+def test_ranks_are_the_narrowest_that_leave_out_a_tail_on_each_side(n, share):
+    x = np.arange(1.0, n + 1)  # a value is its rank
+    _, low, high = quantile(x, share, 0.95)
+    below = stats.binom(n, share)
+    lower = 0 if math.isinf(low) else int(low)
+    upper = n + 1 if math.isinf(high) else int(high)
+    assert below.cdf(lower - 1) <= 0.025 < below.cdf(lower)
+    assert below.sf(upper - 1) <= 0.025 < below.sf(upper - 2)
+
+
+def test_two_hundred_samples_tell_no_upper_limit_of_the_99th_percentile():
+    assert quantile(np.arange(200.0), 0.99, 0.95)[2] == math.inf
+    assert quantile(np.arange(500.0), 0.99, 0.95)[2] == 499.0
+
+
+def test_value_is_numpys_quantile():
+    x = np.array([3.0, 1.0, 2.0, 10.0])
+    assert quantile(x, 0.99, 0.95)[0] == np.quantile(x, 0.99)
+    assert interquartile_range(x, 0.95)[0] == np.quantile(x, 0.75) - np.quantile(x, 0.25)
+
+
+def test_share_has_the_binomial_interval_of_scipy():
+    x = np.array([1.0] * 906 + [200.0] * 94)
+    value, low, high = share_above(x, 125.0, 0.95)
+    expected = stats.binomtest(94, 1000).proportion_ci(0.95, method="exact")
+    assert value == 0.094
+    assert (low, high) == pytest.approx((expected.low, expected.high), rel=1e-12)
+    assert share_above(np.zeros(10), 1.0, 0.95)[:2] == (0.0, 0.0)
+    assert share_above(np.ones(10) * 2, 1.0, 0.95)[2] == 1.0
+
+
+def test_a_value_at_the_limit_is_not_above_it():
+    assert share_above(np.array([125.0, 126.0]), 125.0, 0.95)[0] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("made", "truth"),
+    [
+        (lambda x: quantile(x, 0.5, 0.95), stats.lognorm(1).ppf(0.5)),
+        (lambda x: quantile(x, 0.9, 0.95), stats.lognorm(1).ppf(0.9)),
+        (
+            lambda x: interquartile_range(x, 0.95),
+            stats.lognorm(1).ppf(0.75) - stats.lognorm(1).ppf(0.25),
+        ),
+        (lambda x: share_above(x, 2.0, 0.95), stats.lognorm(1).sf(2.0)),
+    ],
+)
+def test_intervals_cover_the_truth_of_a_skewed_distribution(made, truth):
+    draws = np.random.default_rng(1).lognormal(size=(2000, 100))
+    ends = np.array([made(x)[1:] for x in draws])
+    covered = np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
+    assert covered >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / len(draws))
+
+
+def test_the_band_holds_the_whole_true_distribution():
+    draws = np.sort(np.random.default_rng(2).uniform(size=(2000, 50)), axis=1)
+    n = draws.shape[1]
+    after, before = np.arange(1, n + 1) / n, np.arange(n) / n
+    far = np.maximum(np.abs(after - draws), np.abs(draws - before)).max(axis=1)
+    assert np.mean(far <= band_half_width(n, 0.95)) >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 2000)

@@ -1,0 +1,112 @@
+"""A revision made again: equal bytes, and what differs named by its place."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from rawperf.core.errors import VirtperfError
+from virtperf.cli import main
+from virtperf.core.paths import Layout
+from virtperf.pipeline.verify import changed_cells, verify
+
+STAGE = """\
+stages:
+  table:
+    wdir: ../..
+    cmd: python table.py
+    deps: [in.csv, table.py]
+    outs: [data/reconstructed/a/points.parquet]
+"""
+SITE = """\
+stages:
+  site:
+    cmd: python -c "open('reports/index.html', 'w').write('same')"
+    deps: [pipelines]
+    outs: [reports/index.html]
+"""
+TABLE = """\
+import pathlib
+import pandas
+out = pathlib.Path("data/reconstructed/a")
+out.mkdir(parents=True, exist_ok=True)
+pandas.read_csv("in.csv").to_parquet(out / "points.parquet")
+"""
+
+
+def git(root: Path, *arguments: str) -> None:
+    who = ["-c", "user.name=n", "-c", "user.email=n@example.org"]
+    subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A committed repository of one study with one table, run, with its lock files committed."""
+    root = tmp_path / "repository"
+    for path, text in {
+        "in.csv": "exhibit,x,low\nfigure-1,1,2.0\nfigure-1,2,3.0\n",
+        "table.py": TABLE,
+        "dvc.yaml": SITE,
+        "pipelines/a/dvc.yaml": STAGE,
+        "data/published/a/study.yaml": "study: a\n",
+        "reports/.gitignore": "/index.html\n",
+        ".gitignore": "/data/reconstructed\n",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    git(root, "init", "-q")
+    subprocess.run([sys.executable, "-m", "dvc", "init", "-q"], cwd=root, check=True)
+    run(root, "pipeline")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "all")
+    return root
+
+
+def run(root: Path, *arguments: str, status: int = 0) -> str:
+    done = CliRunner().invoke(main, ["--root", str(root), *arguments])
+    assert done.exit_code == status, done.output
+    return done.output
+
+
+def test_the_same_revision_gives_the_same_bytes_and_another_what_differs(repository):
+    said = run(repository, "verify")
+    assert "2 results have the bytes of HEAD" in said and "differ" not in said
+    trees = subprocess.run(
+        ["git", "worktree", "list"], cwd=repository, check=True, capture_output=True, text=True
+    )
+    assert len(trees.stdout.splitlines()) == 1  # nothing is left
+
+    (repository / "in.csv").write_text("exhibit,x,low\nfigure-1,1,2.0\nfigure-1,2,3.5\n")
+    run(repository, "pipeline")
+    said = run(repository, "verify", "HEAD", status=1)
+    assert "data/reconstructed/a/points.parquet" in said
+    assert "exhibit figure-1, x 2: low 3.0 before, 3.5 now" in said
+    assert "1 results have the bytes" in said and "; 1 differ" in said
+    git(repository, "commit", "-qm", "an input without its lock file", "--", "in.csv")
+    found = verify(Layout(repository), "HEAD", lambda event: None, jobs=1)
+    assert "pipelines/a/dvc.lock" in found.recorded and not found.differences
+
+
+def test_an_unknown_revision_is_one_line(tmp_path):
+    git(tmp_path, "init", "-q")
+    with pytest.raises(VirtperfError, match="git rev-parse failed"):
+        verify(Layout(tmp_path), "no-such-branch", lambda event: None, jobs=1)
+
+
+def test_cells_rows_and_columns_of_tables():
+    old = pd.DataFrame({"name": ["a", "b"], "value": [1.0, float("nan")], "by": [["x"], ["y"]]})
+    assert list(changed_cells(old, old.copy())) == []
+    new = pd.DataFrame({"name": ["a", "c"], "value": [2.0, 3.0], "by": [["x", "z"], ["y"]]})
+    assert list(changed_cells(old, new)) == [
+        "1 row(s) gone, such as name b",
+        "1 row(s) new, such as name c",
+        "1 row(s) differ",
+        "name a: value 1.0 before, 2.0 now",
+        "name a: by ['x'] before, ['x', 'z'] now",
+    ]
+    assert list(changed_cells(old, old.rename(columns={"by": "of"}))) == ["columns: by, of"]

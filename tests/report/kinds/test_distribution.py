@@ -1,0 +1,115 @@
+"""Figures of distributions, and what else a report says of data that a paper's authors published."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import virtperf as vp
+from rawperf.core.errors import StudyError
+from tests.toy_boots import STUDY, Boots, boots, drawn
+from virtperf.report.kinds.distribution import check, percentiles
+from virtperf.study.definition import load_study
+
+SLOW, FAST = drawn(2, centre=210.0), drawn(1)
+
+
+@pytest.fixture
+def study(tmp_path, root):
+    made = Boots(tmp_path, root)
+    made.add("a", boots(FAST))
+    made.add("b", boots(SLOW), monitor="b")
+    made.add("a-small", boots(FAST + 20), machine="small")
+    made.add("m", "133120 rw\n", "p.map", size=128)
+    made.add("empty", "", "empty.txt", monitor="b", size=128)
+    made.read()
+    made.store_verdicts()
+    return vp.load_study("boots", made.data)
+
+
+def words_of(record):
+    return re.sub(r"\s+", " ", record.model_dump_json())
+
+
+def test_percentiles_are_those_of_the_samples(study):
+    record = study.show("figure-1").record
+    numbers = record.numbers[0].frame().set_index("series")
+    for label, x in (("A", FAST), ("B", SLOW)):
+        row = numbers.loc[label]
+        assert row["samples"] == 1000
+        assert row["median"] == pytest.approx(np.median(x), rel=1e-5)
+        assert row["p99"] == pytest.approx(np.quantile(x, 0.99), rel=1e-5)
+        assert row["median_low"] == pytest.approx(np.sort(x)[468], rel=1e-5)
+        assert row["median_high"] == pytest.approx(np.sort(x)[531], rel=1e-5)
+    assert record.caption.startswith("A: median 110 ms, 99th percentile 1")
+    assert record.provenance == ("measured",)
+    assert "Measured by the authors, February 2020." in words_of(record)
+
+
+def test_curves_reach_every_share_at_its_quantile(study):
+    figure = study.show("figure-1").figure
+    panel = figure.axes[0]
+    assert panel.get_xscale() == "log"
+    curves = [line for line in panel.lines if len(line.get_xdata()) > 2]
+    assert len(curves) == 2
+    for line, x in zip(curves, (FAST, SLOW), strict=True):
+        values, shares = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        assert (values[0], values[-1]) == (pytest.approx(x.min()), pytest.approx(x.max()))
+        exact = [np.mean(x <= value + 1e-9) for value in values]
+        assert shares == pytest.approx(exact, abs=1e-9)
+    marks = [line for line in panel.lines if len(line.get_xdata()) == 2]
+    assert marks[0].get_xdata() == pytest.approx(np.quantile(FAST, [0.5, 0.99]))
+
+
+def test_too_few_samples_leave_an_end_open(study):
+    samples = study.data.distributions
+    samples = samples[samples["series"] == "A"].head(50)
+    assert np.isinf(percentiles(samples, 0.95)["p99_high"]).all()
+
+
+def test_without_runs_there_is_no_picture(tmp_path, root):
+    made = Boots(tmp_path, root)
+    shown = vp.load_study("boots", made.data).show("figure-1")
+    assert shown.figure is None
+    assert shown.record.caption == "No run was measured, so there is no distribution."
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "problem"),
+    [
+        ("levels: [b]", "levels: [a, b]", "several levels"),
+        ("{label: B,", "{label: A,", "two series are called 'A'"),
+        ("quantity: median, levels: [b]", "quantity: slow, levels: [b]", "different units"),
+    ],
+)
+def test_what_is_no_distribution_is_refused(tmp_path, was, becomes, problem):
+    folder = tmp_path / "boots"
+    folder.mkdir()
+    assert was in STUDY
+    (folder / "study.yaml").write_text(STUDY.replace(was, becomes))
+    study = load_study(folder)
+    with pytest.raises(StudyError, match=problem):
+        check(study, study.exhibits[0])
+
+
+def test_the_head_of_the_report_says_which_claims_hold_in_the_papers_own_data(study):
+    text = words_of(study.summary().record)
+    assert "Hold in the paper's own data (measured by the authors, February 2020): 3 of 3" in text
+    assert "2 reproduced and 1 value agrees" in text
+    assert "we measured" not in text.lower()
+
+
+def test_claims_stand_by_machine(study):
+    record = study.elsewhere().record
+    table = record.numbers[0].frame()
+    found = table.set_index(["claim", "machine"])["measured_verdict"].to_dict()
+    assert found == {("a-below-125", "big"): "reproduced", ("a-below-125", "small"): "refuted"}
+    assert "left out (2)" in words_of(record)
+
+
+def test_the_quality_page_says_whose_data_it_is_and_what_was_not_read(study):
+    text = words_of(study.quality().record)
+    assert "measured by the authors, February 2020" in text
+    assert "empty.txt: not read: it is empty" in text

@@ -1,0 +1,177 @@
+"""Runs without a clock: numbered samples that are independent of each other, totals, and files that
+are damaged.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import yaml
+
+from rawperf.core.errors import StudyError
+from tests.toy_boots import Boots, boots, drawn
+from virtperf.core.mean import COUNTED, INDEPENDENT, ORDERED
+from virtperf.core.stage_tables import (
+    CLAIMS,
+    DISTRIBUTIONS,
+    LINEAGE,
+    MEANS,
+    SAMPLES,
+    SERIES,
+)
+from virtperf.study.claims import load_claims
+from virtperf.verdicts.from_runs import judge
+
+
+@pytest.fixture
+def place(tmp_path, root):
+    return Boots(tmp_path, root)
+
+
+def test_damaged_files_are_named_and_the_others_go_on(place):
+    good = boots(drawn()).splitlines(keepends=True)
+    place.add("good", "".join(good), lines=1000)
+    place.add("damaged", "".join([*good[:499], "10x34\n", *good[500:]]), lines=1000)
+    place.add("third-column", "".join([*good[:699], "109000 110\n", *good[700:]]), lines=1000)
+    place.add("truncated", "".join(good[:700]), lines=1000)
+    place.add("cut", "".join(good)[:-3], lines=1000)
+    refused = place.read()
+    assert sorted(refused) == ["cut", "damaged", "third-column", "truncated"]
+    for name, line, found in (("damaged", 500, "10x34"), ("third-column", 700, "109000 110")):
+        assert (refused[name]["file"], refused[name]["line"]) == (f"{name}/boots.dat", line)
+        assert refused[name]["found"] == found
+    assert refused["truncated"]["expected"] == "a last line 1000"
+    assert refused["truncated"]["found"] == "a last line 700"
+    assert refused["cut"]["found"] == "a last line 999"
+    assert len(SAMPLES.read(place.samples / "good.parquet")) == 1000
+
+
+def test_samples_keep_their_number_and_every_statistic_its_exact_interval(place):
+    x = drawn()
+    place.add("a", boots(x))
+    place.read()
+    samples = SAMPLES.read(place.samples / "a.parquet")
+    assert samples["t_s"].tolist() == list(range(1, 1001))
+    found = place.table(MEANS).set_index("quantity")
+    ordered = np.sort(x)
+    # ranks of binomial(1000, share): 469 and 532 for the median, 983 and 996 for 0.99
+    assert found.loc["median", ["value", "low", "high"]].tolist() == pytest.approx(
+        [np.median(x), ordered[468], ordered[531]]
+    )
+    assert found.loc["p99", ["value", "low"]].tolist() == pytest.approx(
+        [np.quantile(x, 0.99), ordered[982]]
+    )
+    assert found.loc["slow", "value"] == pytest.approx(100 * np.mean(x > 125))
+    assert found.loc["average", "se"] == pytest.approx(x.std(ddof=1) / np.sqrt(1000))
+    assert found["n"].tolist() == [1000] * 5
+    assert found["method"].to_dict() == {
+        "median": ORDERED,
+        "p99": ORDERED,
+        "spread": ORDERED,
+        "average": INDEPENDENT,
+        "slow": COUNTED,
+    }
+
+
+def test_two_runs_of_a_condition_are_two_not_all_their_samples(place):
+    place.add("a1", boots(drawn(1)))
+    place.add("a2", boots(drawn(2)))
+    place.read()
+    found = place.table(MEANS).set_index("quantity")
+    assert (found.loc["median", "n"], found.loc["median", "method"]) == (2, "runs")
+
+
+def test_the_parts_of_a_whole_are_added_less_the_level(place):
+    place.add("m", "131072 rw-s-\n2048 rw---\n1724 r-x--\n".replace("s", "-"), "p.map", size=128)
+    assert not place.read()
+    found = place.table(MEANS).set_index("quantity").loc["overhead"]
+    assert (found["value"], found["n"]) == (2.0, 1)
+    assert np.isnan(found["low"])
+
+
+def test_a_distribution_has_every_sample_ascending_and_lineage_its_lines(place):
+    x = drawn()
+    place.add("a", boots(x))
+    place.add("b", boots(2 * x), monitor="b")
+    place.add("a-small", boots(x + 1), machine="small")
+    place.read()
+    found = place.table(DISTRIBUTIONS)
+    parts = dict(list(found.groupby("series")))
+    assert sorted(parts) == ["A", "B"]
+    assert set(parts["A"]["run_id"]) == {"a"}
+    assert parts["A"]["value"].tolist() == pytest.approx(np.sort(x).tolist())
+    lineage = LINEAGE.read(place.made / LINEAGE.file)
+    own = lineage[(lineage["run_id"] == "a") & (lineage["quantity"] == "median")].iloc[0]
+    assert (own["first_line"], own["last_line"], own["samples"]) == (1, 1000, 1000)
+    series = SERIES.read(place.made / SERIES.file, tuple(place.study.factors))
+    assert series["n"].tolist() == [1000] * 3
+
+
+def test_claims_are_judged_by_samples_or_by_the_value_of_one_run(place):
+    place.add("a", boots(drawn()))
+    place.add("b", boots(drawn(2, centre=210.0)), monitor="b")
+    place.add("m", "133120 rw\n", "p.map", size=128)
+    place.add("m-small", "134144 rw\n", "p.map", size=128, machine="small")
+    place.read()
+    found = place.judged()
+    assert found["measured_verdict"].to_dict() == {
+        "a-below-125": "reproduced",
+        "a-before-b": "reproduced",
+        "overhead": "value agrees",
+    }
+    assert "1,000 samples per condition" in found.loc["a-below-125", "reason"]
+    assert found.loc["overhead", "reason"].endswith(
+        "one run shows no interval, so that the value alone is compared"
+    )
+    there = place.judged(elsewhere=("machine", "small"))
+    assert there["measured_verdict"].to_dict() == {
+        "a-below-125": "no measurement",
+        "a-before-b": "no measurement",
+        "overhead": "value differs",
+    }
+
+
+def test_a_value_that_the_interval_does_not_decide_is_compared_itself(place):
+    place.add("a", boots([*np.linspace(100, 124, 985), *np.linspace(124.1, 150, 15)]))
+    place.read()
+    found = place.judged().loc["a-below-125"]
+    assert found["measured_verdict"] == "value differs"
+    assert "its interval reaches beyond that" in found["reason"]
+
+
+def test_without_an_artifact_one_run_decides_nothing(place):
+    place.add("m", "133120 rw\n", "p.map", size=128)
+    place.read()
+    study = place.study.model_copy(update={"artifact": None})
+    found = judge(study, load_claims(place.study), CLAIMS.frame(), place.table(MEANS), level=0.95)
+    assert found.set_index("claim").loc["overhead", "measured_verdict"] == "undecided"
+
+
+def test_a_statistic_of_independent_samples_is_refused_for_a_series_over_time(place):
+    place.add("a", boots(drawn()))
+    path = place.runs / "a" / "run.yaml"
+    said = yaml.safe_load(path.read_text())
+    said |= {"duration_s": 2000.0, "warmup_s": 0.0, "window_s": [0.0, 2000.0]}
+    said["files"] = [{"path": "boots.dat", "start_s": 1.0, "interval_s": 1.0}]
+    path.write_text(yaml.safe_dump(said))
+    assert not place.read()
+    with pytest.raises(StudyError, match="quantile is for independent samples"):
+        place.table(MEANS)
+
+
+def test_a_run_names_all_of_its_times_or_none(place):
+    place.add("a", boots(drawn()))
+    path = place.runs / "a" / "run.yaml"
+    path.write_text(path.read_text() + "duration_s: 10.0\n")
+    assert "warmup_s and window_s missing" in place.read()["a"]["problem"]
+
+
+def test_empty_files_are_named_and_are_no_repetition(place):
+    place.add("e1", "", "empty.txt")
+    place.add("e2", "", "empty.txt", monitor="b")
+    assert not place.read()
+    index = json.loads((place.samples / "index.json").read_text())
+    assert [run["files"][0]["warnings"] for run in index["runs"]] == [["not read: it is empty"]] * 2
+    assert place.table(MEANS).empty
