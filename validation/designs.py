@@ -192,7 +192,7 @@ def conditions(cell: Cell) -> str:
     else:
         runs = f"{s['replicates']} run{'s' if s['replicates'] > 1 else ''}"
         runs += f" against {s['second_replicates']}" if "second_replicates" in s else ""
-        other = f" against {100 * s['second_noise']:g} %" if "second_noise" in s else ""
+        other = f" against {100 * s['second_noise']:g}" if "second_noise" in s else ""
         if "blocks" in s:
             runs = (
                 f"{s['blocks']} blocks that differ by {100 * s['block_noise']:g} %, {runs} in each"

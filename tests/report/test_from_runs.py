@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from virtperf import models
 from virtperf.core.provenance import Provenance
@@ -36,22 +34,26 @@ def sides(loaded: LoadedStudy) -> tuple[np.ndarray, np.ndarray]:
     return tuple(runs.loc[runs["guests"] == guests, "value"].to_numpy() for guests in (8, 4))  # type: ignore[return-value]
 
 
-def test_a_ratio_and_a_change_have_the_error_of_all_conditions_alike(loaded: LoadedStudy) -> None:
-    a, b = sides(loaded)
-    own = math.hypot(*(x.std(ddof=1) / x.mean() / math.sqrt(3) for x in (a, b)))
-    logs = [np.log(x) for x in (a, b)]
-    pooled = math.sqrt(sum(((x - x.mean()) ** 2).sum() for x in logs) / 4 * 2 / 3)
-    half = stats.t.ppf(0.975, 4) * max(own, pooled)  # two conditions of three runs: 4 degrees
+def test_a_ratio_and_a_change(loaded: LoadedStudy) -> None:
+    expected = models.ratio_of_means(*sides(loaded))
     ratio = estimate(loaded.data, asked(loaded, kind="ratio", **PAIR), 0.95)
     change = estimate(loaded.data, asked(loaded, kind="percent_change", **PAIR), 0.95)
-    value = a.mean() / b.mean()
     assert (ratio.value, ratio.low, ratio.high) == pytest.approx(
-        (value, value * math.exp(-half), value * math.exp(half))
+        (expected.value, expected.low, expected.high)
     )
-    assert ratio.method == "log-ratio, error pooled over 2 conditions"
-    assert change.low == pytest.approx(100 * (ratio.low - 1))
+    assert change.low == pytest.approx(100 * (expected.low - 1))
     assert change.origin.provenance is Provenance.MEASURED
     assert sorted(ratio.origin.runs) == sorted(measured(loaded)["run_id"])
+
+
+def test_a_table_of_ratios_has_the_interval_of_the_verdict(loaded: LoadedStudy) -> None:
+    table = loaded.ratios("figure-2", to={"guests": 4})
+    shown = next(ratio for label, ratio in table.items() if "8 guests" in label)
+    claim = asked(loaded, kind="ratio", **PAIR)
+    of, to = ({q: c for c, q in part.terms} for part in claim.parts)
+    judged = loaded.data.samples(Provenance.MEASURED).log_ratio(of, to)
+    assert judged is not None
+    assert (shown.low, shown.high) == judged.interval(0.95)
 
 
 def test_a_difference_has_the_error_of_its_reference_point_too(loaded: LoadedStudy) -> None:

@@ -72,7 +72,7 @@ def test_data_that_agree_reproduce(tiny):
     assert found.loc["b-half", "estimate_low"] < 0.5 < found.loc["b-half", "estimate_high"]
     assert found["runs_needed"].isna().all()
     assert found.loc["b-half", "reason"] == (
-        "measured 0.500 (95 % CI 0.496 to 0.505, 3 runs per condition, error pooled over 2 conditions); "
+        "measured 0.500 (95 % CI 0.495 to 0.505, 3 runs per condition); "
         "the claim allows 0.4851 to 0.5151 (with 2 % tolerance)"
     )
 

@@ -48,6 +48,9 @@ MIN_POOLED_UNITS = 3
 """Runs or blocks of every condition below which no error is pooled: of two, no test sees that
 spreads differ."""
 
+MIN_POOLED_CONDITIONS = 3
+"""Two conditions have hardly more than their own error."""
+
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
@@ -310,20 +313,18 @@ def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -
 def pooled_error(conditions: Sequence[Replicates]) -> PooledError | None:
     """The error of conditions of one `Replicates.design`, from their residuals.
 
-    None for values that are not positive, for too few units, and where the residuals speak against
+    None for values that are not positive, for too few units or conditions, and where the residuals speak against
     one coefficient of variation.
     """
     units = [condition.units for condition in conditions]
     n, k = len(units[0]), len(units)
-    if n < MIN_POOLED_UNITS or k < 2 or any(u.min() <= 0 for u in units):
+    if n < MIN_POOLED_UNITS or k < MIN_POOLED_CONDITIONS or any(u.min() <= 0 for u in units):
         return None
     logs = np.log(np.column_stack(units))
     residuals = logs - logs.mean(axis=0)
     df = k * (n - 1.0)
     first = conditions[0]
     if first.in_blocks and len(first.by_block) > 1:
-        if k == 2:
-            return None  # it is their own
         residuals = residuals - residuals.mean(axis=1, keepdims=True)
         df = (k - 1) * (n - 1.0)
     squares = (residuals**2).sum(axis=0)
