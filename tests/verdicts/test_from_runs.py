@@ -80,7 +80,7 @@ def test_data_that_agree_reproduce(tiny):
 def test_data_that_disagree_refute_the_number_but_not_the_direction(tiny):
     found = verdicts(tiny, observed([300.0, 301.0, 299.0]))
     assert list(found["measured_verdict"]) == ["refuted", "reproduced"]
-    assert found.loc["b-below-a", "reason"].startswith("a to b: measured 1.333 (95 % CI 1.32")
+    assert found.loc["b-below-a", "reason"].startswith("a to b: measured 1.333 (95 % CI 1.3")
 
 
 def test_noisy_data_leave_it_undecided_and_say_how_many_runs_would_decide(tiny):

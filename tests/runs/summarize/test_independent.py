@@ -17,6 +17,7 @@ from virtperf.core.stage_tables import (
     CLAIMS,
     DISTRIBUTIONS,
     LINEAGE,
+    MEANS,
     OBSERVATIONS,
     SAMPLES,
     SERIES,
@@ -54,7 +55,7 @@ def test_samples_keep_their_number_and_every_statistic_its_exact_interval(place)
     place.read()
     samples = SAMPLES.read(place.samples / "a.parquet")
     assert samples["t_s"].tolist() == list(range(1, 1001))
-    found = place.table(OBSERVATIONS).set_index("quantity")
+    found = place.table(MEANS).set_index("quantity")
     ordered = np.sort(x)
     # ranks of binomial(1000, share): 469 and 532 for the median, 983 and 996 for 0.99
     assert found.loc["median", ["value", "low", "high"]].tolist() == pytest.approx(
@@ -79,14 +80,14 @@ def test_two_runs_of_a_condition_are_two_not_all_their_samples(place):
     place.add("a1", boots(drawn(1)))
     place.add("a2", boots(drawn(2)))
     place.read()
-    found = place.table(OBSERVATIONS).set_index("quantity")
+    found = place.table(MEANS).set_index("quantity")
     assert (found.loc["median", "n"], found.loc["median", "method"]) == (2, "runs")
 
 
 def test_the_parts_of_a_whole_are_added_less_the_level(place):
     place.add("m", "131072 rw-s-\n2048 rw---\n1724 r-x--\n".replace("s", "-"), "p.map", size=128)
     assert not place.read()
-    found = place.table(OBSERVATIONS).set_index("quantity").loc["overhead"]
+    found = place.table(MEANS).set_index("quantity").loc["overhead"]
     assert (found["value"], found["n"]) == (2.0, 1)
     assert np.isnan(found["low"])
 
@@ -160,7 +161,7 @@ def test_a_statistic_of_independent_samples_is_refused_for_a_series_over_time(pl
     path.write_text(yaml.safe_dump(said))
     assert not place.read()
     with pytest.raises(StudyError, match="quantile is for independent samples"):
-        place.table(OBSERVATIONS)
+        place.table(MEANS)
 
 
 def test_a_run_names_all_of_its_times_or_none(place):
@@ -176,4 +177,4 @@ def test_empty_files_are_named_and_are_no_repetition(place):
     assert not place.read()
     index = json.loads((place.samples / "index.json").read_text())
     assert [run["files"][0]["warnings"] for run in index["runs"]] == [["not read: it is empty"]] * 2
-    assert place.table(OBSERVATIONS).empty
+    assert place.table(MEANS).empty
