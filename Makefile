@@ -58,8 +58,9 @@ test: $(STAMP) ## Everything that CI runs: lint, types, pipeline, tests, noteboo
 	@echo "== tests" && pytest -q -n 2 --dist worksteal tests
 	@echo "== notebooks" && pytest -q -n 2 --dist loadfile --nbval --nbval-kernel-name python3 -p no:cacheprovider -W ignore notebooks
 
-lab: $(STAMP) ## JupyterLab on the repository
-	@jupyter lab notebooks --ServerApp.root_dir=.
+lab: $(STAMP) ## JupyterLab on the repository; git diff then shows notebooks cell by cell
+	@nbdime config-git --enable 2>/dev/null || true
+	@jupyter lab --ServerApp.root_dir=.
 
 notebooks: $(STAMP) ## Execute the notebooks and keep their outputs, ready to commit
 	@virtperf pipeline && for page in notebooks/*.ipynb; do virtperf keep-outputs $$(basename $$page .ipynb); done && virtperf pipeline

@@ -31,8 +31,24 @@ SHORT, SHORT_TURNS = 6_000_000, 5
 """Bytes of a file, and turns, where only ratios are wanted."""
 
 
+DECLARED_CSV = """
+name: declared-csv
+reads: csv
+time: {field: time}
+entity: {kind: driver, name: host}
+fields:
+  - {field: users, metric: clients, unit: count}
+  - {field: tps, metric: page_element_throughput, unit: 1/s}
+  - {field: millis, metric: page_element_response_time, unit: ms}
+  - {field: cpu}
+"""
+
+
 def ours(name: str) -> Callable[[Path], int]:
     from rawperf import blocks_of, get_format
+
+    if name == "declared-csv":
+        return to_parquet
 
     form = get_format(name.removesuffix("-short"))
 
@@ -41,6 +57,29 @@ def ours(name: str) -> Callable[[Path], int]:
             return sum(len(block.records) for block in blocks_of(form, stream, file=path.name))
 
     return run
+
+
+def to_parquet(path: Path) -> int:
+    """All that `rawperf read -o FILE.parquet` does."""
+    from rawperf.tidy import opened_raw, write_parquet
+
+    declaration = path.with_suffix(".yaml")
+    declaration.write_text(DECLARED_CSV, encoding="utf-8")
+    with (
+        opened_raw(path, declaration) as raw,
+        path.with_suffix(".parquet").open("wb") as out,
+    ):
+        write_parquet(raw.tables(coded=True), out)
+        return out.tell()
+
+
+def pandas_melt(path: Path) -> int:
+    import pandas as pd
+
+    fields = ["users", "tps", "millis", "cpu"]
+    table = pd.read_csv(path).melt(["time", "host"], fields, var_name="field")
+    table.to_parquet(path.with_suffix(".pandas.parquet"), index=False)
+    return len(table)
 
 
 def pandas_texts(path: Path) -> int:
@@ -118,6 +157,7 @@ LIBRARIES: dict[str, dict[str, Callable[[Path], int]]] = {
     "sadf-json": {"json": json_loads, "orjson": orjson_loads},
     "iwl-xml": {"iterparse of lxml": iterparse_lxml, "iterparse": iterparse_standard},
     "iwl-console": {"pandas, texts": pandas_texts, "split lines": split_lines},
+    "declared-csv": {"pandas, melt and Parquet": pandas_melt},
     "perfkit": {"pandas, fixed widths": pandas_fixed, "split lines": split_lines},
     "perfkit-short": {"pandas, fixed widths": pandas_fixed, "split lines": split_lines},
 }

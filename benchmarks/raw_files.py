@@ -201,6 +201,18 @@ def perfkit(rng: np.random.Generator, rows: int = 60) -> Iterator[str]:
             yield "\n".join(lines) + "\n"
 
 
+def declared_csv(rng: np.random.Generator) -> Iterator[str]:
+    """Columns of a driver on eight hosts."""
+    yield "time,host,users,tps,millis,cpu,note\n"
+    for second in range(0, 1_000_000_000, 125):
+        v = rng.random((1000, 3)).tolist()
+        yield "".join(
+            f"{1_700_000_000 + second + k // 8},host{k % 8:02d},{k % 100},{1000 * a:.3f},{50 * b:.3f},"
+            f"{100 * c:.2f},warm\n"
+            for k, (a, b, c) in enumerate(v)
+        )
+
+
 KINDS: dict[str, tuple[Callable[[np.random.Generator], Iterator[str]], str]] = {
     "xentop": (xentop, ""),
     "sar": (sar, ""),
@@ -208,6 +220,7 @@ KINDS: dict[str, tuple[Callable[[np.random.Generator], Iterator[str]], str]] = {
     "iwl-xml": (iwl_xml, "</iwl>\n"),
     "iwl-console": (iwl_console, ""),
     "perfkit": (perfkit, ""),
+    "declared-csv": (declared_csv, ""),
     "perfkit-short": (partial(perfkit, rows=20), ""),
 }
 """By format (with ``-short``: with fewer rows a page) what makes its file, and what ends it."""

@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rawperf.base import RECORD_COLUMNS, Format, Outside, Reading, by_sample
+    from rawperf.core.errors import FormatError, RawperfError
     from rawperf.registry import all_formats, blocks_of, get_format, head_of, ranking, sniff
     from rawperf.tidy import read
 
 __all__ = [
     "RECORD_COLUMNS",
     "Format",
+    "FormatError",
     "Outside",
+    "RawperfError",
     "Reading",
     "all_formats",
     "blocks_of",
@@ -35,6 +38,7 @@ __all__ = [
 ]
 
 _BASE = {"RECORD_COLUMNS", "Format", "Outside", "Reading", "by_sample"}
+_ERRORS = {"FormatError", "RawperfError"}
 
 
 def __getattr__(name: str) -> Any:
@@ -43,6 +47,8 @@ def __getattr__(name: str) -> Any:
     home = "rawperf.registry"
     if name in _BASE:
         home = "rawperf.base"
+    elif name in _ERRORS:
+        home = "rawperf.core.errors"
     elif name == "read":
         home = "rawperf.tidy"
     return getattr(importlib.import_module(home), name)

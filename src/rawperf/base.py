@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from rawperf.core.tables import concat_tables
+
 RECORD_COLUMNS = ("report", "entity_kind", "entity", "field", "t", "value")
 """Columns of `Reading.records`; `t` and `value` are float64, the others strings."""
 
@@ -116,7 +118,7 @@ def joined(blocks: Iterable[Reading]) -> Reading:
     parts = list(blocks)
     if len(parts) == 1:
         return parts[0]
-    records = pd.concat([part.records for part in parts], ignore_index=True)
+    records = concat_tables([part.records for part in parts])
     lines = [part.lines for part in parts if part.lines is not None]
     warnings = tuple(sentence for part in parts for sentence in part.warnings)
     at = np.concatenate(lines) if len(lines) == len(parts) else None

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -39,20 +46,28 @@ def read(file: str, format_name: str | None, interval: float | None, output: str
     stands; metric, metric_value and metric_unit are what the metric dictionary makes of it, with
     counters as rates a second. Warnings go to standard error.
     """
-    from rawperf.tidy import read as read_file
+    from rawperf.core.files import replaced_file
+    from rawperf.tidy import opened_raw, write_parquet
+
+    def as_csv(tables: Iterable[pd.DataFrame]) -> Iterator[str]:
+        for place, table in enumerate(tables):
+            yield table.to_csv(index=False, lineterminator="\n", header=not place)
 
     try:
-        table = read_file(file, format=format_name, interval_s=interval)
-    except VirtperfError as err:
+        with opened_raw(file, format_name, interval) as raw:
+            if output is None:
+                for text in as_csv(raw.tables()):
+                    click.echo(text, nl=False)
+            else:
+                with replaced_file(Path(output)) as out:
+                    if output.endswith(".parquet"):
+                        write_parquet(raw.tables(coded=True), out)
+                    else:
+                        out.writelines(text.encode() for text in as_csv(raw.tables()))
+    except RawperfError as err:
         raise click.ClickException(str(err)) from err
-    for warning in table.attrs["warnings"]:
+    for warning in raw.warnings:
         click.echo(f"warning: {warning}", err=True)
-    if output is None:
-        click.echo(table.to_csv(index=False, lineterminator="\n"), nl=False)
-    elif output.endswith(".parquet"):
-        table.to_parquet(output, index=False)
-    else:
-        table.to_csv(output, index=False, lineterminator="\n")
 
 
 @main.command()

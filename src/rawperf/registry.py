@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from rawperf.base import Format, Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.declared.read import presets
+from rawperf.declared.read import DeclaredFormat, presets
 from rawperf.packed import unpacked, unpacked_head
 from rawperf.pieces import whole
 from rawperf.text import uncoloured
@@ -65,7 +65,90 @@ _OUTPUTS = (
     (
         "iperf",
         rb"^\[ *(?:\d+|ID|SUM)\] +(?:local|Interval|[\d.]+-)",
-        "iperf3 --json can be declared",
+        "collect by iperf3 -J",
+    ),
+    (
+        "top",
+        rb"^top - \d\d:\d\d:\d\d up |^ *PID USER +PR +NI +VIRT",
+        "collect by pidstat SECONDS COUNT",
+    ),
+    ("free", rb"^ +total +used +free +shared", "collect by sar -r, vmstat, or cat /proc/meminfo"),
+    (
+        "Solaris' sar",
+        rb"\A\s*SunOS \S+ [\d.]+ ",
+        "declare its lines, see docs/formats/declared.md",
+    ),
+    (
+        "macOS' or a BSD's sar",
+        rb"\A\s*(?:Darwin|FreeBSD|NetBSD|OpenBSD)\b",
+        "declare its lines, see docs/formats/declared.md",
+    ),
+    (
+        "kubectl top",
+        rb"\A(?:NAMESPACE +)?(?:NAME|POD) +(?:NAME +)?CPU\(cores\) +(?:CPU% +)?MEMORY\(bytes\)",
+        "its columns can be declared (delimiter: ' ', printed: {m: 0.001, Mi: MiB}), with a time above",
+    ),
+    (
+        "an HdrHistogram log",
+        rb"^#\[(?:Histogram log format|StartTime|BaseTime)|^\"StartTimestamp\",\"Interval_Length\"",
+        "declare Interval_Max (heading: '\"StartTimestamp\".*'); percentiles by HistogramLogProcessor",
+    ),
+    (
+        "k6's points (--out json or csv)",
+        rb'\A\{"type":"(?:Metric|Point)","|\Ametric_name,timestamp,metric_value,',
+        "collect by k6 run --summary-export, or declare them with names and value",
+    ),
+    (
+        "a Prometheus query's result",
+        rb'"resultType"\s*:\s*"(?:matrix|vector)"',
+        "keep the exporters' text (curl .../metrics, with a line of date +%s above each)",
+    ),
+    (
+        "turbostat's rows of every processor",
+        rb"^(?:usec\t|Time_Of_Day_Seconds\t)*(?:Package\t|Die\t|Node\t|Core\t)*CPU\tAvg_MHz\t",
+        "collect by turbostat --Summary",
+    ),
+    (
+        "collectl's table for people",
+        rb"^#<-+CPU",
+        "collect by collectl -P",
+    ),
+    (
+        "dstat's table for people",
+        rb"^-+total-(?:cpu-)?usage-+ ",
+        "collect by dstat -t --output FILE",
+    ),
+    (
+        "kvm_stat's table for people",
+        rb"^ *Event +Total +%Total +CurAvg",
+        "collect by kvm_stat -c -l, which prints columns",
+    ),
+    (
+        "/proc/stat",
+        rb"^cpu  \d+ \d+ \d+ \d+ [\d ]+\ncpu0 ",
+        "collect by sar -u or mpstat, or declare its lines",
+    ),
+    (
+        "/proc/vmstat",
+        rb"\Anr_free_pages \d+\n",
+        "it can be declared (reads: pairs, separator: blank)",
+    ),
+    (
+        "Windows' performance counters (typeperf, relog)",
+        rb'\A"\(PDH-CSV 4\.0\)',
+        "declare its columns with melt, see docs/formats/declared.md",
+    ),
+    (
+        "docker stats' stream of a terminal",
+        rb"^CONTAINER +CPU %",
+        "collect by docker stats --format json",
+    ),
+    ("virsh dominfo", rb"^Id: +[\d-]+\nName: +", "collect by virsh domstats"),
+    ("virt-top's screen", rb"^virt-top \d\d:\d\d:\d\d", "collect by virt-top --csv FILE"),
+    (
+        "HdrHistogram percentiles",
+        rb"^ *Value +Percentile +TotalCount +1/\(1-Percentile\)",
+        "keep all that wrk2 printed above it, or declare its lines",
     ),
     ("Oracle's AWR report", rb"AWR (?:RPT|Report|Instance)|WORKLOAD REPOSITORY report", ""),
     (
@@ -121,11 +204,11 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     if not scores or scores[0][0] < SURE_ENOUGH:
         what, help_ = _unread(head_of(data))
         nearest = f"if it is {scores[0][1]}, say so in run.yaml or by --format; " if scores else ""
-        problem, found = (
-            "no known format recognises this file",
-            repr(head_of(data)[:60].decode("utf-8", "replace")),
-        )
-        problem += f": {what}" if what else ""
+        problem, found = "no known format recognises this file", None
+        if what:
+            problem += f": {what}"
+        else:
+            found = repr(head_of(data)[:60].decode("utf-8", "replace"))
         raise FormatError(problem, file=file, found=found, remedy=f"{help_ or nearest + ADD}.")
     return all_formats()[scores[0][1]]
 
@@ -158,16 +241,21 @@ def head_of(data: bytes) -> bytes:
     return uncoloured(unpacked_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
 
 
-def blocks_of(fmt: Format, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+def blocks_of(
+    fmt: Format, stream: BinaryIO, *, file: str = "<bytes>", coded: bool = False
+) -> Iterator[Reading]:
     """Readings of consecutive parts of a file, packed or not; one of the whole file where the
     format does not stream.
 
-    The stream need not be seekable.
+    The stream need not be seekable. With `coded`, texts may be categories.
 
     Raises `FormatError`: what the format raises; a packed file that is damaged or unpacks to too
     much; a file that is too large for a format that does not stream.
     """
     plain = unpacked(stream, file=file)
+    if coded and isinstance(fmt, DeclaredFormat):
+        yield from fmt.coded_blocks(plain, file=file)
+        return
     if isinstance(fmt, Streaming):
         yield from fmt.blocks(plain, file=file)
         return

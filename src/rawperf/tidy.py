@@ -13,12 +13,16 @@ from typing import BinaryIO, TextIO
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from rawperf import Reading, blocks_of, by_sample, ranking
 from rawperf.choose import METRICS, choose, dictionary_of
-from rawperf.core.errors import FormatError, VirtperfError
+from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary
+from rawperf.core.tables import coded as category
+from rawperf.core.tables import plain_texts
 from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.packed import peeked
 from rawperf.rates import Key, Rates
@@ -98,9 +102,9 @@ class RawTables:
         """Of the reader, then of the conversion, as far as the file was read."""
         return (*self._said, *self._metrics.sentences())
 
-    def tables(self) -> Iterator[pd.DataFrame]:
+    def tables(self, coded: bool = False) -> Iterator[pd.DataFrame]:
         """Its parts, of which there is one at least: columns `COLUMNS`, one row a record, in the
-        file's order.
+        file's order. With `coded`, texts may be categories, which are faster to write.
 
         `line` is the file's line that holds the number, 0 where the format does not say; `metric`
             is "" and
@@ -125,11 +129,12 @@ class RawTables:
             table["line"] = (
                 np.zeros(len(table), dtype=np.int64) if reading.lines is None else reading.lines
             )
-            yield table[list(COLUMNS)]
+            table = table[list(COLUMNS)]
+            yield table if coded else plain_texts(table)
 
     def _blocks(self) -> Iterator[Reading]:
         try:
-            yield from blocks_of(self._chosen, self._stream, file=self._file)
+            yield from blocks_of(self._chosen, self._stream, file=self._file, coded=True)
         except FormatError as err:
             if not self.rival or err.remedy:
                 raise
@@ -162,7 +167,8 @@ class Translation:
         found = self._dictionary.translate(
             records.assign(line=np.arange(len(records))), self._format
         )
-        found = found.drop_duplicates("line")
+        if not found["line"].is_monotonic_increasing or not found["line"].is_unique:
+            found = found.drop_duplicates("line")
         place, value = found["line"].to_numpy(), found["value"].to_numpy(dtype=float, copy=True)
         counter = (found["kind"] == "counter").to_numpy(dtype=bool)
         if counter.any():
@@ -172,14 +178,16 @@ class Translation:
             else:
                 rates = self._growth(found[counter])
                 value[np.searchsorted(place, rates["order"])] = rates["value"]
-        metric, unit = np.full((2, len(records)), "", dtype=object)
         values = np.full(len(records), np.nan)
-        metric[place], values[place] = found["metric"].to_numpy(dtype=object), value
-        unit[place] = [self._dictionary[name].unit for name in metric[place]]
+        values[place] = value
+        metrics = found["metric"].cat.categories.tolist()
+        code = np.zeros(len(records), dtype=np.int64)  # of those of no metric
+        code[place] = found["metric"].cat.codes.to_numpy() + 1
+        units = [self._dictionary[name].unit for name in metrics]
         return records.assign(
-            metric=pd.array(metric, dtype="str"),
+            metric=category(code, ["", *metrics]),
             metric_value=values,
-            metric_unit=pd.array(unit, dtype="str"),
+            metric_unit=category(code, ["", *units]),
         )
 
     def sentences(self) -> list[str]:
@@ -239,16 +247,31 @@ def read(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         The file can't be read, or no format recognises it.
     """
+    with opened_raw(path, format, interval_s, metrics) as raw:
+        parts = list(raw.tables())
+    table = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    table.attrs["warnings"] = list(raw.warnings)
+    return table
+
+
+@contextmanager
+def opened_raw(
+    path: str | Path,
+    format: str | Path | None = None,  # noqa: A002 - users' word
+    interval_s: float | None = None,
+    metrics: str | Path = METRICS,
+) -> Iterator[RawTables]:
+    """A raw file whose tables can be taken part by part; takes and raises what `read` does."""
     inputs: tuple[DeclaredFormat, ...] = ()
     name = None if format is None else str(format)
     if format is not None and Path(format).suffix in DECLARATIONS:
         inputs = (load_declaration(Path(format)),)
         name = inputs[0].name
     with opened(path) as stream:
-        raw = read_raw(
+        yield RawTables(
             stream,
             file=str(path),
             format_name=name,
@@ -256,15 +279,32 @@ def read(
             inputs=inputs,
             dictionary=dictionary_of(Path(metrics), inputs),
         )
-    raw.table.attrs["warnings"] = list(raw.warnings)
-    return raw.table
+
+
+def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
+    """Write tables one below the other as Parquet; memory does not grow with them."""
+    writer: pq.ParquetWriter | None = None
+    for table in tables:
+        part = pa.Table.from_pandas(table, preserve_index=False)
+        if writer is None:
+            kinds = [
+                field.with_type(field.type.value_type)
+                if pa.types.is_dictionary(field.type)
+                else field
+                for field in part.schema
+            ]
+            plain = pa.schema(kinds, part.schema.metadata)
+            writer = pq.ParquetWriter(out, plain, store_schema=False)
+        writer.write_table(part.cast(plain))
+    if writer is not None:
+        writer.close()
 
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[BinaryIO]:
     """A file to be read from its beginning, or standard input for "-".
 
-    Raises `VirtperfError` where it can't be read, or is no file.
+    Raises `RawperfError` where it can't be read, or is no file.
     """
     file = str(path)
     if file == "-":
@@ -273,13 +313,11 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
     place = Path(path)
     if place.exists() and not place.is_file():  # a pipe would be waited for
         kind = "a folder" if place.is_dir() else "a pipe or a device"
-        raise VirtperfError(
-            f"it is {kind}, no file", file=file, remedy="give - to read from a pipe"
-        )
+        raise RawperfError(f"it is {kind}, no file", file=file, remedy="give - to read from a pipe")
     try:
         stream = place.open("rb")
     except OSError as err:
-        raise VirtperfError(f"the file can't be read: {err.strerror}", file=file) from err
+        raise RawperfError(f"the file can't be read: {err.strerror}", file=file) from err
     with stream:
         yield stream
 
@@ -291,7 +329,7 @@ def file_bytes(path: str | Path) -> bytes:
     with opened(path) as stream:
         data = stream.read(MAX_TABLE_BYTES + 1)
     if len(data) > MAX_TABLE_BYTES:
-        raise VirtperfError(
+        raise RawperfError(
             "the file is too large",
             file=str(path),
             expected=f"at most {MAX_TABLE_BYTES} bytes",

@@ -20,6 +20,7 @@ from tests.report.toy import HOSTILE
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.report.html.site.build import build_site, build_study_pages
+from virtperf.report.html.templating import PAGES
 from virtperf.report.loaded import load_study
 
 pytestmark = pytest.mark.browser
@@ -59,6 +60,7 @@ def test_the_site_is_there() -> None:
         "contradictions.html",
         "quality.html",
         "methods.html",
+        "glossary.html",
     } <= names
 
 
@@ -67,7 +69,7 @@ def test_it_is_silent_and_has_one_heading(look: Look, site_file: Path) -> None:
     seen.page.wait_for_timeout(100)
     assert seen.requests == [] and seen.errors == [] and seen.dialogs == []
     assert seen.page.locator("h1").count() == 1
-    assert seen.page.locator("nav[aria-label=Site] a").count() == 5
+    assert seen.page.locator("nav[aria-label=Site] a").count() == len(PAGES)
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])

@@ -15,6 +15,7 @@ from benchmarks.raw_files import write
 from rawperf import RECORD_COLUMNS, Format, Reading, all_formats, base, blocks_of, by_sample, pieces
 from rawperf.base import Streaming, joined
 from rawperf.core.errors import FormatError
+from rawperf.declared import read as declared_read
 from tests.rawperf.mutations import mutant
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.rawperf.trial import FILE, INPUTS, check_reading, last_line
@@ -70,6 +71,7 @@ def test_parts_make_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
         assert isinstance(whole, Reading) and number == 1
         for size in SIZES:
             monkeypatch.setattr(pieces, "PIECE", size)
+            monkeypatch.setattr(declared_read, "BLOCK_RECORDS", 1)
             found, number = outcome(all_formats()[name], seed)
             assert isinstance(found, Reading), found
             assert same(found, whole)

@@ -21,6 +21,22 @@ PICKS = (
     ("cms-console", 0, "SCRATCH 1 EW", "BEGPAG", 0, "cp defseg scratch 62f400-62f400 ew"),
     ("cms-console", 0, "SCRATCH 1 EW", "BEGPAG", 1, "SCRATCH  DCSSG    000000062F400"),
     ("cms-console", 0, "Q V", "total CPU", 0, "/0.02 00:03:15"),
+    ("collectl", 0, "", "[CPU]User%", 0, "20261124 "),
+    ("diskstats", 0, "zram0", "reads", 0, " zram0 0 0"),
+    ("docker-stats", 0, "db", "cpu", 0, "db        101.30%"),
+    ("docker-stats-json", 0, "db", "received", 0, '"CPUPerc":"101.30%"'),
+    ("dstat", 0, "", "usr", 0, "24-11 "),
+    ("esxtop", 0, "system", "% Used", 1, '"03/01/2026 10:00:05"'),
+    ("iperf3", 0, "", "sum/retransmits", 0, '"retransmits":'),
+    ("k6", 0, "", "metrics/http_reqs/count", 0, '"http_reqs": {"count": 1200'),
+    ("kvm-stat", 0, "", "kvm_hypercall", 1, "2026-03-01 10:00:01,"),
+    ("nmon", 0, "002", "steal", 0, "CPU002,T0001"),
+    ("numastat", 0, "node0", "interleave_hit", 0, "interleave_hit              1130"),
+    ("podman-stats-json", 0, "db", "memory", 0, '"mem_usage": "325.3MB'),
+    ("prometheus", 0, 'cpu="0",mode="user"', "node_cpu_seconds_total", 0, "} 4358.6"),
+    ("turbostat", 0, "", "IPC", 1, "\t1.25\t"),
+    ("virsh-domstats", 0, "db-01", "state.state", 0, "state.state=1"),
+    ("virt-top", 0, "", "Active", 1, "host1,10:00:03,"),
     ("fio", 0, "rw", "write/clat_ns/percentile/99.000000", 0, '"99.000000": '),
     ("fio", 1, "w1", "write/iops", 0, '"iops": '),
     ("fio-minimal", 0, "db", "write_iops", 0, "fio-3.33;db;"),
@@ -84,6 +100,7 @@ COMPUTED = {
 }
 
 _NUMBER = re.compile(r"-?(?:\d[\d']*(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_PLAIN = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _HEX = re.compile(r"\b[0-9A-F]+\b", re.ASCII | re.IGNORECASE)
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+)[:m](\d+(?:\.\d+)?)", re.ASCII)
 _TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
@@ -96,6 +113,12 @@ _SIZE = re.compile(r"(\d[\d']*(?:\.\d+)?) ?([BKMGTPE])", re.ASCII | re.IGNORECAS
 def numbers_of(line: str) -> np.ndarray:
     """Every number that a line can be taken to print: decimal, hexadecimal, a duration in seconds, a size, none."""
     found = [float(text.replace("'", "").replace(",", ".")) for text in _NUMBER.findall(line)]
+    found += [float(text) for text in _PLAIN.findall(line)]
+    found += [
+        float(text.replace("'", "")) * 1000.0 ** "BkMGTPE".index(unit.replace("K", "k"))
+        for text, unit in _SIZE.findall(line)
+        if unit in "BkKMGTPE"
+    ]
     found += [int(text, 16) for text in _HEX.findall(line)]
     found += [int(h or 0) * 3600 + int(m) * 60 + float(s) for h, m, s in _CLOCK.findall(line)]
     sizes = [

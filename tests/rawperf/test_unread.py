@@ -9,8 +9,7 @@ import time
 
 import pytest
 
-from rawperf import sniff
-from rawperf.core.errors import FormatError
+from rawperf import FormatError, RawperfError, get_format, sniff
 
 TEXT = "a line that no tool prints\n" * 3
 NAMED = {
@@ -50,6 +49,59 @@ NAMED = {
         "cifsiostat",
         "",
     ),
+    "top": (b"top - 10:00:01 up 1 day,  1 user,  load average: 0.1, 0.1, 0.1\n", "top", "pidstat"),
+    "free": (
+        b"               total        used        free      shared\nMem: 1 2 3 4\n",
+        "free",
+        "sar -r",
+    ),
+    "sadf -x": (b'<?xml version="1.0"?>\n<sysstat>\n', "sadf -x", "sadf -j"),
+    "Solaris": (
+        b"SunOS host1 5.11 11.4 sun4v    03/01/2026\n\n00:00:00 %usr\n",
+        "Solaris' sar",
+        "declared.md",
+    ),
+    "macOS": (b"Darwin host1 23.1 arm64\n", "macOS'", "declared.md"),
+    "kubectl top": (
+        b"NAME    CPU(cores)   MEMORY(bytes)\nweb-1   12m   34Mi\n",
+        "kubectl top",
+        "Mi: MiB",
+    ),
+    "HdrHistogram": (
+        b"#[Histogram log format version 1.3]\n",
+        "HdrHistogram log",
+        "HistogramLogProcessor",
+    ),
+    "k6 points": (b'{"type":"Point","metric":"http_reqs"}\n', "k6's points", "--summary-export"),
+    "query_range": (
+        b'{"status":"success","data":{"resultType":"matrix"}}',
+        "Prometheus query",
+        "/metrics",
+    ),
+    "turbostat": (b"Core\tCPU\tAvg_MHz\tBusy%\n-\t-\t1\t2\n", "every processor", "--Summary"),
+    "collectl": (b"#<--------CPU-------->\n#cpu sys\n", "collectl's table", "collectl -P"),
+    "dstat": (b"----total-usage---- -dsk/total-\nusr sys\n", "dstat's table", "--output"),
+    "kvm_stat": (b" Event          Total %Total CurAvg/s\n", "kvm_stat's table", "kvm_stat -c"),
+    "/proc/stat": (b"cpu  1 2 3 4 5 6 7 8 9 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n", "/proc/stat", "mpstat"),
+    "/proc/vmstat": (b"nr_free_pages 12\nnr_zone_inactive_anon 1\n", "/proc/vmstat", "pairs"),
+    "typeperf": (
+        b'"(PDH-CSV 4.0)","\\\\HOST\\Processor(_Total)\\% Processor Time"\n',
+        "typeperf",
+        "melt",
+    ),
+    "old docker stats": (
+        b"CONTAINER           CPU %               MEM USAGE / LIMIT\n",
+        "docker stats'",
+        "json",
+    ),
+    "virsh dominfo": (b"Id:             1\nName:           web-01\n", "virsh dominfo", "domstats"),
+    "virt-top": (b"virt-top 10:00:00 - x86_64 4/4CPU\n", "virt-top's screen", "--csv"),
+    "percentiles": (
+        b"       Value   Percentile   TotalCount 1/(1-Percentile)\n",
+        "HdrHistogram percentiles",
+        "wrk2",
+    ),
+    "iperf3": (b"[  5] local 127.0.0.1 port 5201 connected to 127.0.0.1\n", "iperf", "iperf3 -J"),
 }
 
 
@@ -83,3 +135,19 @@ def test_no_beginning_takes_long() -> None:
         with pytest.raises(FormatError):
             sniff(data)
         assert time.process_time() - start < 0.5
+
+
+def test_no_error_shows_what_a_binary_file_holds() -> None:
+    data = b"\x7fELF\2\1\1\0secret words\0\0\n"
+    with pytest.raises(RawperfError) as caught:
+        sniff(data, file="f")
+    assert "secret" not in str(caught.value)
+    with pytest.raises(RawperfError) as caught:
+        get_format("ps").read(data * 40, file="f")
+    assert "secret" not in str(caught.value)
+    assert "no text" in str(caught.value)
+
+
+def test_every_error_of_a_reader_has_one_base() -> None:
+    assert issubclass(FormatError, RawperfError)
+    assert not issubclass(RawperfError, (ValueError, OSError))

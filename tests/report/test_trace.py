@@ -11,7 +11,7 @@ from rawperf.core.files import json_text
 from tests.report import toy
 from virtperf.core import stage_tables
 from virtperf.report.data import load
-from virtperf.report.trace import Trace, trace_key, trace_text, traces
+from virtperf.report.trace import NO_CLAIM, Trace, trace_key, trace_text, traces
 
 
 def traced(data: Path) -> dict[str, Trace]:
@@ -105,7 +105,40 @@ def test_the_formula_says_how_samples_become_the_value(entries: dict[str, Trace]
     trace = at(entries, "2")
     assert "page_element_throughput (driver)" in trace.formula and "which is 100" in trace.formula
     text = trace_text(trace, {"bends-down": "Throughput bends downwards"})
-    assert trace.key in text and "lower limit: bends-down: Throughput bends downwards" in text
+    assert trace.key in text and "bends-down: Throughput bends downwards" in text
+
+
+def test_the_text_alone_and_our_assumptions_are_told_apart(entries: dict[str, Trace]) -> None:
+    trace = at(entries, "2")
+    assert (trace.low_text, trace.high_text, trace.allowed_text) == (10, 90, "10 to 90")
+    assert (trace.low, trace.high, trace.assumed) == (45, 60, True)
+    assert trace.limits[0].assumptions == ("bends-down",) and not trace.limits[0].claims
+    assert trace.limits[0].whose == "an assumption of ours"
+    text = trace_text(trace, {})
+    alone, with_ours = text.split("with our assumptions  45 to 60")
+    assert "by the text alone  10 to 90" in alone and "bends-down" not in alone
+    assert "lower limit, by an assumption of ours" in with_ours and "bends-down" in with_ours
+    same = at(entries, "8")
+    assert not same.assumed and "with our assumptions" not in trace_text(same, {})
+    assert {"low_text", "high_text"} <= asdict(same).keys()
+
+
+def test_the_room_of_an_order_and_the_reading_of_words_are_conventions(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    path = data / "published" / "toy" / "study.yaml"
+    written = path.read_text()
+    unit = 'unit: "% of reference"'
+    assert unit in written
+    path.write_text(written.replace(unit, f"{unit}\n    resolution: 0.5", 1))
+    found = traced(data)
+    # best-at-8, a peak, and flat, "nothing" read as 2 %, set the upper end; flat alone the lower one
+    lower, upper = at(found, "16").limits_text
+    assert upper.whose == "the text and a convention of ours"
+    assert "by at least 0.5" in upper.conventions[0]
+    assert lower.conventions == ("read as: nothing means within 2 %",) == upper.conventions[1:]
+    exact = at(found, "8").limits_text[0]  # a printed number
+    assert exact.whose == "the text" and exact.conventions == ()
+    assert at(found, "4").limits_text[0].whose == NO_CLAIM
 
 
 def test_a_run_without_its_reference_is_not_used_and_says_why(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field, model_validator
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.metrics import Kind, Metric
 from rawperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
 from rawperf.core.near import did_you_mean
@@ -74,7 +74,7 @@ class Match(Model):
 
 class Time(Model):
     """Where a file's times are: in one of `field`, `line` or `interval_s`, or in run.yaml
-    (`numbered`).
+    (`numbered`). The text of `then` stands behind that of `field`, with a blank between them.
 
     Numbers since 1970 and times that carry an offset are put on the clock of `zone`; `plus` is a
     field that is added.
@@ -87,6 +87,7 @@ class Time(Model):
     format: Annotated[str, AfterValidator(_time_format)] | None = None
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     plus: str | None = None
+    then: str | None = None
     interval_s: Positive | None = None
     start_s: Number = 0.0
     numbered: Flag = False
@@ -106,6 +107,10 @@ class Time(Model):
             raise ValueError("the expression of line has one group, (?P<time>...)")
         if self.plus is not None and (self.field is None or self.format is not None):
             raise ValueError("plus adds to a time that is a number of a field")
+        if self.then is not None and (self.field is None or self.format is None):
+            raise ValueError(
+                "then is the second part of a time that is text: give field and format"
+            )
         return self
 
     @property
@@ -115,12 +120,13 @@ class Time(Model):
 
 
 class Entity(Model):
-    """Whom a row speaks of: its kind, and its name from fields (joined by blanks), else from the
-    file's name.
+    """Whom a row speaks of: its kind, and its name from a line above the row and from fields
+    (joined by blanks), else from the file's name.
     """
 
     kind: Annotated[str, Field(min_length=1)] = "host"
     name: Texts = ()
+    line: Groups | None = None
     file: Groups | None = None
 
     @model_validator(mode="after")
@@ -129,6 +135,8 @@ class Entity(Model):
             raise ValueError(
                 "file is an expression for the file's name with one group, (?P<name>...)"
             )
+        if self.line is not None and groups_of(self.line) != ("name",):
+            raise ValueError("the expression of line has one group, (?P<name>...)")
         return self
 
 
@@ -148,6 +156,7 @@ class FieldRule(Model):
     kind: Kind | None = None
     factor: Number = 1.0
     printed: Printed = None
+    within: Groups | None = None
     where: Condition = {}
     needs: str | None = None
     per: str | None = None
@@ -162,6 +171,8 @@ class FieldRule(Model):
             raise ValueError(
                 f"the unit of {self.field or self.name} is missing: its metric {self.metric} needs one"
             )
+        if self.within is not None and groups_of(self.within) != ("value",):
+            raise ValueError("within is an expression for the cell with one group, (?P<value>...)")
         self.printed_factors()
         return self
 
@@ -176,7 +187,7 @@ class FieldRule(Model):
                 else meant
                 for text, meant in (self.printed.items() if isinstance(self.printed, dict) else ())
             }
-        except VirtperfError as err:
+        except RawperfError as err:
             raise ValueError(str(err)) from err
 
     @property
@@ -192,6 +203,10 @@ _OPTIONS = {
     "delimiter": ("csv",),
     "columns": ("csv",),
     "comment": ("csv", "pairs", "lines"),
+    "heading": ("csv",),
+    "first": ("csv",),
+    "melt": ("csv",),
+    "repeat": ("csv",),
     "separator": ("pairs",),
     "rows": ("json", "json-lines", "yaml", "xml"),
     "lines": ("lines",),
@@ -215,6 +230,8 @@ class Part(Model):
     where: Condition = {}
     unless: Condition = {}
     entity: Entity = Entity()
+    melt: Groups | None = None
+    repeat: str | None = None
     names: str | None = None
     value: str | None = None
     fields: tuple[FieldRule, ...] = ()
@@ -228,6 +245,10 @@ class Part(Model):
             raise ValueError(
                 "names and value are given together: the columns of a number's name, and of the number"
             )
+        if self.melt is not None and self.repeat is not None:
+            raise ValueError("melt and repeat are two ways to make rows of columns: give one")
+        if self.melt is not None and "value" in groups_of(self.melt):
+            raise ValueError("value is the melted number itself: give the group another name")
         same = [rule.record for rule in self.fields]
         twice = next((name for place, name in enumerate(same) if name in same[:place]), None)
         if twice is not None:
@@ -255,6 +276,8 @@ class Declaration(Part):
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
     comment: Annotated[str, Field(min_length=1)] | None = None
     columns: Texts = ()
+    heading: Pattern | None = None
+    first: Annotated[str, Field(min_length=1)] | None = None
     separator: Literal[":", "=", "blank"] = ":"
     documents: Literal["one", "last"] = "one"
     strict: Flag = False
@@ -285,9 +308,14 @@ class Declaration(Part):
                     )
         for part in self.parts:
             self._check(part)
+        if self.columns and (self.heading or self.first):
+            raise ValueError("columns is for files without a heading: leave out heading and first")
         if self.decimal == self.thousands:
             raise ValueError("decimal and thousands are the same character")
-        known = self.columns
+        known = () if any(part.melt for part in self.parts) else self.columns
+        repeats = {part.repeat for part in self.parts} - {None}
+        if len(repeats) > 1:
+            raise ValueError("the tables repeat columns from different ones on: name one")
         if self.reads == "lines":
             known = tuple(
                 name for part in self.parts for pattern in part.lines for name in groups_of(pattern)
@@ -301,17 +329,16 @@ class Declaration(Part):
     @cached_property
     def words(self) -> tuple[str, ...]:
         """Every field that it names, those in the place of names of numbers excepted."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in self.words_of(part)))
+
+    def words_of(self, part: Part) -> tuple[str, ...]:
+        """Every field that one of its tables names."""
         found: list[str | None] = []
-        for part in self.parts:
-            found += (part.time.field, part.time.plus) if part.time else ()
-            found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
-            for rule in part.fields:
-                found += (
-                    *rule.where,
-                    rule.needs,
-                    rule.per,
-                    rule.field if part.names is None else None,
-                )
+        found += (part.time.field, part.time.plus, part.time.then) if part.time else ()
+        found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
+        for rule in part.fields:
+            named = rule.field if part.names is None else None
+            found += (*rule.where, rule.needs, rule.per, named)
         return tuple(dict.fromkeys(filter(None, found)))
 
     def _check(self, part: Part) -> None:
@@ -331,6 +358,15 @@ class Declaration(Part):
             and self.reads not in ("pairs", "lines")
         ):
             raise ValueError("time from a line is for pairs and lines")
+        if part.entity.line is not None and self.reads not in ("pairs", "lines"):
+            raise ValueError("an entity from a line is for pairs and lines")
+        if part.melt is not None and part.names is None and not part.others:
+            melted = groups_of(part.melt)
+            if "field" not in melted and any(rule.field != "value" for rule in part.fields):
+                raise ValueError(
+                    "melt has no group (?P<field>...): its numbers are called value, "
+                    "or names says which column names them"
+                )
         if (
             self.reads == "xml"
             and len({path.split("/")[0] for each in self.parts for path in each.rows}) > 1

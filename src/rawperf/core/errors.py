@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import PurePath
 from typing import Any, TypeVar
 
-E = TypeVar("E", bound="VirtperfError")
+_NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+"""Characters that only files of programs have; what stands around them is not shown."""
+E = TypeVar("E", bound="RawperfError")
 
 
-class VirtperfError(Exception):
+class RawperfError(Exception):
     """Base of every error that the package raises on purpose; its parts are attributes.
 
     `problem`: what is wrong, in one clause.
@@ -42,12 +45,13 @@ class VirtperfError(Exception):
         place = self.file or ""
         if self.line is not None:
             place = f"{place} line {self.line}".strip()
-        text = f"{place}: {self.problem}" if place else self.problem
+        problem = "the file is no text here" if _NO_TEXT.search(self.problem) else self.problem
+        text = f"{place}: {problem}" if place else problem
         if self.expected is not None:
             text += f"; expected {self.expected}"
         if self.found is not None:
             text += f"; found {_shorten(self.found)}"
-        if self.remedy:
+        if self.remedy and not _NO_TEXT.search(self.remedy):
             text = f"{text.removesuffix('.')}. {self.remedy[0].upper()}{self.remedy[1:]}"
         return text
 
@@ -67,35 +71,40 @@ class VirtperfError(Exception):
         return partial(type(self), **self.parts), ()
 
 
-Report = Callable[[VirtperfError], None]
+VirtperfError = RawperfError
+"""The same class, by the name that virtperf uses."""
+
+Report = Callable[[RawperfError], None]
 """What a loader tells its problems: `stop`, or the `append` of a list that is to have them all."""
 
 
-def stop(problem: VirtperfError) -> None:
+def stop(problem: RawperfError) -> None:
     """Raise the problem, so that the first one ends a load."""
     raise problem
 
 
 def _shorten(text: str, limit: int = 160) -> str:
+    if _NO_TEXT.search(str(text)):
+        return "bytes that are no text"
     flat = " ".join(str(text).split())
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 
 
-class FormatError(VirtperfError):
+class FormatError(RawperfError):
     """A raw file does not follow its format."""
 
 
-class RunError(VirtperfError):
+class RunError(RawperfError):
     """A run folder is incomplete or contradicts itself."""
 
 
-class StudyError(VirtperfError):
+class StudyError(RawperfError):
     """A hand-written file of a study is wrong (study.yaml, claims.yaml, a table)."""
 
 
-class ParameterError(VirtperfError):
+class ParameterError(RawperfError):
     """An unknown parameter, a wrong type or a value out of range."""
 
 
-class ModelError(VirtperfError):
+class ModelError(RawperfError):
     """A model can't be fitted to the data it was given."""

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from rawperf.core.errors import Report, VirtperfError, stop
+from rawperf.core.errors import RawperfError, Report, stop
 from rawperf.core.model import Flag, Keyed, Model, Texts, load_model
 from rawperf.core.tables import coded, combinations
 from rawperf.core.units import conversion_factor, rate_unit
@@ -215,7 +215,7 @@ def _converted(document: Document, metric: Metric, report: Report) -> Metric:
             factor = conversion_factor(
                 rate_unit(source.unit) if kind == "counter" else source.unit, metric.unit
             )
-        except VirtperfError as err:
+        except RawperfError as err:
             report(document.error(str(err), *where))
             continue
         for name in source.formats:

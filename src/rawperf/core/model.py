@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rawperf.core.errors import Report, VirtperfError, stop
+from rawperf.core.errors import RawperfError, Report, stop
 from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import Document, load_yaml
 
@@ -100,7 +100,7 @@ def load_model(
 
 def problems(
     err: ValidationError, model: type[BaseModel], document: Document, *at: str | int
-) -> Iterator[VirtperfError]:
+) -> Iterator[RawperfError]:
     """What pydantic found, one `StudyError` a place; `at` is the path of the part that was read as
     `model`.
     """

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import union_categoricals
 
 SIGNIFICANT_DIGITS = 7
 """Digits of exported numbers: fewer than where solvers and processors may differ, more than any
@@ -55,3 +56,27 @@ def coded(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
     return pd.Categorical.from_codes(
         places[codes] if len(places) else codes, pd.Index(list(distinct), dtype="str")
     )
+
+
+def plain_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table whose categories are texts."""
+    categories = frame.columns[[isinstance(kind, pd.CategoricalDtype) for kind in frame.dtypes]]
+    return frame.astype(dict.fromkeys(categories, "str"))
+
+
+def concat_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Tables one below the other; columns that are categories in all of them stay categories."""
+    coded_in_all = [
+        name
+        for name in frames[0].columns
+        if all(isinstance(frame[name].dtype, pd.CategoricalDtype) for frame in frames)
+    ]
+    if not coded_in_all:
+        return pd.concat([plain_texts(frame) for frame in frames], ignore_index=True)
+    columns = {
+        name: union_categoricals([frame[name] for frame in frames])
+        if name in coded_in_all
+        else np.concatenate([frame[name].to_numpy() for frame in frames])
+        for name in frames[0].columns
+    }
+    return pd.DataFrame(columns, copy=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 
 Dimension = tuple[int, int]
 """Powers of time and of information."""
@@ -39,6 +39,10 @@ _UNITS: dict[Dimension, dict[str, float]] = {
         "MB": 1000.0**2,
         "pages": 4096.0,
         "sectors": 512.0,
+        "bit": 0.125,
+        "kbit": 125.0,
+        "Mbit": 125.0e3,
+        "Gbit": 125.0e6,
     },
     (-1, 0): {"1/s": 1.0, "1/min": 1 / 60},
     (-1, 1): {
@@ -48,11 +52,12 @@ _UNITS: dict[Dimension, dict[str, float]] = {
         "GiB/s": 1024.0**3,
         "kB/s": 1000.0,
         "MB/s": 1000.0**2,
-        "bit/s": 1 / 8,
-        "Mbit/s": 1000.0**2 / 8,
-        "Gbit/s": 1000.0**3 / 8,
         "pages/s": 4096.0,
         "sectors/s": 512.0,
+        "bit/s": 0.125,
+        "kbit/s": 125.0,
+        "Mbit/s": 125.0e3,
+        "Gbit/s": 125.0e6,
     },
 }
 _KNOWN = {
@@ -68,14 +73,14 @@ def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
     """What a number in unit `source` is multiplied by to be in unit `target`; `per`: after division
     by such a unit.
 
-    ``"%"`` is a hundredth: 100 % of one processor is 1 in ``"processors"``. Raises `VirtperfError`
+    ``"%"`` is a hundredth: 100 % of one processor is 1 in ``"processors"``. Raises `RawperfError`
     for an unknown unit, and for two that measure different things.
     """
     divided = source if per == "1" else f"{source} per {per}"
     known = [_known(unit) for unit in (source, per, target)]
     for unit, found in zip((source, per, target), known, strict=True):
         if found is None:
-            raise VirtperfError(
+            raise RawperfError(
                 f"no conversion is known from {divided!r} to {target!r}",
                 found=f"the unknown unit {unit!r}",
                 expected=f"one of {', '.join(sorted(_KNOWN))}, or things counted, such as requests/s",
@@ -84,7 +89,7 @@ def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
     dimension = (dimension[0] - below[0], dimension[1] - below[1])
     if dimension != wanted:
         measures = _DIMENSIONS.get(dimension, "something else")
-        raise VirtperfError(
+        raise RawperfError(
             f"{divided!r} measures {measures}, {target!r} measures {_DIMENSIONS[wanted]}: no conversion exists"
         )
     return factor / divisor / base
@@ -100,11 +105,12 @@ def _known(unit: str) -> tuple[Dimension, float] | None:
 
 def rate_unit(unit: str) -> str:
     """The unit of a counter's growth per second: ``"KiB"`` gives ``"KiB/s"``; raises
-    `VirtperfError` without one.
+    `RawperfError` without one.
     """
     rate = _RATES.get(unit, f"{unit}/s")
     if rate not in _KNOWN:
-        raise VirtperfError(
-            f"a counter in {unit!r} has no rate", expected="count, s, B, KiB, MiB, pages or sectors"
+        raise RawperfError(
+            f"a counter in {unit!r} has no rate",
+            expected="count, s, B, KiB, MiB, pages, sectors or bit",
         )
     return rate

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from rawperf.core.declaration import Declaration
 from rawperf.core.errors import FormatError
@@ -16,12 +17,15 @@ from rawperf.core.errors import FormatError
 class Chunk:
     """Some rows of a table."""
 
-    cells: dict[str, list[Any]]  # by column: text, a number, or None where a row has none
-    lines: list[int]  # of each row, from 1
+    cells: dict[
+        str, Any
+    ]  # by column a list of texts, numbers, or None where a row has none; or an Arrow array of texts
+    lines: Sequence[int] | np.ndarray  # of each row, from 1
     own: dict[str, list[int]] = field(
         default_factory=dict
     )  # by column, where its cells stand on other lines
     above: list[str | None] | None = None  # for each row, the time that a line above it gives
+    whose: list[str | None] | None = None  # for each row, the entity that a line above it names
     kinds: list[int] | None = (
         None  # in which way each row is written: samples are numbered within each
     )
@@ -29,18 +33,23 @@ class Chunk:
         str, ...
     ] = ()  # what stands in the rows, for messages, where that is more than the cells
 
-    def column(self, name: str) -> list[Any]:
+    def column(self, name: str) -> Any:
         """The cells of a column, None where the rows have none."""
-        return self.cells.get(name) or [None] * len(self.lines)
+        found = self.cells.get(name)
+        return [None] * len(self.lines) if found is None else found
 
-    def lines_of(self, name: str) -> list[int]:
+    def lines_of(self, name: str) -> Sequence[int] | np.ndarray:
         """The lines of the cells of a column."""
         return self.own.get(name, self.lines)
 
     def taken(self, places: np.ndarray) -> Chunk:
         """Some of the rows."""
 
-        def of(cells: list[Any]) -> list[Any]:
+        def of(cells: Any) -> Any:
+            if isinstance(cells, pa.Array):
+                return cells.take(pa.array(places))
+            if isinstance(cells, np.ndarray):
+                return cells[places]
             return [cells[place] for place in places]
 
         return Chunk(
@@ -48,6 +57,7 @@ class Chunk:
             of(self.lines),
             {name: of(lines) for name, lines in self.own.items()},
             None if self.above is None else of(self.above),
+            None if self.whose is None else of(self.whose),
             None if self.kinds is None else of(self.kinds),
         )
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from rawperf.core.declaration import Condition, Declaration, FieldRule, Part
 from rawperf.core.errors import FormatError
 from rawperf.core.near import did_you_mean
-from rawperf.core.patterns import first_group
+from rawperf.core.patterns import extracted, first_group, whole_lines
 from rawperf.declared.chunks import Chunk
 from rawperf.declared.intervals import Intervals
 from rawperf.declared.numbers import Numbers
@@ -67,15 +68,19 @@ class Collector:
         part = self.part
         self._keys |= dict.fromkeys(chunk.keys or chunk.cells)
         new = chunk.cells.keys() - self._seen
-        self._seen |= {name for name in new if any(cell is not None for cell in chunk.cells[name])}
+        self._seen |= {
+            name
+            for name in new
+            if isinstance(chunk.cells[name], pa.Array)
+            or any(cell is not None for cell in chunk.cells[name])
+        }
         keep = self._fits(chunk, part.where, True) & ~self._fits(chunk, part.unless, False)
         if not keep.all():
             chunk = chunk.taken(np.flatnonzero(keep))
-        if not chunk.lines:
+        if not len(chunk.lines):
             return
-        who = self._who(chunk)
-        entity = np.array([self._entities[name] for name in who], dtype=np.int64)
-        t = self._times(chunk, who)
+        entity = self._who(chunk)
+        t = self._times(chunk, entity)
         if part.names is not None and part.value is not None:
             self._named(chunk, entity, t, part.names, part.value)
             return
@@ -148,14 +153,14 @@ class Collector:
             *(name for rule in part.fields for name in rule.where),
         }
         if time is not None and time.field is not None and not time.optional:
-            words |= {time.field, *([time.plus] if time.plus else [])}
+            words |= {time.field, *filter(None, (time.plus, time.then))}
         return words | ({part.names} if part.names else set())
 
     def _fits(self, chunk: Chunk, condition: Condition, all_of: bool) -> np.ndarray:
         """Which rows fulfil all conditions, or any of them."""
         found = np.full(len(chunk.lines), all_of)
         for name, patterns in condition.items():
-            cells = chunk.column(name)
+            cells = _listed(chunk.column(name))
             matches = lru_cache(MOST_TEXTS)(
                 partial(_matches, patterns)
             )  # texts of one chunk often repeat
@@ -165,52 +170,80 @@ class Collector:
             found = found & fits if all_of else found | fits
         return found
 
-    def _who(self, chunk: Chunk) -> list[str]:
+    def _who(self, chunk: Chunk) -> np.ndarray:
+        """The code of each row's entity."""
         entity = self.part.entity
         columns = [chunk.column(name) for name in entity.name]
+        if len(columns) == 1 and isinstance(columns[0], pa.Array) and entity.file is None:
+            texts = columns[0].dictionary_encode()
+            codes = [self._entities[name] for name in texts.dictionary.to_pylist()]
+            return np.array(codes, dtype=np.int64)[texts.indices.to_numpy()]
+        owners = chunk.whose or [None] * len(chunk.lines)
+        if entity.line is not None:
+            columns = [owners, *columns]
         who = [" ".join(filter(None, map(_text, cells))) for cells in zip(*columns, strict=True)]
         who = who or [""] * len(chunk.lines)
-        if entity.file is None or all(who):
-            return who
-        if self._from_file is None:
+        if entity.line is not None and entity.file is None and not all(owners):
             raise FormatError(
-                "neither the file nor its name says what it is about",
+                f"no line above says which {entity.kind} it is about",
                 file=self._file,
-                line=chunk.lines[0],
-                expected=f"a name that matches {entity.file}",
-                remedy="rename the file.",
+                line=int(chunk.lines[owners.index(None)]),
+                expected=f"a line that is, as a whole, {entity.line}",
+                remedy="the beginning of the file may be missing.",
             )
-        return [name or self._from_file for name in who]
+        if entity.file is not None and not all(who):
+            if self._from_file is None:
+                raise FormatError(
+                    "neither the file nor its name says what it is about",
+                    file=self._file,
+                    line=int(chunk.lines[0]),
+                    expected=f"a name that matches {entity.file}",
+                    remedy="rename the file.",
+                )
+            who = [name or self._from_file for name in who]
+        return np.array([self._entities[name] for name in who], dtype=np.int64)
 
-    def _times(self, chunk: Chunk, who: Sequence[str]) -> np.ndarray:
+    def _times(self, chunk: Chunk, entity: np.ndarray) -> np.ndarray:
         time = self._time
         if time is None:
-            return np.full(len(who), np.nan)
+            return np.full(len(entity), np.nan)
         if time.field is None and time.line is None:
+            known = list(self._entities)
+            who = [known[code] for code in entity.tolist()]
             names: Sequence[Any] = (
-                chunk.column(self.part.names) if self.part.names else chunk.kinds or [""] * len(who)
+                _listed(chunk.column(self.part.names))
+                if self.part.names
+                else chunk.kinds or [""] * len(who)
             )
             return self._clock.counted(
                 [f"{name}\n{_text(other)}" for name, other in zip(who, names, strict=True)]
             )
         cells = (
-            (chunk.above or [None] * len(who)) if time.field is None else chunk.column(time.field)
+            (chunk.above or [None] * len(entity))
+            if time.field is None
+            else chunk.column(time.field)
         )
-        timed = any(cell not in (None, "") for cell in cells)
+        timed = isinstance(cells, pa.Array) and len(cells) > 0 and cells[0].as_py() != ""
+        timed = timed or any(cell not in (None, "") for cell in _listed(cells))
         self._timed = timed if self._timed is None else self._timed
         if time.optional and not (timed and self._timed):
             if timed != self._timed:
                 raise FormatError(
                     "times in a part of the file only",
                     file=self._file,
-                    line=chunk.lines[0],
+                    line=int(chunk.lines[0]),
                     remedy="split it there.",
                 )
-            return np.full(len(who), np.nan)
+            return np.full(len(entity), np.nan)
+        if time.then is not None:
+            both = zip(_listed(cells), _listed(chunk.column(time.then)), strict=True)
+            cells = [f"{_text(first)} {_text(second)}".strip() for first, second in both]
         plus = chunk.column(time.plus) if time.plus else None
         return self._clock.given(cells, plus, chunk.lines)
 
-    def _values(self, chunk: Chunk, rule: FieldRule) -> tuple[np.ndarray, Sequence[int]]:
+    def _values(
+        self, chunk: Chunk, rule: FieldRule
+    ) -> tuple[np.ndarray, Sequence[int] | np.ndarray]:
         """The numbers of a rule, NaN where there is none, and their lines."""
         lines = chunk.lines_of(rule.field)
         cells = chunk.column(rule.field)
@@ -221,9 +254,37 @@ class Collector:
             )
             fits &= ~np.isnan(needed) & (needed != 0)
         if not fits.all():
-            cells = [cell if fit else None for cell, fit in zip(cells, fits, strict=True)]
+            listed = _listed(cells)
+            cells = [cell if fit else None for cell, fit in zip(listed, fits, strict=True)]
+        if rule.within is not None:
+            cells = self._within(_listed(cells), lines, rule)
         values = self._numbers.of(cells, lines, rule.field, rule)
         return values if rule.per is None else self._rates(chunk, values, rule.per), lines
+
+    def _within(
+        self, cells: list[Any], lines: Sequence[int] | np.ndarray, rule: FieldRule
+    ) -> list[Any]:
+        """The parts of cells that are the number; raises `FormatError` at a cell without one."""
+        assert rule.within is not None
+        missing = {*self.declaration.missing, ""}
+        texts = [_text(cell).strip() for cell in cells]
+        there = [place for place, text in enumerate(texts) if text not in missing]
+        array = pa.array([texts[place] for place in there], pa.string())
+        fits = whole_lines(rule.within, array).to_numpy(zero_copy_only=False)
+        if not fits.all():
+            wrong = there[int(np.argmin(fits))]
+            raise FormatError(
+                f"{rule.field} has no number where the declaration says",
+                file=self._file,
+                line=int(lines[wrong]),
+                expected=f"a cell that is, as a whole, {rule.within}",
+                found=texts[wrong],
+                remedy="the line is damaged, or within in the declaration says another form.",
+            )
+        found: list[Any] = [None] * len(cells)
+        for place, text in zip(there, extracted(rule.within, array)["value"], strict=True):
+            found[place] = text
+        return found
 
     def _rates(self, chunk: Chunk, counts: np.ndarray, name: str) -> np.ndarray:
         """Counts by the length of each row's interval; raises `FormatError` at one that is not
@@ -238,7 +299,7 @@ class Collector:
             raise FormatError(
                 f"{name} is no length of an interval",
                 file=self._file,
-                line=lines[wrong[0]],
+                line=int(lines[wrong[0]]),
                 expected="seconds above 0",
                 found=_text(cells[wrong[0]]).strip() or "nothing",
                 remedy="the line is damaged; mend or remove it.",
@@ -251,9 +312,9 @@ class Collector:
         """Rows of a name and a number each."""
         lines = np.array(chunk.lines_of(value))
         codes, called = pd.factorize(
-            np.array([_text(cell) for cell in chunk.column(names)], dtype=object)
+            np.array([_text(cell) for cell in _listed(chunk.column(names))], dtype=object)
         )
-        cells = chunk.column(value)
+        cells = _listed(chunk.column(value))
         self._named_in_file |= dict.fromkeys(map(str, called))
         by_name = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
         for name, places in zip(map(str, called), by_name, strict=True):
@@ -263,6 +324,8 @@ class Collector:
             own = chunk.taken(places)
             fits = self._fits(own, rule.where, True) if rule else np.ones(len(places), dtype=bool)
             chosen = [cells[p] if fit else None for p, fit in zip(places, fits, strict=True)]
+            if rule is not None and rule.within is not None:
+                chosen = self._within(chosen, lines[places], rule)
             values = self._numbers.of(chosen, lines[places].tolist(), name, rule or self._any)
             self._keep(
                 entity[places],
@@ -273,24 +336,29 @@ class Collector:
             )
 
     def _keep(
-        self, entity: np.ndarray, name: str, t: np.ndarray, values: np.ndarray, lines: Sequence[int]
+        self,
+        entity: np.ndarray,
+        name: str,
+        t: np.ndarray,
+        values: np.ndarray,
+        lines: Sequence[int] | np.ndarray,
     ) -> None:
         there = ~np.isnan(values)
-        if there.any():
-            code = np.full(int(there.sum()), self._fields[name])
-            self.parts.append(
-                (
-                    entity[there],
-                    code,
-                    t[there],
-                    values[there],
-                    np.array(lines, dtype=np.int64)[there],
-                )
-            )
+        at = np.asarray(lines, dtype=np.int64)
+        if not there.all():
+            entity, t, values, at = (column[there] for column in (entity, t, values, at))
+        if len(values):
+            code = np.full(len(values), self._fields[name])
+            self.parts.append((entity, code, t, values, at))
 
 
 def _matches(patterns: tuple[str, ...], text: str) -> bool:
     return any(fnmatchcase(text, pattern) for pattern in patterns)
+
+
+def _listed(cells: Any) -> Any:
+    """Cells as a list."""
+    return cells.to_pylist() if isinstance(cells, pa.Array) else cells
 
 
 def _ones(fits: np.ndarray) -> np.ndarray:

@@ -3,129 +3,404 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from rawperf.core.declaration import Part
 from rawperf.core.near import did_you_mean
+from rawperf.core.patterns import extracted, groups_of, whole_lines
 from rawperf.declared.chunks import Chunk, Into
 
 ROWS = 20_000
-"""Rows of a chunk."""
+"""Rows of a chunk that is read cell by cell."""
 BLANKS = " "
-_WHOLE_LINE = re.compile(r"[^\n]*\n")
 
 
-def read_columns(texts: Iterable[str], into: Into) -> Iterator[None]:
+def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
     """Read the rows of a file with columns, given in pieces of whole lines; yields after every
     chunk.
+
+    A piece without quotes, comments and blank lines is parsed by Arrow, which is many times as
+    fast; every other one, and one that Arrow refuses, row by row, so that the faulty line is found.
 
     Raises `FormatError`: no heading, a column that is declared and not there, a row with more or
     fewer cells than the heading.
     """
-    declaration = into.declaration
-    delimiter = declaration.delimiter
     source = _Lines(texts, into)
-    rows = source.blank_separated() if delimiter == BLANKS else source.delimited()
-    names = list(declaration.columns)
-    start = 1
-    if not names:
-        start, names = next(rows, (1, []))
-        names = [name.strip() for name in names]
-    _check_names(names, start, into)
-    wanted = set(declaration.words) | {
-        rule.field for part in declaration.parts for rule in part.fields
-    }
-    others = any(part.others and part.names is None for part in declaration.parts)
-    places = [place for place, name in enumerate(names) if name and (others or name in wanted)]
-    lines: list[int] = []
-    cells: list[list[str]] = []
-
-    def flush() -> None:
-        columns = {names[place]: [row[place] for row in cells] for place in places}
-        for number in range(len(declaration.parts)):
-            into.sink(number, Chunk(dict(columns), list(lines)))
-        lines.clear()
-        cells.clear()
-
-    for line, row in rows:
-        if delimiter == BLANKS and len(row) > len(names):
-            row = [*row[: len(names) - 1], " ".join(row[len(names) - 1 :])]
-        if len(row) != len(names):
-            raise into.error(
-                "a row does not fit the heading",
-                line,
-                expected=f"{len(names)} cells: {' '.join(names)}",
-                found=f"{len(row)}: {delimiter.join(row)}",
-                remedy="the line is damaged; mend or remove it.",
-            )
-        lines.append(line)
-        cells.append(row)
-        if len(lines) == ROWS:
-            flush()
-            yield
-    if cells:
-        flush()
+    start, names = source.heading()
+    columns = _Columns(names, start, into)
+    info = {"lines before the heading": str(source.skipped)} if source.skipped else {}
+    for text in source.pieces():
+        table = columns.at_once(text) if source.is_plain(text) else None
+        if table is not None:
+            count = len(next(iter(table.values())))
+            columns.send(table, np.arange(source.number + 1, source.number + 1 + count))
+            source.number += count
+            yield info
+            continue
+        lines: list[int] = []
+        cells: list[list[str]] = []
+        for line, row in source.rows(text):
+            lines.append(line)
+            cells.append(columns.checked(row, line))
+            if len(lines) == ROWS:
+                columns.send_rows(cells, lines)
+                lines, cells = [], []
+                yield info
+        if cells:
+            columns.send_rows(cells, lines)
+        yield info
     if source.cut:
         into.said.append(
             f"{into.file} line {source.cut}: the last line has no line end, may be cut, and was left out"
         )
-    yield
+    yield info
+
+
+class _Columns:
+    """The columns of a file, and what becomes of its rows in each table."""
+
+    def __init__(self, names: list[str], start: int, into: Into) -> None:
+        self._into, self._parts = into, into.declaration.parts
+        repeat = next((part.repeat for part in self._parts if part.repeat is not None), None)
+        if repeat is not None and repeat not in names:
+            raise into.error(
+                f"there is no column {repeat!r}, from which on columns are repeated",
+                start,
+                found=", ".join(filter(None, names)),
+                remedy=did_you_mean(repeat, names),
+            )
+        self._front = len(names) if repeat is None else names.index(repeat)
+        self.names, self._group = names[: self._front], _unit(names[self._front :], repeat)
+        for part in self._parts:
+            own = self.names if part.repeat is None else [*self.names, *self._group]
+            _check_names(own, self._front, start, part, into)
+        self._melted = {
+            place: _melted(names, part, start, into)
+            for place, part in enumerate(self._parts)
+            if part.melt is not None
+        }
+        others = any(part.others and part.names is None for part in self._parts)
+        wanted = set(into.declaration.words)
+        self._wanted = {
+            place: name
+            for place, name in enumerate(self.names)
+            if name and (others or self._melted or name in wanted)
+        }
+
+    def at_once(self, text: str) -> dict[str, pa.Array] | None:
+        """The cells of whole lines by column; None where Arrow finds that a row does not fit."""
+        if self._group or len(self.names) < 2 or not self._wanted:
+            return None
+        keys = [str(place) for place in range(len(self.names))]  # names may be given twice
+        wanted = [str(place) for place in self._wanted]
+        data = pa.py_buffer(text.encode())
+        try:
+            table = arrow_csv.read_csv(
+                pa.BufferReader(data),
+                arrow_csv.ReadOptions(
+                    use_threads=False, block_size=len(data) + 1, column_names=keys
+                ),
+                arrow_csv.ParseOptions(
+                    delimiter=self._into.declaration.delimiter,
+                    quote_char=False,
+                    ignore_empty_lines=False,
+                ),
+                arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(wanted, pa.string()),
+                    include_columns=wanted,
+                    strings_can_be_null=False,
+                ),
+            )
+        except pa.ArrowInvalid:
+            return None
+        if table.num_rows != text.count("\n"):
+            return None
+        return {
+            self._wanted[int(key)]: column.combine_chunks()
+            for key, column in zip(wanted, table.columns, strict=True)
+        }
+
+    def checked(self, row: list[str], line: int) -> list[str]:
+        """A row that fits the heading; raises `FormatError` for one that does not."""
+        delimiter, width = self._into.declaration.delimiter, len(self.names)
+        group = len(self._group)
+        if delimiter == BLANKS and len(row) > width and not group:
+            row = [*row[: width - 1], " ".join(row[width - 1 :])]
+        behind = len(row) - width
+        if behind == 0 or (group and behind > 0 and behind % group == 0):
+            return row
+        more = f", then any number of times {group}: {' '.join(self._group)}" if group else ""
+        raise self._into.error(
+            "a row does not fit the heading",
+            line,
+            expected=f"{width} cells: {' '.join(self.names)}{more}",
+            found=f"{len(row)}: {delimiter.join(row)}",
+            remedy="the line is damaged; mend or remove it.",
+        )
+
+    def send_rows(self, rows: list[list[str]], lines: list[int]) -> None:
+        """Give rows to the tables, each in the form that the table declares."""
+        columns = {name: [row[place] for row in rows] for place, name in self._wanted.items()}
+        self.send(columns, lines)
+        if self._group:
+            self._send_groups(rows, lines)
+
+    def send(
+        self, columns: dict[str, list[str]] | dict[str, pa.Array], lines: list[int] | np.ndarray
+    ) -> None:
+        """Give columns to the tables that have no repeated groups."""
+        for number, part in enumerate(self._parts):
+            if number in self._melted:
+                if not self._melted[number]:
+                    continue
+                words = self._into.declaration.words_of(part)
+                wanted = {*words, *_sources(self._melted[number])}
+                listed = {n: _listed(column) for n, column in columns.items() if n in wanted}
+                self._into.sink(number, _melt(listed, list(lines), self._melted[number]))
+            elif part.repeat is None:
+                self._into.sink(number, Chunk(dict(columns), lines))
+
+    def _send_groups(self, rows: list[list[str]], lines: list[int]) -> None:
+        """Give each repeated group of a row as a row, with the cells before the first of them."""
+        width, size = self._front, len(self._group)
+        starts = [
+            (row, line, at)
+            for row, line in zip(rows, lines, strict=True)
+            for at in range(width, len(row), size)
+        ]
+        cells = {name: [row[p] for row, _, _ in starts] for p, name in enumerate(self.names)}
+        for place, name in enumerate(self._group):
+            cells[name] = [row[at + place] for row, _, at in starts]
+        for number, part in enumerate(self._parts):
+            if part.repeat is not None and starts:
+                self._into.sink(number, Chunk(dict(cells), [line for _, line, _ in starts]))
+
+
+Melted = list[tuple[dict[str, str], dict[str, str]]]
+"""For each row that a row gives: the texts of the groups, and by field the column's name."""
+
+
+def _melted(names: list[str], part: Part, line: int, into: Into) -> Melted:
+    """What an expression for names of columns says of them; raises `FormatError` where none fits
+    and a field is wanted, or two are the same.
+    """
+    pattern = part.melt
+    assert pattern is not None
+    array = pa.array(names, pa.string())
+    places = np.flatnonzero(whole_lines(pattern, array).to_numpy(zero_copy_only=False))
+    if not len(places):
+        if all(rule.optional for rule in part.fields):
+            return []
+        raise into.error(
+            "no column has a name of the declared form",
+            line,
+            expected=pattern,
+            found=", ".join(filter(None, names)),
+        )
+    groups = extracted(pattern, array.take(pa.array(places)))
+    field = groups.pop("field", None)
+    rows: dict[tuple[str, ...], tuple[dict[str, str], dict[str, str]]] = {}
+    for number, place in enumerate(places.tolist()):
+        texts = {name: column[number] for name, column in groups.items()}
+        called = field[number] if field is not None else "value"
+        _, columns = rows.setdefault(tuple(texts.values()), (texts, {}))
+        if called in columns:
+            raise into.error(
+                f"two columns are {called!r} of the same {' '.join(groups) or 'file'}",
+                line,
+                found=f"{columns[called]} and {names[place]}",
+                remedy="name what tells them apart by another group of melt.",
+            )
+        columns[called] = names[place]
+    return list(rows.values())
+
+
+def _sources(melted: Melted) -> set[str]:
+    return {name for _, called in melted for name in called.values()}
+
+
+def _melt(columns: dict[str, list[str]], lines: list[int], melted: Melted) -> Chunk:
+    """Rows of one entity each, made of rows that hold several, in the file's order."""
+    gone = _sources(melted)
+    count, each = len(lines), len(melted)
+    cells: dict[str, list[Any]] = {
+        name: [cell for cell in column for _ in range(each)]
+        for name, column in columns.items()
+        if name not in gone
+    }
+    for name in melted[0][0]:
+        cells[name] = [texts[name] for texts, _ in melted] * count
+    for field in dict.fromkeys(field for _, called in melted for field in called):
+        sources = [columns.get(called.get(field, "")) for _, called in melted]
+        cells[field] = [
+            None if source is None else source[row] for row in range(count) for source in sources
+        ]
+    return Chunk(cells, [line for line in lines for _ in range(each)])
 
 
 class _Lines:
     """The lines of a file that are rows, each record with the line that it begins on."""
 
     def __init__(self, texts: Iterable[str], into: Into) -> None:
-        self._texts, self._into = texts, into
+        self._texts, self._into = iter(texts), into
+        self.number = 0  # lines that were read
         self.cut = 0  # the line that has no line end
+        self.skipped = 0  # lines before the heading
         self._first = 0
+        self._heading = ""  # the line itself, where it may come again
 
-    def blank_separated(self) -> Iterator[tuple[int, list[str]]]:
-        for line in self._rows(quotes=False):
-            yield self._first, line.split()
-            self._first = 0
+    def pieces(self) -> Iterator[str]:
+        """What is left of the file; more is taken of it where a quoted cell goes on."""
+        yield from iter(lambda: next(self._texts, ""), "")
 
-    def delimited(self) -> Iterator[tuple[int, list[str]]]:
-        reader = csv.reader(self._rows(), delimiter=self._into.declaration.delimiter, strict=True)
+    def heading(self) -> tuple[int, list[str]]:
+        """The heading's line and names; raises `FormatError` where there is none."""
+        declaration = self._into.declaration
+        if declaration.columns:
+            return 1, list(declaration.columns)
+        if declaration.heading is not None:
+            self._skip(declaration.heading)
+        for text in self._texts:
+            rows = self.rows(text, one=True)
+            found = next(rows, None)
+            if found is not None:
+                self._first = 0
+                return self._named(*found)
+        return self._named(1, [])
+
+    def _named(self, line: int, cells: list[str]) -> tuple[int, list[str]]:
+        declaration, names = self._into.declaration, [cell.strip() for cell in cells]
+        if not any(names):
+            raise self._into.error("there is no heading", 1, expected="names of columns, then rows")
+        if declaration.first is not None:
+            left_out = declaration.delimiter == BLANKS and self._heading[:1] in (" ", "\t")
+            names = [declaration.first, *names[0 if left_out else 1 :]]
+        if declaration.heading is None:
+            self._heading = ""
+        return line, names
+
+    def _skip(self, pattern: str) -> None:
+        """Leave out the lines before the one that is the heading, as an expression says."""
+        for text in self._texts:
+            lines = text.split("\n")
+            found = np.flatnonzero(
+                whole_lines(
+                    pattern, pa.array([line.rstrip() for line in lines[:-1]], pa.string())
+                ).to_numpy(zero_copy_only=False)
+            )
+            if len(found):
+                self.number += int(found[0])
+                self.skipped = self.number
+                self._texts = chain(["\n".join(lines[int(found[0]) :])], self._texts)
+                return
+            self.number += len(lines) - 1
+        raise self._into.error(
+            "there is no heading",
+            max(self.number, 1),
+            expected=f"a line that is, as a whole, {pattern}",
+            remedy="the tool printed no table, or another version of it another heading.",
+        )
+
+    def is_plain(self, text: str) -> bool:
+        """Whether every line of a piece is a row without quotes."""
+        comment = self._into.declaration.comment
+        return (
+            self._into.declaration.delimiter != BLANKS
+            and not self._first
+            and text.endswith("\n")
+            and '"' not in text
+            and "\r" not in text
+            and "\n\n" not in text
+            and text[0] != "\n"
+            and (comment is None or (f"\n{comment}" not in text and not text.startswith(comment)))
+            and (not self._heading or self._heading not in text)
+        )
+
+    def rows(self, text: str, one: bool = False) -> Iterator[tuple[int, list[str]]]:
+        """The rows of a piece, and of those after it that a quoted cell reaches into; with `one`
+        the first, and what is behind it stays to be read.
+        """
+        blanks = self._into.declaration.delimiter == BLANKS
+        lines = self._rows(text, quotes=not blanks, one=one)
+        cells = (
+            (line.split() for line in lines)
+            if blanks
+            else csv.reader(lines, delimiter=self._into.declaration.delimiter, strict=True)
+        )
         try:
-            for row in reader:
+            for row in cells:
                 yield self._first, row
                 self._first = 0
         except csv.Error as err:
             problem, line = f"not a row of cells: {err}", max(self._first, 1)
             raise self._into.error(problem, line, remedy="a quote may be missing there.") from err
 
-    def _rows(self, quotes: bool = True) -> Iterator[str]:
+    def _rows(self, text: str, quotes: bool, one: bool) -> Iterator[str]:
         """Lines without comments and blank ones, which may stand within quotes."""
-        quoted, number, comment = False, 0, self._into.declaration.comment
-        for text in self._texts:
-            end = text.rfind("\n") + 1
-            for match in _WHOLE_LINE.finditer(text, 0, end):
-                line, number = match[0], number + 1
+        quoted, comment = False, self._into.declaration.comment
+        while text:
+            end, place = text.rfind("\n") + 1, 0
+            while place < end:
+                behind = text.index("\n", place) + 1
+                line, place, self.number = text[place:behind], behind, self.number + 1
                 if not quoted and (
-                    not line.strip() or (comment is not None and line.startswith(comment))
+                    not line.strip()
+                    or (comment is not None and line.startswith(comment))
+                    or (self._heading and line.rstrip() == self._heading)
                 ):
                     continue
                 quoted ^= quotes and line.count('"') % 2 == 1
-                self._first = self._first or number
+                self._first = self._first or self.number
+                if one and not quoted:  # what is behind the heading is read by itself
+                    self._heading = line.rstrip()
+                    self._texts = chain([text[place:]] if text[place:] else [], self._texts)
+                    yield line
+                    return
                 yield line
-            self.cut = number + 1 if text[end:].strip() else 0
+            self.cut = self.number + 1 if text[end:].strip() else 0
+            text = next(self._texts, "") if quoted else ""
 
 
-def _check_names(names: list[str], line: int, into: Into) -> None:
+def _unit(names: list[str], repeat: str | None) -> list[str]:
+    """The columns of a repeated group, which a heading may name once or several times."""
+    if repeat is None or names.count(repeat) < 2:
+        return names
+    size = names.index(repeat, 1)
+    unit = names[:size]
+    return unit if names == unit * (len(names) // size) else names
+
+
+def _check_names(names: list[str], front: int, line: int, part: Part, into: Into) -> None:
+    """Raise `FormatError` where a column that a table names is missing or ambiguous."""
     declaration = into.declaration
-    if not any(names):
-        raise into.error("there is no heading", 1, expected="names of columns, then rows")
-    twice = next((name for name, count in Counter(filter(None, names)).items() if count > 1), None)
-    if twice is not None:
-        raise into.error(f"two columns are called {twice!r}", line, remedy="rename one of them.")
-    optional = {rule.field for part in declaration.parts for rule in part.fields if rule.optional}
-    times = [part.time for part in declaration.parts if part.time is not None]
-    optional |= {time.field for time in times if time.field is not None and time.optional}
+    optional = {rule.field for rule in part.fields if rule.optional}
+    if part.time is not None and part.time.field is not None and part.time.optional:
+        optional.add(part.time.field)
+    made = set()
+    words = declaration.words_of(part)
+    if part.melt is not None:
+        made = {*groups_of(part.melt), "value"}
+        if "field" in made:
+            made |= {rule.field for rule in part.fields}
+    read = set(names) if part.others and part.names is None else set(words)
+    for group in (names[:front], names[front:]):
+        counts = Counter(filter(None, group))
+        twice = next((name for name, count in counts.items() if count > 1 and name in read), None)
+        if twice is not None:
+            raise into.error(
+                f"two columns are called {twice!r}", line, remedy="rename one of them."
+            )
     other = len(names) == 1 and {*names[0]} & {*",;\t|"}
-    for name in declaration.words:
-        if name not in names and name not in optional:
+    known = set(names)
+    for name in words:
+        if name not in known and name not in optional and name not in made:
             raise into.error(
                 f"there is no column {name!r}",
                 line,
@@ -134,3 +409,7 @@ def _check_names(names: list[str], line: int, into: Into) -> None:
                 if other
                 else did_you_mean(name, names),
             )
+
+
+def _listed(column: list[str] | pa.Array) -> list[str]:
+    return column.to_pylist() if isinstance(column, pa.Array) else column

@@ -182,8 +182,9 @@ class _Cells:
         self._begin()
 
     def _begin(self) -> None:
+        self._lines: list[int] = []
         self._chunk = Chunk(
-            {name: [] for name in self._paths}, [], {name: [] for name in self._paths}
+            {name: [] for name in self._paths}, self._lines, {name: [] for name in self._paths}
         )
         self._keys: dict[str, None] = {}
 
@@ -197,7 +198,7 @@ class _Cells:
         start = lines if isinstance(lines, int) else first_line(lines) or 1
         if self.count < 100:
             self._keys |= dict.fromkeys(_paths(row, "", 4))
-        self._chunk.lines.append(start)
+        self._lines.append(start)
         for name, steps in self._paths.items():
             cell, line = next(_at(row, lines, steps), (None, start))
             self._chunk.cells[name].append(None if isinstance(cell, dict | list) else _clean(cell))

@@ -18,20 +18,25 @@ _BLANK = re.compile(r"[ \t]+")
 
 _Pairs = dict[str, tuple[str, int]]
 """The values of a snapshot by their keys, each with its line."""
-_Stamp = tuple[str | None, int]
-"""The time above a snapshot, with its line."""
+_Stamp = tuple[str | None, str | None, int]
+"""The time and the entity above a snapshot, with the line of the last of them."""
 
 
 class _Text:
-    """The whole lines of a text, without blanks at their right end; which of them are times of what
-    is below them.
+    """The whole lines of a text, without blanks at their right end; which of them are times, or
+    names of entities, of what is below them.
     """
 
-    def __init__(self, text: str, into: Into, first: int = 0, before: str | None = None) -> None:
-        self.first, self._before = (
-            first,
-            before,
-        )  # lines of the file above, and the time that the last of them gives
+    def __init__(
+        self,
+        text: str,
+        into: Into,
+        first: int = 0,
+        before: str | None = None,
+        owner: str | None = None,
+    ) -> None:
+        # lines of the file above, and the time and the entity that the last of them give
+        self.first, self._before, self._owner = first, before, owner
         declaration, lines = into.declaration, [line.rstrip() for line in text.split("\n")]
         if lines.pop():
             number = first + len(lines) + 1
@@ -55,18 +60,20 @@ class _Text:
         self.used = np.array(
             [not line or _commented(line, declaration.comment) for line in lines], dtype=bool
         )
-        self.stamps: dict[int, str] = {}
-        stamps = {
-            part.time.line
-            for part in declaration.parts
-            if part.time is not None and part.time.line is not None
-        }
-        for pattern in sorted(stamps) if lines else ():
+        times = {part.time.line for part in declaration.parts if part.time is not None}
+        self.stamps = self._given(times, "time")
+        self.owners = self._given({part.entity.line for part in declaration.parts}, "name")
+
+    def _given(self, patterns: set[str | None], group: str) -> dict[int, str]:
+        """What a group of the expressions holds, by the place of the line."""
+        found: dict[int, str] = {}
+        for pattern in sorted(patterns - {None}, key=str) if self.lines else ():
+            assert pattern is not None
             places = self.matching(pattern)
-            texts = (
-                extracted(pattern, self.array.take(pa.array(places)))["time"] if len(places) else []
-            )
-            self.stamps |= dict(zip(places.tolist(), texts, strict=True))
+            if len(places):
+                texts = extracted(pattern, self.array.take(pa.array(places)))[group]
+                found |= dict(zip(places.tolist(), texts, strict=True))
+        return found
 
     def matching(self, pattern: str) -> np.ndarray:
         """Places of the lines that are, as a whole, what a pattern says; they are no more
@@ -78,15 +85,29 @@ class _Text:
 
     def above(self, places: np.ndarray) -> list[str | None] | None:
         """The time that a line above each of these lines gives."""
-        if not self.stamps and self._before is None:
-            return None
-        at = np.array(sorted(self.stamps), dtype=int)
-        before = np.searchsorted(at, places) - 1
-        return [self.stamps[int(at[place])] if place >= 0 else self._before for place in before]
+        return _nearest(self.stamps, self._before, places)
 
-    def last(self) -> str | None:
-        """The time that the last line with one gives."""
-        return self.stamps[max(self.stamps)] if self.stamps else self._before
+    def whose(self, places: np.ndarray) -> list[str | None] | None:
+        """The entity that a line above each of these lines names."""
+        return _nearest(self.owners, self._owner, places)
+
+    def last(self) -> tuple[str | None, str | None]:
+        """The time and the entity that the last lines with one give."""
+        return (
+            self.stamps[max(self.stamps)] if self.stamps else self._before,
+            self.owners[max(self.owners)] if self.owners else self._owner,
+        )
+
+
+def _nearest(
+    given: dict[int, str], before: str | None, places: np.ndarray
+) -> list[str | None] | None:
+    """What the nearest line above each place gives, `before` where none of the text does."""
+    if not given and before is None:
+        return None
+    at = np.array(sorted(given), dtype=int)
+    nearest = np.searchsorted(at, places) - 1
+    return [given[int(at[place])] if place >= 0 else before for place in nearest]
 
 
 def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
@@ -98,9 +119,9 @@ def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
     nothing tells.
     """
     declaration = into.declaration
-    first, stamp, others = 0, None, 0
+    first, stamp, owner, others = 0, None, None, 0
     for text in texts:
-        found = _Text(text, into, first, stamp)
+        found = _Text(text, into, first, stamp, owner)
         for number, part in enumerate(declaration.parts):
             chunk = _rows(found, part)
             if chunk is not None:
@@ -116,7 +137,8 @@ def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
                 found=found.lines[int(unknown[0])],
                 remedy="the file is damaged, or of another version of the tool.",
             )
-        first, stamp, others = first + len(found.lines), found.last(), others + len(unknown)
+        first, others = first + len(found.lines), others + len(unknown)
+        stamp, owner = found.last()
         yield {"other lines": str(others)} if others else {}
 
 
@@ -144,29 +166,32 @@ def _rows(found: _Text, part: Part) -> Chunk | None:
         columns,
         (lines + found.first + 1).tolist(),
         above=found.above(lines),
+        whose=found.whose(lines),
         kinds=kinds[order].tolist(),
     )
 
 
 def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
-    """Read the keys and values of a file: one row, or one below each line that gives a time.
+    """Read the keys and values of a file: one row, or one below each line that gives a time or
+    names an entity.
 
     After every piece of the file, which is whole lines, comes how many snapshots there were so far.
 
     Raises `FormatError`: a line without the separator, a key that is given twice.
     """
     pairs: _Pairs = {}
-    stamp: _Stamp = (None, 1)
+    stamp: _Stamp = (None, None, 1)
     ended: list[tuple[_Pairs, _Stamp]] = []
     first, count = 0, 1
     for text in texts:
         found = _Text(text, into, first)
         for number, line in enumerate(found.lines, start=first + 1):
-            if (place := number - 1 - first) in found.stamps:
-                if pairs or stamp[0] is not None:
+            place, (time, owner, _) = number - 1 - first, stamp
+            if place in found.stamps or place in found.owners:
+                if pairs or (place in found.stamps and time is not None):
                     ended.append((pairs, stamp))
                     pairs, count = {}, count + 1
-                stamp = (found.stamps[place], number)
+                stamp = (found.stamps.get(place, time), found.owners.get(place, owner), number)
             elif line and not _commented(line, into.declaration.comment):
                 key, value = _pair(line, number, into)
                 if key in pairs:
@@ -174,7 +199,8 @@ def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
                         f"{key!r} is given twice",
                         number,
                         found=line,
-                        remedy="keep one snapshot a file, or put a line with its time above each (time: {line: ...}).",
+                        remedy="keep one snapshot a file, put a line with its time above each "
+                        "(time: {line: ...}), or name the entity by a line (entity: {line: ...}).",
                     )
                 pairs[key] = (value, number)
         first += len(found.lines)
@@ -189,7 +215,12 @@ def _give(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
     one by one.
     """
     for _, alike in groupby(
-        snapshots, key=lambda snapshot: (tuple(snapshot[0]), snapshot[1][0] is None)
+        snapshots,
+        key=lambda snapshot: (
+            tuple(snapshot[0]),
+            snapshot[1][0] is None,
+            snapshot[1][1] is None,
+        ),
     ):
         together = list(alike)
         try:
@@ -206,13 +237,16 @@ def _send(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
     keys = snapshots[0][0]
     cells = {key: [pairs[key][0] for pairs, _ in snapshots] for key in keys}
     own = {key: [pairs[key][1] for pairs, _ in snapshots] for key in keys}
-    stamps = [stamp for _, (stamp, _) in snapshots]
+    stamps = [stamp for _, (stamp, _, _) in snapshots]
+    owners = [owner for _, (_, owner, _) in snapshots]
     begin = [
-        at if stamp is not None else min((number for _, number in pairs.values()), default=1)
-        for pairs, (stamp, at) in snapshots
+        at
+        if stamp is not None or owner is not None
+        else min((number for _, number in pairs.values()), default=1)
+        for pairs, (stamp, owner, at) in snapshots
     ]
     for place in range(len(into.declaration.parts) if keys else 0):
-        into.sink(place, Chunk(dict(cells), begin, own, stamps))
+        into.sink(place, Chunk(dict(cells), begin, own, stamps, owners))
 
 
 def _pair(line: str, number: int, into: Into) -> tuple[str, str]:

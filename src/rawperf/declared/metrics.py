@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rawperf import all_formats
 from rawperf.core.declaration import FieldRule, Part
-from rawperf.core.errors import Report, VirtperfError, stop
+from rawperf.core.errors import RawperfError, Report, stop
 from rawperf.core.metrics import Metric, MetricDictionary, Source
 from rawperf.core.near import did_you_mean
 from rawperf.core.units import conversion_factor, rate_unit
@@ -64,7 +64,7 @@ def extended(
                 elif rule.metric is not None:
                     try:
                         source = _source(form.name, part, rule, metrics[rule.metric])
-                    except VirtperfError as err:
+                    except RawperfError as err:
                         report(form.error(str(err), *at, "unit"))
                     else:
                         added.setdefault(rule.metric, []).append(source)

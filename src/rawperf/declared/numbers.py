@@ -34,7 +34,11 @@ class Numbers:
         self._decimal, self._thousands, self._file = decimal, thousands, file
 
     def of(
-        self, cells: Sequence[Any], lines: Sequence[int], name: str, rule: FieldRule | None = None
+        self,
+        cells: Any,
+        lines: Sequence[int] | np.ndarray,
+        name: str,
+        rule: FieldRule | None = None,
     ) -> np.ndarray:
         """Cells as float64, NaN where there is no value.
 
@@ -43,10 +47,13 @@ class Numbers:
         """
         printed = rule.printed if rule is not None else None
         plainly = printed is None and not self._thousands and self._decimal == "."
-        if plainly and len(cells) > MAX_PYTHON_NUMBERS and type(cells[0]) is str:
+        is_arrow = isinstance(cells, pa.Array)
+        if plainly and len(cells) > MAX_PYTHON_NUMBERS and (is_arrow or type(cells[0]) is str):
             plain = self._at_once(cells, lines, name)
             if plain is not None:
                 return plain
+        if is_arrow:
+            cells = cells.to_pylist()
         values = np.full(len(cells), np.nan)
         texts: list[str] = []
         places: list[int] = []
@@ -81,13 +88,21 @@ class Numbers:
         values[places] = found
         return values
 
-    def _at_once(self, cells: Sequence[Any], lines: Sequence[int], name: str) -> np.ndarray | None:
+    def _at_once(
+        self, cells: Any, lines: Sequence[int] | np.ndarray, name: str
+    ) -> np.ndarray | None:
         """The numbers of cells that are all text, or None where some are not."""
         try:
-            texts = pc.utf8_trim_whitespace(pa.array(cells, pa.string()))
+            array = cells if isinstance(cells, pa.Array) else pa.array(cells, pa.string())
+            texts = pc.utf8_trim_whitespace(array)
         except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
             return None
         there = ~pc.is_in(texts, self._words).to_numpy(zero_copy_only=False)
+        if there.all():
+            found, bad = numbers(texts)
+            if bad >= 0:
+                raise self._error(name, lines[bad], str(cells[bad]))
+            return found
         places = np.flatnonzero(there)
         found, bad = numbers(texts.filter(pa.array(there)))
         if bad >= 0:
@@ -121,7 +136,12 @@ class Numbers:
         return text
 
     def _without_units(
-        self, texts: list[str], rule: FieldRule, name: str, lines: Sequence[int], places: list[int]
+        self,
+        texts: list[str],
+        rule: FieldRule,
+        name: str,
+        lines: Sequence[int] | np.ndarray,
+        places: list[int],
     ) -> tuple[list[str], np.ndarray]:
         known = rule.printed_factors()
         bare, factors = [], []
@@ -154,7 +174,7 @@ class Numbers:
         return FormatError(
             f"{name} is not a number",
             file=self._file,
-            line=line,
+            line=int(line),
             expected=expected,
             found=found or "nothing",
             remedy="the file is damaged, or the declaration says too little: missing, decimal, thousands or printed.",

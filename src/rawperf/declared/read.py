@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO
@@ -16,6 +17,7 @@ from rawperf.core.declaration import Declaration, Part
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.model import load_model
 from rawperf.core.patterns import occurs
+from rawperf.core.tables import coded, plain_texts
 from rawperf.core.yamlio import Document
 from rawperf.declared.chunks import Chunk, Into
 from rawperf.declared.collect import Collector
@@ -26,10 +28,12 @@ from rawperf.declared.lines import read_lines, read_pairs
 from rawperf.packed import SUFFIXES
 from rawperf.pieces import Pieces, line_end, recoded, whole
 from rawperf.rows import Codes, Warnings, record_table
-from rawperf.text import decode, strings
+from rawperf.text import decode
 from rawperf.xml_stream import XmlPieces
 
 CERTAINTY = 0.95
+BLOCK_RECORDS = 250_000
+"""Records that a block of a long file has at least: what is done once a block costs little then."""
 PRESETS_FOLDER = Path(__file__).with_name("presets")
 FOLDER_VARIABLE = "VIRTPERF_FORMATS"
 """Names a folder whose ``*.yaml`` are declarations too."""
@@ -91,8 +95,13 @@ class DeclaredFormat(Streaming):
         return by_name and (not match.text or self.sniff(head) > 0)
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a file part by part, as `coded_blocks` does, with texts as texts."""
+        for block in self.coded_blocks(stream, file=file):
+            yield replace(block, records=plain_texts(block.records))
+
+    def coded_blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a file part by part where every row has a time; others, and JSON and YAML documents,
-        as a whole.
+        as a whole. Texts of the records are categories, which are faster to work with.
 
         Raises `FormatError`: a field that is declared and not in the file, a value that is no
         number, a time that is none, and what the file's kind refuses: see the modules of
@@ -173,12 +182,12 @@ class _Gathered:
         self._tables[place].add(chunk)
 
     def ready(self) -> bool:
-        """Whether there are records, all of which are told apart by their times and come as their
-        lines do.
+        """Whether there are many records, all of which are told apart by their times and come as
+        their lines do.
         """
         return (
             self._timed
-            and any(t.parts for t in self._tables)
+            and sum(len(part[0]) for t in self._tables for part in t.parts) >= BLOCK_RECORDS
             and all(t.clock != "none" for t in self._tables)
         )
 
@@ -212,12 +221,12 @@ class _Gathered:
         number = np.repeat(np.arange(len(used)), sizes)[order]
         entity, name, t, values, lines = (column[order] for column in columns)
         named = [(table.part.report, table.part.entity.kind) for table in used]
-        reports, kinds = (strings([pair[k] for pair in named], number) for k in (0, 1))
-        who, what = strings(list(self._entities), entity), strings(list(self._fields), name)
+        reports, kinds = (coded(number, [pair[k] for pair in named]) for k in (0, 1))
+        who, what = coded(entity, list(self._entities)), coded(name, list(self._fields))
         records = record_table(reports, kinds, who, what, t, values)
         same = np.array([named.index(pair) for pair in named], dtype=np.int64)[number]
         if _twice(np.isnan(t), same, entity, name):
-            records = _told_apart(records, lines, self.file)
+            records = _told_apart(plain_texts(records), lines, self.file)
         said = tuple(self.said)
         self.said.clear()
         for table in used:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from rawperf.core.declaration import Time
 from rawperf.core.errors import FormatError
@@ -49,9 +50,7 @@ class Clock:
                 else "absolute"
             )
 
-    def given(
-        self, cells: Sequence[Any], plus: Sequence[Any] | None, lines: Sequence[int]
-    ) -> np.ndarray:
+    def given(self, cells: Any, plus: Any, lines: Sequence[int] | np.ndarray) -> np.ndarray:
         """Seconds of times that the file holds, as texts or numbers; `plus` is added to each.
 
         Raises `FormatError` at a time that is missing or none of its format, or that no clock
@@ -62,7 +61,10 @@ class Clock:
         name = f"the time {time.field}" if time.field is not None else "the time"
         if time.format is not None:
             t = np.array(
-                [self._text(cell, name, line) for cell, line in zip(cells, lines, strict=True)],
+                [
+                    self._text(cell, name, line)
+                    for cell, line in zip(_texts(cells), lines, strict=True)
+                ],
                 dtype=float,
             )
         else:
@@ -116,10 +118,14 @@ class Clock:
         return FormatError(
             problem,
             file=self._file,
-            line=line,
+            line=int(line),
             found=None if found is None else str(found)[:80] or "nothing",
             remedy="the line is damaged, or time in the declaration says another format or unit.",
         )
+
+
+def _texts(cells: Any) -> Any:
+    return cells.to_pylist() if isinstance(cells, pa.Array) else cells
 
 
 @lru_cache(MOST_TEXTS)

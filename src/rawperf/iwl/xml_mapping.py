@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.units import conversion_factor
 from rawperf.core.yamlio import load_yaml
 
@@ -67,7 +67,7 @@ def _load_mapping(path: Path, _version: int) -> Mapping:
     def factor(where: tuple[str | int, ...], unit: str, to: str) -> float:
         try:
             return conversion_factor(unit, to)
-        except VirtperfError as err:
+        except RawperfError as err:
             raise document.error(str(err), *where) from err
 
     if "/" not in text(("snapshot",)):

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.units import conversion_factor
 from rawperf.core.yamlio import load_yaml
 
@@ -115,7 +115,7 @@ def _load(path: Path, _version: int) -> tuple[Layout, ...]:
         where = ("layouts", number)
         try:
             layouts.append(_layout(entry))
-        except (KeyError, TypeError, ValueError, AttributeError, re.error, VirtperfError) as err:
+        except (KeyError, TypeError, ValueError, AttributeError, re.error, RawperfError) as err:
             problem = f"not a layout: {err}{' is missing' if isinstance(err, KeyError) else ''}"
             raise document.error(
                 problem, *where, remedy="docs/formats/perfkit.md shows one."

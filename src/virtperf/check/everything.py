@@ -19,6 +19,7 @@ from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.measure.definition import FILE as MEASURE
 from virtperf.measure.plan import load_definition
+from virtperf.report.glossary import load_glossary
 from virtperf.report.synthesis.checks import check_synthesis
 from virtperf.report.synthesis.definition import FILE as SYNTHESIS
 from virtperf.report.synthesis.definition import load_file
@@ -44,6 +45,8 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
     if layout.readings.is_file():  # a repository need not have it while no claim names a word
         with problems.caught(layout.readings.parent):
             load_readings(layout.readings, report=problems.of(layout.readings.parent))
+    with problems.caught(layout.glossary.parent):
+        load_glossary(layout.glossary, problems.of(layout.glossary.parent))
     parameters = None
     with problems.caught(layout.root):
         parameters = load_parameters(layout.parameters, problems.of(layout.root))

@@ -106,9 +106,9 @@ def _write(raw: RawTables, file: str, output: str) -> None:
 
     count = 0
 
-    def counted() -> Iterator[pd.DataFrame]:
+    def counted(coded: bool = False) -> Iterator[pd.DataFrame]:
         nonlocal count
-        for table in raw.tables():
+        for table in raw.tables(coded):
             count += len(table)
             yield table
 
@@ -120,7 +120,7 @@ def _write(raw: RawTables, file: str, output: str) -> None:
         return
     with replaced_file(Path(output)) as out:
         if suffix == ".parquet":
-            TABLE.write_parts(counted(), out)
+            TABLE.write_parts(counted(coded=True), out)
         else:
             with io.TextIOWrapper(out, encoding="utf-8", newline="") as text:
                 if suffix == ".json":

@@ -77,6 +77,11 @@ class Layout:
         return self.root / "data" / "readings.yaml"
 
     @property
+    def glossary(self) -> Path:
+        """Words of the field, which pages explain."""
+        return self.root / "docs" / "glossary.yaml"
+
+    @property
     def parameters(self) -> Path:
         return self.root / "params.yaml"
 

@@ -215,6 +215,11 @@ def _array(column: pd.Series, kind: Kind) -> pa.Array:
         return pa.DictionaryArray.from_arrays(column.cat.codes.to_numpy().astype("int32"), texts)
     values = [level_text(v) for v in column.tolist()] if kind is Kind.LEVEL else column
     coded = _ARROW[kind] == _CODED
+    if coded and kind is not Kind.LEVEL:  # long columns of few texts: encode before converting
+        texts = pa.array(values, from_pandas=True)
+        texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+        if pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type):
+            return texts.dictionary_encode().cast(_CODED)
     found = pa.array(values, type=pa.string() if coded else _ARROW[kind], from_pandas=True)
     found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
     return found.dictionary_encode() if coded else found

@@ -33,12 +33,14 @@ POINTS = Table(
         "pieces_text": NUMBERS,
         "low_by": NAMES,
         "high_by": NAMES,
+        "low_text_by": NAMES,
+        "high_text_by": NAMES,
     },
     digits=7,
 )
 """One row a plotted point: the range that the claims and our assumptions allow (low, high), what
-the text alone allows (low_text, high_text), the claims that set low and high. Where nothing sets a
-limit it is infinite. `pieces` and
+the text alone allows (low_text, high_text), the claims that set each of the four ends. Where
+nothing sets a limit it is infinite. `pieces` and
 `pieces_text` are the same ranges where they have gaps: low1, high1, low2, high2, ... in ascending
 order, the union over all smallest ways to resolve contradictions."""
 

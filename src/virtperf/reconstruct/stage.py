@@ -83,6 +83,8 @@ def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:
                     "pieces_text": alone.union(quantity),
                     "low_by": low.held_by,
                     "high_by": high.held_by,
+                    "low_text_by": text_low.held_by,
+                    "high_text_by": text_high.held_by,
                 }
             )
     return POINTS.frame(rows)

@@ -39,8 +39,9 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     low, high: the limits, infinite where there is none, NaN where no stage has set them;
     `assumptions` False takes the text alone. low_text, high_text: without our assumptions. pieces,
     pieces_text: the same as lists low, high, low, high, ... of disjoint ranges. printed,
-    printed_half_width: the number that the paper prints, NaN where it prints none. low_by, high_by:
-    ids of the claims that set the limits. reference: whether the value is what it is by convention.
+    printed_half_width: the number that the paper prints, NaN where it prints none. low_by, high_by,
+    low_text_by, high_text_by: ids of the claims that set the limits. reference: whether the value is
+    what it is by convention.
     """
     figure = _figure(data, exhibit)
     known = data.points[data.points["exhibit"] == figure.id]
@@ -69,8 +70,12 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
             | {
                 "printed": value,
                 "printed_half_width": half_width,
-                "low_by": list(found.get("low_by", ())),
-                "high_by": list(found.get("high_by", ())),
+                **{
+                    end: list(found.get(end if assumptions else end.replace("_", "_text_"), ()))
+                    for end in ("low_by", "high_by")
+                },
+                "low_text_by": list(found.get("low_text_by", ())),
+                "high_text_by": list(found.get("high_text_by", ())),
                 "reference": (data.study.reference_for(quantity) or (None,))[0] == quantity,
                 "provenance": str(
                     Provenance.RECONSTRUCTED if math.isnan(value) else Provenance.PUBLISHED

@@ -36,10 +36,10 @@ APPENDIX = {
     "text": ("What the paper says elsewhere", ""),
     "contradictions": (
         "Contradictions",
-        "Statements that cannot all hold, found by computation. To go on, the reconstruction sets "
-        "aside a smallest set of statements without which the rest is consistent. Where there are "
-        "several such sets, ranges hold the values under each of them. A statement that is set "
-        "aside need not be the wrong one.",
+        "Claims that cannot all hold, found by computation. To go on, the reconstruction sets aside "
+        "as few sentences as possible, so that the rest is consistent. Where there are several ways "
+        "to do so, ranges hold the values under each of them. A claim that is set aside need not be "
+        "the wrong one.",
     ),
     "readings": (
         "Readings of words",

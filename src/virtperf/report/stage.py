@@ -8,6 +8,7 @@ from rawperf.core.files import json_text, write_atomically
 from virtperf.core.params import load_parameters, notebook_parameters
 from virtperf.core.paths import Layout
 from virtperf.report.data import load
+from virtperf.report.glossary import load_glossary
 from virtperf.report.html.execute import execute
 from virtperf.report.html.report import render
 from virtperf.report.html.site.build import build_study_pages
@@ -55,7 +56,15 @@ def make_report(
     executed = execute(layout.notebook(study_id), layout.executed(name), values.model_dump())
     progress("writing pages")
     title = f"{'Example runs: ' if examples else ''}{study.data['title']}"
-    render(executed, layout.report(name), title=title, notice=notice, prefix=prefix)
+    render(
+        executed,
+        layout.report(name),
+        title=title,
+        notice=notice,
+        prefix=prefix,
+        study=study,
+        glossary=load_glossary(layout.glossary),
+    )
     build_study_pages(layout, parameters, study_id, layout.root / "reports", prefix)
     if examples:
         return
@@ -70,4 +79,4 @@ def make_synthesis(layout: Layout, name: str = "synthesis") -> None:
     """Execute the notebook over all studies and render its page; raises as `make_report` does."""
     parameters = load_parameters(layout.parameters)
     executed = execute(layout.notebook(name), layout.executed(name), {"level": parameters.level})
-    render(executed, layout.report(name))
+    render(executed, layout.report(name), glossary=load_glossary(layout.glossary))

@@ -7,14 +7,15 @@ from __future__ import annotations
 import csv
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from virtperf.report import frames
 from virtperf.report.data import StudyData
 from virtperf.report.frames import allowed
-from virtperf.report.wording import number, plural, slug
+from virtperf.report.wording import NO_BREAK, joined, number, plural, slug
+from virtperf.study.claims import Claim
 from virtperf.study.printed import corrections
 from virtperf.study.quantities import Quantity
 
@@ -81,9 +82,44 @@ class MeanTrace:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """What sets one end of a range.
+
+    `claims`: ids of the paper's claims, `assumptions` of ours. `conventions`: in words, what of the
+    end is fixed by a convention of the study and not said by the text. All are empty where a natural
+    bound or the scale is the limit.
+    """
+
+    claims: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    conventions: tuple[str, ...]
+
+    @property
+    def whose(self) -> str:
+        """Whose limit it is, in words."""
+        named = [
+            words
+            for words, there in (
+                ("the text", self.claims),
+                ("an assumption of ours", self.assumptions),
+                ("a convention of ours", self.conventions),
+            )
+            if there
+        ]
+        return joined(named) if self.claims or self.assumptions else NO_CLAIM
+
+
+NO_CLAIM = "a natural bound, or the scale by convention"
+
+
+@dataclass(frozen=True)
 class Trace:
-    """Everything behind one plotted value; `key` names it for good, `allowed` is what the text
-    allows, in words.
+    """Everything behind one plotted value; `key` names it for good.
+
+    `low_text` to `high_text` is the range by the text alone, None for no limit, and `allowed_text`
+    the same in words with its gaps; `low`, `high` and `allowed` are what is plotted, with our
+    assumptions if these are on. `limits_text` and `limits` say what sets the lower and the upper end
+    of each.
     """
 
     key: str
@@ -96,14 +132,24 @@ class Trace:
     formula: str
     printed: float | None
     printed_by: tuple[str, ...]
+    low_text: float | None
+    high_text: float | None
+    allowed_text: str
+    limits_text: tuple[Limit, Limit]
     low: float | None
     high: float | None
     allowed: str
     low_by: tuple[str, ...]
     high_by: tuple[str, ...]
+    limits: tuple[Limit, Limit]
     means: tuple[MeanTrace, ...]
     runs: tuple[RunTrace, ...]
     excluded: tuple[tuple[str, str], ...]
+
+    @property
+    def assumed(self) -> bool:
+        """Whether our assumptions change what the text alone allows."""
+        return self.allowed != self.allowed_text
 
 
 def trace_key(study: str, exhibit: str, series: str, x: Any) -> str:
@@ -120,6 +166,7 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
         lineage[row["run_id"], row["quantity"]].append(
             {str(name): cell for name, cell in row.items()}
         )
+    claims = {c.id: c for c in data.claims or ()}
     refused = tuple(
         (str(q["run"]), f"{q['problem']} ({q['file']}, line {q['line']})")
         for q in data.index.get("quarantined", [])
@@ -131,6 +178,10 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
         for (series, x, quantity), row in zip(data.study.points(exhibit), rows, strict=True):
             used, unseen = _runs(data, quantity, lineage)
             means = [(kind, data.mean(quantity, kind)) for kind in frames.RUN_KINDS]
+            ends = {
+                name: limit(data, claims, row[name])
+                for name in ("low_by", "high_by", "low_text_by", "high_text_by")
+            }
             yield Trace(
                 key=trace_key(data.study.id, exhibit.id, series.label, x),
                 exhibit=exhibit.id,
@@ -142,11 +193,16 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
                 formula=formula(data, quantity),
                 printed=_finite(row["printed"]),
                 printed_by=_printed_by(data, quantity, row["printed"]),
+                low_text=_finite(row["low_text"]),
+                high_text=_finite(row["high_text"]),
+                allowed_text=allowed(row["pieces_text"]),
+                limits_text=(ends["low_text_by"], ends["high_text_by"]),
                 low=_finite(row["low"]),
                 high=_finite(row["high"]),
                 allowed=allowed(row["pieces"]),
                 low_by=tuple(row["low_by"]),
                 high_by=tuple(row["high_by"]),
+                limits=(ends["low_by"], ends["high_by"]),
                 means=tuple(
                     MeanTrace(
                         str(kind),
@@ -163,6 +219,47 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
                 runs=used,
                 excluded=unseen + refused,
             )
+
+
+def limit(data: StudyData, claims: Mapping[str, Claim], by: Sequence[str]) -> Limit:
+    """What the claims that set an end say of whose limit it is; one that is unknown counts as the
+    text's.
+    """
+    known = [claims[name] for name in by if name in claims]
+    return Limit(
+        claims=tuple(name for name in by if name not in claims or not claims[name].assumed),
+        assumptions=tuple(claim.id for claim in known if claim.assumed),
+        conventions=tuple(
+            dict.fromkeys(words for claim in known for words in _conventions(data, claim))
+        ),
+    )
+
+
+def _conventions(data: StudyData, claim: Claim) -> Iterator[str]:
+    """What a claim's limit owes to a convention: words that are read as numbers, and the smallest
+    difference that counts as an order, which says nothing of how large it is.
+    """
+    if claim.reading and not claim.assumed:
+        yield f"read as: {claim.reading}"
+    if not is_strict_order(claim):
+        return
+    names = dict.fromkeys(
+        part.terms[0][1].name for i in claim.instances for part in i.parts if part.terms
+    )
+    for kind in (data.study.quantities[name] for name in names):
+        if kind.resolution:
+            unit = "" if kind.unit in ("", "1") else f"{NO_BREAK}{kind.unit}"
+            yield (
+                f"larger or smaller means by at least {number(kind.resolution)}{unit}, "
+                "the resolution of the study"
+            )
+
+
+def is_strict_order(claim: Claim) -> bool:
+    """Whether a claim states an order without a number, of values that may not be equal."""
+    if claim.kind == "monotone":
+        return claim.direction in ("increasing", "decreasing")
+    return claim.kind in ("ordering", "argmax", "argmin") and bool(claim.strict)
 
 
 def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[str, ...]:
@@ -325,17 +422,31 @@ def table_text(trace: TableTrace, claims: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
+def _limit_lines(
+    ends: tuple[float | None, float | None],
+    limits: tuple[Limit, Limit],
+    claims: Mapping[str, str],
+) -> Iterator[str]:
+    for end, value, found in zip(("lower", "upper"), ends, limits, strict=True):
+        if value is None:
+            yield f"    no {end} limit"
+            continue
+        yield f"    {end} limit, by {found.whose}"
+        for name in (*found.claims, *found.assumptions):
+            yield f"      {name}: {claims[name]}" if name in claims else f"      {name}"
+        yield from (f"      convention: {words}" for words in found.conventions)
+
+
 def trace_text(trace: Trace, claims: dict[str, str]) -> str:
     """The trace in lines of plain text."""
     lines = [trace.key, f"  value    {trace.words}, in {trace.unit}", f"  formula  {trace.formula}"]
     if trace.printed is not None:
         lines.append(f"  printed  {number(trace.printed)}, by {', '.join(trace.printed_by)}")
-    lines.append(f"  allowed  {trace.allowed}")
-    for end, setters in (("lower", trace.low_by), ("upper", trace.high_by)):
-        lines += [
-            f"    {end} limit: {c}: {claims[c]}" if c in claims else f"    {end} limit: {c}"
-            for c in setters
-        ]
+    lines.append(f"  by the text alone  {trace.allowed_text}")
+    lines += _limit_lines((trace.low_text, trace.high_text), trace.limits_text, claims)
+    if trace.assumed:
+        lines.append(f"  with our assumptions  {trace.allowed}")
+        lines += _limit_lines((trace.low, trace.high), trace.limits, claims)
     for mean in trace.means:
         limits = (
             ""

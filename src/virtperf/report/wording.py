@@ -32,6 +32,9 @@ VERDICTS = {
     "no measurement": "not yet tested by measurement",
 }
 
+OF_MANY = {"holds here": "hold here", "does not hold here": "do not hold here"}
+"""Verdicts as they are said of several claims."""
+
 
 def short(value: float) -> str:
     """A number within a sentence."""

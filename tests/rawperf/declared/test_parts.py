@@ -6,6 +6,7 @@ import pytest
 
 from rawperf import Reading, pieces
 from rawperf.declared import delimited, documents, elements
+from rawperf.declared import read as declared_read
 from tests.rawperf.declared.declaring import declared
 from tests.rawperf.declared.test_damage import CASES
 from tests.rawperf.mutations import mutant
@@ -65,6 +66,7 @@ def test_parts_make_the_whole(case: str, monkeypatch: pytest.MonkeyPatch) -> Non
         whole, _ = outcome(form, damaged)
         with monkeypatch.context() as patch:
             patch.setattr(pieces, "PIECE", (45, 20)[number % 2])
+            patch.setattr(declared_read, "BLOCK_RECORDS", 1)
             found, blocks = outcome(form, damaged)
         most = max(most, blocks)
         assert isinstance(found, Reading) == isinstance(whole, Reading), (

@@ -17,10 +17,12 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from rawperf.core.errors import VirtperfError
 from tests.report.html.toy_notebook import diagram, figure, summary, table
+from virtperf.report.glossary import Glossary
 from virtperf.report.html import templating
 from virtperf.report.html.notebooks import records_of
 from virtperf.report.html.report import render, to_html
 from virtperf.report.records import MIME
+from virtperf.study.definition import load_study
 
 
 class Elements(HTMLParser):
@@ -105,7 +107,8 @@ def test_an_exhibit_keeps_its_anchor(elements: Elements) -> None:
 
 
 def test_the_contents_list_the_headings(page: str) -> None:
-    contents = page[page.index("vp-contents-wide") : page.index("</nav>")]
+    begin = page.index('<nav class="vp-contents')
+    contents = page[begin : page.index("</nav>", begin)]
     assert re.findall(r">([^<]+)</a>", contents[contents.index("<ol") :]) == [
         "Setup",
         "Results",
@@ -207,6 +210,33 @@ def test_markdown_brings_no_code_and_no_request(source: str, expected: str) -> N
 def test_a_page_without_heading_gets_its_title() -> None:
     page = to_html(new_notebook(cells=[new_markdown_cell("text")]), title="A <title>")
     assert "<h1>A &lt;title&gt;</h1>" in page and "<title>A &lt;title&gt;</title>" in page
+
+
+def test_a_report_has_the_navigation_of_the_site_and_of_its_study(
+    notebook: NotebookNode, root: Path
+) -> None:
+    study = load_study(root / "data" / "published" / "zvm-xen-2009")
+    links = Elements(to_html(notebook, study=study, name="zvm-xen-2009.html")).values("href")
+    assert set(templating.PAGES) <= set(links)
+    assert {
+        "claims-zvm-xen-2009.html",
+        "contradictions.html#zvm-xen-2009",
+        "trace-zvm-xen-2009.html",
+    } <= set(links)
+    alone = Elements(to_html(notebook, name="synthesis.html"))
+    assert alone.values("aria-current") == ["page"]
+    assert not [link for link in alone.values("href") if link.startswith("claims-")]
+
+
+def test_words_of_the_field_are_explained_on_the_page() -> None:
+    term = {"term": "IFL", "also": ["IFLs"], "says": "A processor for <Linux>."}
+    glossary = Glossary.model_validate({"groups": [{"title": "Words", "terms": [term]}]})
+    cells = [new_markdown_cell("A load of 8.8 IFLs."), new_code_cell("IFL = 1")]
+    page = to_html(new_notebook(cells=cells), glossary=glossary)
+    assert "1 word of the field on this page" in page and "A processor for &lt;Linux&gt;." in page
+    assert "glossary.html#term-ifl" in page
+    code_only = to_html(new_notebook(cells=cells[1:]), glossary=glossary)
+    assert "of the field" not in code_only
 
 
 def test_render_writes_the_page(tmp_path: Path, notebook: NotebookNode) -> None:

@@ -8,8 +8,16 @@ from pathlib import Path
 from tests.report import toy
 from tests.report.plain import links, plain
 from virtperf.report import data as files
-from virtperf.report.kinds.contradictions import of_the_paper, places, set_aside
+from virtperf.report.kinds.contradictions import (
+    depending,
+    entries,
+    of_the_paper,
+    places,
+    points_by_claim,
+    set_aside,
+)
 from virtperf.report.loaded import load_study
+from virtperf.report.records import Folded, Grid
 
 
 def build(root: Path, found: dict) -> Path:
@@ -67,5 +75,28 @@ def test_alternatives_stand_side_by_side_with_what_each_leaves(tmp_path: Path) -
 def test_no_contradiction_is_said_too(tmp_path: Path) -> None:
     root = build(tmp_path, {"dropped": [], "contradictions": []})
     assert "No two claims of the paper exclude each other." in plain(
+        load_study("toy", root).contradictions()
+    )
+
+
+def test_those_on_which_most_points_depend_come_first_and_trivia_are_folded(
+    tmp_path: Path,
+) -> None:
+    # busy sets ends of one bar's range and of another's; flat and best-at-8 of more points; gone of none
+    conflicts = ["gone", "lost"], ["busy"], ["best-at-8", "flat", "more-at-8"]
+    found = [{"conflicts": [list(c)], "always": [c[-1]], "choices": []} for c in conflicts]
+    root = build(tmp_path, {"dropped": [], "contradictions": found})
+    data = files.load("toy", root)
+    set_by = points_by_claim(data)
+    order = [entry["conflicts"][0][0] for entry in entries(data)]
+    assert order == ["best-at-8", "busy", "gone"]
+    assert [len(depending(entry, set_by)) for entry in entries(data)] == [4, 2, 0]
+    blocks = load_study("toy", root).contradictions().record.blocks
+    grids = [block for block in blocks if isinstance(block, Grid)]
+    (folded,) = [b for b in blocks if isinstance(b, Folded) and "no plotted point" in b.summary]
+    assert [grid.ids for grid in grids] == [("contradiction-1", "contradiction-2")]
+    assert folded.blocks[0].ids == ("contradiction-3",)
+    assert folded.summary == "1 contradiction on which no plotted point depends"
+    assert "2 plotted points depend on these claims: Figure 3." in plain(
         load_study("toy", root).contradictions()
     )

@@ -18,9 +18,8 @@ FILES = SEEDS | {
     "netstat": (b"\n" + netstat(1000, 5), netstat(61000, 6)),  # a rate needs two snapshots
     "ps": (SEEDS["ps"][0], SEEDS["ps"][0].replace(b"00:00:26", b"00:00:56")),
 }
-WITHOUT_METRIC = {
-    "perf-stat-intervals"
-}  # counts of intervals, which only their neighbours tell the length of
+# counts of intervals, which only their neighbours tell the length of; fields that have no metric
+WITHOUT_METRIC = {"kvm-stat", "numastat", "perf-stat-intervals", "turbostat"}
 
 # format, metric, value, file, what stands on the line
 PICKS = (
@@ -29,6 +28,19 @@ PICKS = (
     ("cgroup-memory", "group_page_faults", 10, "0.txt", "pgfault 97687"),
     ("cgroup-memory-1", "group_memory_file", 3015757824, "0.txt", "total_cache 3015757824"),
     ("cms-console", "cp_command_cpu", 12.34, "0.txt", "Ready; T=0.01/12.34 00:03:05"),
+    ("collectl", "context_switch_rate", 91, "0.txt", " 59 91 0 85 "),
+    ("diskstats", "disk_read_rate", 0, "0.txt", " vda 1499914 "),
+    ("docker-stats", "group_cpu", 0.125, "0.txt", "12.50%"),
+    ("docker-stats-json", "group_cpu", 0.125, "0.txt", '"CPUPerc":"12.50%"'),
+    ("dstat", "context_switch_rate", 70, "0.txt", ",46,70"),
+    ("esxtop", "guest_memory", 8192 * 1024**2, "0.txt", '"8192.00"'),
+    ("iperf3", "network_exchange_rate", 19485643437.190044 / 8, "0.txt", "19485643437.190044"),
+    ("k6", "page_element_throughput_total", 39.9, "0.txt", '"rate": 39.9'),
+    ("nmon", "context_switch_rate", 66, "0.txt", "PROC,T0003,1,0,66.0"),
+    ("podman-stats-json", "group_cpu", 0.0027, "0.txt", '"cpu_percent": "0.27%"'),
+    ("prometheus", "memory_free", 22324715520, "0.txt", "MemFree_bytes 2.232471552e+10"),
+    ("virsh-domstats", "guest_cpu", 0.01, "0.txt", "cpu.time=480000000"),
+    ("virt-top", "guest_memory", 1024**3, "0.txt", "host1,10:00:00,"),
     ("fio", "io_job_read_rate", 52251 * 1024, "0.txt", '"bw": 52251'),
     ("fio-minimal", "io_job_read_time", 55.50309e-6, "0.txt", "55.503090"),
     ("fio-text", "io_job_reads", 6500, "1.txt", "iops=6.5K"),

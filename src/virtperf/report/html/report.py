@@ -4,6 +4,7 @@ script to be read.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from rawperf.core.errors import VirtperfError
 from rawperf.core.files import write_atomically
+from virtperf.report.glossary import NO_WORDS, Glossary, Term
 from virtperf.report.html.markdown import Heading, Writer, pages_of
 from virtperf.report.html.notebooks import for_notebook_only, normalise, read_notebook, record_of
 from virtperf.report.html.record import Place, distinct, ids, record_html
@@ -35,6 +37,7 @@ from virtperf.report.html.templating import (
 )
 from virtperf.report.records import Record
 from virtperf.report.show import markdown_above
+from virtperf.study.definition import Study
 
 
 class _Exporter(HTMLExporter):
@@ -58,8 +61,8 @@ class _Exporter(HTMLExporter):
     ) -> Any:
         # HTMLExporter would parse the page and write it anew to add attributes that the template
         # has already.
-        html, resources = TemplateExporter.from_notebook_node(self, nb, resources, **settings)
-        return html, resources
+        body, resources = TemplateExporter.from_notebook_node(self, nb, resources, **settings)
+        return body, resources
 
 
 def render(
@@ -69,17 +72,29 @@ def render(
     title: str | None = None,
     notice: str = "",
     prefix: str = "",
+    study: Study | None = None,
+    glossary: Glossary = NO_WORDS,
 ) -> Path:
     """Render a notebook with its outputs; `out` is replaced only when the whole page has been made.
 
     `title` is that of the browser's window; without it the notebook's first heading. `notice`
-    stands above everything; `prefix` begins the names of pages about runs (`Place`). Raises
+    stands above everything; `prefix` begins the names of pages about runs (`Place`); of a `study`,
+    the page leads to its other pages. Words of the `glossary` that the page uses are explained at
+    its top. Raises
     `VirtperfError` where the notebook can't be read, a cell of it failed, or the page is too large
         for a browser.
     """
-    html = to_html(_read(executed_notebook), title=title, notice=notice, prefix=prefix)
-    refuse_large(html, executed_notebook.name)
-    write_atomically(out, html)
+    page = to_html(
+        _read(executed_notebook),
+        title=title,
+        notice=notice,
+        prefix=prefix,
+        study=study,
+        glossary=glossary,
+        name=out.name,
+    )
+    refuse_large(page, executed_notebook.name)
+    write_atomically(out, page)
     return out
 
 
@@ -89,12 +104,17 @@ def to_html(
     title: str | None = None,
     notice: str = "",
     prefix: str = "",
+    study: Study | None = None,
+    glossary: Glossary = NO_WORDS,
+    name: str = "",
 ) -> str:
-    """The page of a notebook; the same notebook gives the same text."""
+    """The page of a notebook; the same notebook gives the same text. `name` is its file's."""
     code, policy = with_policy("page.js")
     clean = normalise(notebook)
     resources = {
-        "page": build_page(clean, title, notice, prefix),
+        "page": build_page(clean, title, notice, prefix, glossary),
+        "study": study,
+        "name": name,
         "scripts": code,
         "policy": policy,
     }
@@ -155,10 +175,15 @@ class Page:
     headings: tuple[Heading, ...]
     parts: tuple[Part, ...]
     notice: str = ""
+    words: tuple[Term, ...] = ()
 
 
 def build_page(
-    notebook: NotebookNode, title: str | None, notice: str = "", prefix: str = ""
+    notebook: NotebookNode,
+    title: str | None,
+    notice: str = "",
+    prefix: str = "",
+    glossary: Glossary = NO_WORDS,
 ) -> Page:
     """The parts of a notebook's page; without a title, its first heading is the title."""
     cells = [
@@ -207,8 +232,29 @@ def build_page(
             quiet = []
     first = next((h.text for h in headings if h.level == 1), None)
     return Page(
-        title or first or "Report", first is not None, tuple(headings), tuple(parts), notice
+        title or first or "Report",
+        first is not None,
+        tuple(headings),
+        tuple(parts),
+        notice,
+        glossary.used_in(_visible(parts)),
     )
+
+
+_UNSEEN = re.compile(r"<svg.*?</svg>|<pre.*?</pre>|<[^>]*>", re.DOTALL)
+
+
+def _visible(parts: Sequence[Part]) -> str:
+    """The words of a page without markup, drawings and code."""
+    shown = (
+        body
+        for part in parts
+        for body in (
+            *(() if part.kind == "code" else (part.body,)),
+            *(output.body for output in part.outputs if output.kind == "html"),
+        )
+    )
+    return html.unescape(_UNSEEN.sub(" ", " ".join(shown)))
 
 
 def _prose(

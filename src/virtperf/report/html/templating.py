@@ -19,17 +19,19 @@ from markupsafe import Markup, escape
 from rawperf.core.errors import VirtperfError
 from virtperf.core.provenance import Provenance
 from virtperf.report import palette
-from virtperf.report.wording import VERDICTS, exhibit_name, plural, pretty, printable, slug
+from virtperf.report.wording import OF_MANY, VERDICTS, exhibit_name, plural, pretty, printable, slug
 
 TEMPLATES = Path(__file__).parent / "templates"
 LONGEST_WORD = 18
 LIMIT_BYTES = 2_000_000
 PAGES = {
     "index.html": "Studies",
+    "synthesis.html": "Answers",
     "claims.html": "Claims",
     "contradictions.html": "Contradictions",
     "quality.html": "Data quality",
     "methods.html": "Methods",
+    "glossary.html": "Glossary",
 }
 """The pages that the navigation of the site names."""
 
@@ -63,8 +65,10 @@ def equip(made: Environment) -> None:
     }
     made.globals |= {
         "VERDICTS": VERDICTS,
+        "OF_MANY": OF_MANY,
         "PROVENANCES": {str(p): p.words for p in Provenance},
         "palette": palette,
+        "PAGES": PAGES,
     }
 
 
@@ -116,7 +120,6 @@ def page(
     values |= {
         "scripts": code,
         "policy": policy,
-        "PAGES": PAGES,
         "name": name,
         "title": title,
         "wide": wide,

@@ -1,11 +1,11 @@
-"""Contradictions of a paper, one entry a cause: statements that exclude each other, and what has to be
-set aside so that the others can hold.
+"""Contradictions of a paper, one entry a cause: claims that exclude each other, and what has to be
+set aside so that the others can hold. Those come first on which most plotted points depend.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from virtperf.report.claim_words import implied, printed, quantities, relations, unit_of
@@ -26,17 +26,61 @@ from virtperf.report.wording import exhibit_name, interval, joined, plural
 from virtperf.study.claims import Claim
 
 RULE = (
-    "Of the paper's statements as few as possible are set aside; no weight decides between them. "
+    "Of the paper's sentences as few as possible are set aside; no weight decides between them. "
     "Where several ways set aside equally few, ranges hold the values under each of them."
 )
 WIDER = "There are more resolutions than are tried one by one: ranges may be wider than need be."
+Point = tuple[str, str, str]
+"""Exhibit, series and level of a plotted point."""
 MAX_POINTS = 3
 """How many points a way to resolve a contradiction names."""
+MAX_EXHIBITS = 4
+"""How many exhibits are named of those that depend on a contradiction."""
+
+
+ENDS = ("low_by", "high_by", "low_text_by", "high_text_by")
+"""Columns of `POINTS` with the claims that set an end of a plotted point's range."""
 
 
 def entries(data: StudyData) -> list[dict[str, Any]]:
-    """What `reconstruct.causes.contradictions_by_cause` found, one entry a cause."""
-    return list(data.contradictions.get("contradictions", ()))
+    """What `reconstruct.causes.contradictions_by_cause` found, one entry a cause.
+
+    Those on which no plotted point depends are last, those that need an assumption of ours before
+    them; else those are first on which most points depend.
+    """
+    set_by = points_by_claim(data)
+    own = [id(entry) for entry in of_the_paper(data)]
+
+    def rank(entry: dict[str, Any]) -> tuple[bool, bool, int]:
+        count = len(depending(entry, set_by))
+        return not count, id(entry) not in own, -count
+
+    return sorted(data.contradictions.get("contradictions", ()), key=rank)
+
+
+def points_by_claim(data: StudyData) -> dict[str, set[Point]]:
+    """For every claim, the plotted points of which it sets an end, with our assumptions or by the
+    text alone.
+    """
+    found: dict[str, set[Point]] = {}
+    for row in data.points.to_dict("records"):
+        for claim in {claim for column in ENDS for claim in row[column]}:
+            found.setdefault(claim, set()).add(
+                (str(row["exhibit"]), str(row["series"]), str(row["x"]))
+            )
+    return found
+
+
+def depending(entry: Mapping[str, Any], set_by: Mapping[str, set[Point]]) -> set[Point]:
+    """The plotted points on which a contradiction has an effect: those that differ between ways to
+    resolve it, and those with an end that one of its claims sets.
+    """
+    found: set[Point] = set()
+    for claim in {claim for conflict in entry["conflicts"] for claim in conflict}:
+        found |= set_by.get(claim, set())
+    for point in (p for options in entry["choices"] for o in options for p in o["points"]):
+        found.add((str(point["exhibit"]), str(point["series"]), str(point["x"])))
+    return found
 
 
 def set_aside(data: StudyData) -> set[str]:
@@ -45,13 +89,13 @@ def set_aside(data: StudyData) -> set[str]:
 
 
 def of_the_paper(data: StudyData) -> list[dict[str, Any]]:
-    """The entries in which statements of the paper exclude each other without an assumption of
+    """The entries in which claims of the paper exclude each other without an assumption of
     ours.
     """
     assumed = {c.id for c in data.claims or () if c.assumed}
     return [
         entry
-        for entry in entries(data)
+        for entry in data.contradictions.get("contradictions", ())
         if any(assumed.isdisjoint(conflict) for conflict in entry["conflicts"])
     ]
 
@@ -77,8 +121,8 @@ def linked(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:
 
 
 def record(context: Context) -> Record:
-    """Every contradiction: statements that exclude each other, what is set aside, what that leaves,
-    and what the errata say.
+    """Every contradiction: claims that exclude each other, what is set aside, what that leaves, and
+    what the errata say. Those on which no plotted point depends are folded.
     """
     data = context.data
     found = entries(data)
@@ -90,31 +134,62 @@ def record(context: Context) -> Record:
     own = len(of_the_paper(data))
     parts = [(own, "contradiction", "of the paper"), (len(found) - own, "assumption", "of ours")]
     lead = joined(f"{plural(n, word)} {whose}" for n, word, whose in parts if n)
-    excluded = " that its statements exclude" if len(found) > own else ""
+    excluded = " that its claims exclude" if len(found) > own else ""
+    set_by = points_by_claim(data)
+    points = [depending(entry, set_by) for entry in found]
     rows: list[tuple[Words, ...]] = []
     details: list[Block] = []
     for k, entry in enumerate(found, 1):
-        rows.append((str(k), _statements(data, entry, said), tuple(_ways(data, entry, said))))
+        excluding = (*_excluding(data, entry, said), *_effect(data, points[k - 1]))
+        rows.append((str(k), excluding, tuple(_ways(data, entry, said))))
         details += [Heading(text=f"Contradiction {k}"), *_groups(data, entry, said)]
-    grid = Grid(
-        label="Contradictions",
-        columns=("No.", "These cannot all hold", "What resolves it"),
-        rows=tuple(rows),
-        ids=tuple(f"contradiction-{k}" for k in range(1, len(found) + 1)),
-        stacks=True,
-    )
+    shown = sum(map(bool, points))  # `entries` has these first
+    without = len(found) - shown
+    minor = f"{plural(without, 'contradiction')} on which no plotted point depends"
     blocks: list[Block] = [
         Paragraph(words=f"{lead}{excluded}. {RULE}"),
         *((Paragraph(words=WIDER),) if data.contradictions.get("may_be_wider") else ()),
-        grid,
-        Folded(summary="All sets of statements, and the arithmetic", blocks=tuple(details)),
+        *((_grid("Contradictions", rows[:shown], 1),) if shown else ()),
+        *(
+            (Folded(summary=minor, blocks=(_grid(minor, rows[shown:], shown + 1),)),)
+            * bool(without)
+        ),
+        Folded(summary="All sets of claims, and the arithmetic", blocks=tuple(details)),
     ]
     members = dict.fromkeys(c for e in found for conflict in e["conflicts"] for c in conflict)
     return register(context, "contradictions", *blocks, claims=members)
 
 
-def _statements(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Words:
-    """The shortest set of statements that exclude each other, and what the errata say of them."""
+def _grid(label: str, rows: Sequence[tuple[Words, ...]], first: int) -> Grid:
+    return Grid(
+        label=label,
+        columns=("No.", "These cannot all hold", "What resolves it"),
+        rows=tuple(rows),
+        ids=tuple(f"contradiction-{k}" for k in range(first, first + len(rows))),
+        stacks=True,
+    )
+
+
+def _effect(data: StudyData, points: set[Point]) -> Iterator[Span]:
+    """How many plotted points of which exhibits depend on a contradiction."""
+    touched = {exhibit for exhibit, _, _ in points}
+    names = [exhibit_name(e.id, e.kind) for e in data.study.exhibits if e.id in touched]
+    if names:
+        more = f" and {plural(len(names) - MAX_EXHIBITS, 'exhibit')} more"
+        where = (
+            joined(names)
+            if len(names) <= MAX_EXHIBITS
+            else f"{', '.join(names[:MAX_EXHIBITS])}{more}"
+        )
+        depend = "depends" if len(points) == 1 else "depend"
+        yield Span(
+            text=f"{plural(len(points), 'plotted point')} {depend} on these claims: {where}.",
+            style="small",
+        )
+
+
+def _excluding(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Words:
+    """The shortest set of claims that exclude each other, and what the errata say of them."""
     words: list[str | Span] = []
     for claim in entry["conflicts"][0]:
         words += [" " if words else "", *linked(said.get(claim), claim)]

@@ -89,9 +89,10 @@ def _detectable(result: Mapping[str, object]) -> str:
 def _asked(claim: Claim) -> Words:
     words: list[str | Span] = [claim.says]
     if isinstance(claim, Hypothesis) and claim.origin is not None:
-        words.append(
-            Span(text=f"Asked again from {claim.origin.study}: “{claim.repeats}”", style="small")
-        )
+        # in our words, as the claim's own row has them: no quotation of the paper
+        asked = f"Asked again from {claim.origin.study}: {claim.repeats}"
+        link = f"claim:{claim.origin.study}/{claim.origin.claim}"
+        words.append(Span(text=asked, style="small", link=link))
     if claim.reading:
         words.append(Span(text=f"Read as: {claim.reading}", style="small"))
     return tuple(words)

@@ -21,21 +21,20 @@ from virtperf.report.kinds.contradictions import of_the_paper, places
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
-from virtperf.report.wording import exhibit_name, joined, plural, pretty, short
+from virtperf.report.wording import OF_MANY, exhibit_name, joined, plural, pretty, short
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Artifact, Finding
 
 VERDICT_WORDS = {
-    "contradicted": "In conflict with another statement of the paper",
-    "depends": "In conflict: the paper's other statements contradict each other about it",
+    "contradicted": "In conflict with another claim of the paper",
+    "depends": "In conflict: the paper's other claims contradict each other about it",
     "independent": "Said once",
-    "corroborated": "Follows from the paper's other statements, too",
+    "corroborated": "Follows from the paper's other claims, too",
 }
 """How sure a finding is, by the verdict on its claims; the first that one of them has counts for
 all.
 """
-_OF_MANY = {"holds here": "hold here", "does not hold here": "do not hold here"}
 MAX_HYPOTHESES = (
     8  # hypotheses that the head of a report answers; all of them stand in their own section
 )
@@ -104,18 +103,32 @@ def _headline_figure(data: StudyData) -> Exhibit | None:
     return next((e for e in data.study.exhibits if e.id == name), None)
 
 
+def finding_text(data: StudyData, finding: Finding) -> str:
+    """A finding with the printed numbers in it; raises `StudyError` as `record` does."""
+    return _filled(data, finding.says, {claim.id: claim for claim in data.claims or ()})
+
+
+def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
+    """How sure a finding is by the text: the verdict that counts for it, "" without one, and the
+    same in words.
+    """
+    known = {claim.id: claim for claim in data.claims or ()}
+    claims = [_known(known, name) for name in finding.claims]
+    from_text = {verdict_words(claim, data.result(claim.id))[0] for claim in claims}
+    sure = next((word for word in VERDICT_WORDS if word in from_text), "")
+    n_places = min(c.n_places for c in claims)
+    if sure == "independent" and n_places > 1:
+        return sure, f"Said in {n_places} places"
+    return sure, VERDICT_WORDS.get(sure, "Not judged yet")
+
+
 def _finding(
     data: StudyData, finding: Finding, known: dict[str, Claim], numbers: dict[str, list[int]]
 ) -> Words:
     """A finding with how sure it is and links to what it rests on."""
     claims = [_known(known, name) for name in finding.claims]
-    verdicts = [verdict_words(claim, data.result(claim.id)) for claim in claims]
-    from_text = {text for text, _ in verdicts}
-    sure = next((word for word in VERDICT_WORDS if word in from_text), "")
-    says = Span(text=_filled(data, finding.says, known), style="strong")
-    words, places_ = VERDICT_WORDS.get(sure, "Not judged yet"), min(c.n_places for c in claims)
-    if sure == "independent" and places_ > 1:
-        words = f"Said in {places_} places"
+    sure, words = certainty(data, finding)
+    says = Span(text=finding_text(data, finding), style="strong")
     parts: list[str | Span] = [says, f" {words}"]
     against = {
         n
@@ -129,13 +142,14 @@ def _finding(
             Span(text=f"contradiction {number}", link=f"#contradiction-{number}"),
         ]
     parts.append("). " if against else ". ")
-    measured = dict.fromkeys(word for _, word in verdicts if word != "no measurement")
+    verdicts = (verdict_words(claim, data.result(claim.id))[1] for claim in claims)
+    measured = dict.fromkeys(word for word in verdicts if word != "no measurement")
     if measured:
         source = "The published data" if data.study.artifact else "Measured runs"
         parts.append(f"{source}: {joined(measured)}. ")
-    parts.append("Rests on " if len(claims) == 1 else f"Rests on {len(claims)} statements: ")
+    parts.append("Rests on " if len(claims) == 1 else f"Rests on {len(claims)} claims: ")
     for k, claim in enumerate(claims):
-        words = "one statement" if len(claims) == 1 else str(k + 1)
+        words = "one claim" if len(claims) == 1 else str(k + 1)
         parts += [", " if k else "", Span(text=words, link=f"claim:{claim.id}")]
     return (*parts, ".")
 
@@ -157,8 +171,8 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
         kinds = joined(f"{len(by_word[word])} {word}" for word in words if word in by_word)
         parts: list[str | Span] = [Span(text=counted, style="strong")]
         if words == _ANSWERS[0][0]:
-            statements = plural(data.study.n_statements, "statement")
-            parts.append(f" ({kinds}), which are made of {statements} of the paper.")
+            sentences = plural(data.study.n_statements, "sentence")
+            parts.append(f" ({kinds}), which are made of {sentences} of the paper.")
         else:
             for place, (claim, _) in enumerate(claims):
                 says = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")
@@ -225,14 +239,14 @@ def _facts(context: Context) -> tuple[Fact, ...]:
         ),
         Fact(
             value=str(len(of_the_paper(data))),
-            label="contradictions among the paper's statements",
+            label="contradictions among the paper's claims",
             note=f"of {plural(len(data.paper_claims), 'claim')} {text['corroborated']} follow from "
             "others",
         ),
         Fact(
             value=str(runs),
             label=f"runs {data.study.artifact.words}" if data.study.artifact else "measured runs",
-            note=f"{plural(judged, 'statement')} tested by them"
+            note=f"{plural(judged, 'claim')} tested by them"
             if runs
             else "nothing here is tested by measurement",
         ),
@@ -259,7 +273,7 @@ def _facts_of_runs(context: Context) -> tuple[Fact, ...]:
     ]
     if words:
         said = joined(
-            f"{n} {word if n == 1 else _OF_MANY.get(word, word)}"
+            f"{n} {word if n == 1 else OF_MANY.get(word, word)}"
             for word, n in sorted(words.items())
         )
         facts.append(Fact(value=str(sum(words.values())), label="hypotheses", note=said))

@@ -53,7 +53,7 @@ class Row(Model):
 
     id: Id
     says: str = Field(min_length=1)  # the quantity in words
-    unit: str = RATIO  # or the unit that all its numbers have; "" for statements in words
+    unit: str = RATIO  # or the unit that all its numbers have; "" for claims in words
     shared: bool = (
         True  # whether the numbers are of the same quantity, so that they can agree or disagree
     )
@@ -158,11 +158,21 @@ class JointGrid(Model):
     memory: FactorAxis
 
 
+class Answer(Model):
+    """One line of the site's first page: what is compared with what, and the row whose values
+    answer.
+    """
+
+    says: str = Field(min_length=10)
+    row: str
+
+
 class SynthesisFile(Model):
     """All of `data/synthesis.yaml`."""
 
     title: str
     sentences: tuple[Sentence, ...] = Field(min_length=1)
+    answers: tuple[Answer, ...] = ()
     questions: tuple[Question, ...] = Field(min_length=1)
     curves: tuple[Curve, ...] = ()
     grids: tuple[JointGrid, ...] = ()
@@ -175,6 +185,12 @@ class SynthesisFile(Model):
         for name in (name for sentence in self.sentences for name in sentence.rests_on):
             if name not in ids:
                 raise ValueError(f"sentences: there is no row {name!r}")
+        rows = self.rows
+        for answer in self.answers:
+            if answer.row not in rows:
+                raise ValueError(f"answers: there is no row {answer.row!r}")
+            if rows[answer.row].unit != RATIO:
+                raise ValueError(f"answers: the numbers of row {answer.row!r} are no ratios")
         return self
 
     @property

@@ -23,7 +23,7 @@ from virtperf.report.wording import joined, plural, printable
 
 NO_NUMBER = "no number"
 KINDS_OF_WORDS = (
-    "Allows: the range of all values that agree with a paper's text. States: one statement of a paper, with the room "
+    "Allows: the range of all values that agree with a paper's text. States: one claim of a paper, with the room "
     "of its printed digits. Measured: mean and confidence interval of runs. Order only: the text says which is larger, "
     "and no more. Ratios: 1 is no change."
 )

@@ -41,7 +41,7 @@ _RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
 class Value:
     """One study's number for a quantity.
 
-    Its kind says what the pieces are: the range that a text "allows", the limits that one statement
+    Its kind says what the pieces are: the range that a text "allows", the limits that one claim
     "states", the interval of runs that "measured" it, or the 1 of a "reference".
     """
 
@@ -52,7 +52,7 @@ class Value:
     words: str  # the number in words, without its kind
     pieces: tuple[
         Piece, ...
-    ]  # in ascending order; infinite ends are open; none for a statement without a number
+    ]  # in ascending order; infinite ends are open; none for a claim without a number
     provenance: Provenance
     link: str  # to where the study shows it
     value: float = math.nan  # as measured

@@ -29,7 +29,8 @@ def pages(layout: Layout, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 def test_the_pages_of_the_navigation_and_of_the_study(pages: dict[str, str]) -> None:
     own = {f"{name}-toy.html" for name in ("claims", "quality", "trace")}
-    assert set(pages) == {*templating.PAGES, *own, "trace-toy.json"}
+    navigation = set(templating.PAGES) - {"synthesis.html"}  # written by a stage of its own
+    assert set(pages) == {*navigation, *own, "trace-toy.json"}
     assert json.loads(pages["trace-toy.json"])[0]["key"].startswith("toy/figure-2/")
 
 
@@ -61,7 +62,15 @@ def test_links_between_the_pages_lead_somewhere(pages: dict[str, str], layout: L
             elif not file and anchor:
                 assert anchor in page.ids, (name, link)
             elif file and not link.startswith(("data:", "../", "https:")):
-                assert file in parsed or file == "toy.html", (name, link)
+                assert file in parsed or file in ("toy.html", "synthesis.html"), (name, link)
+
+
+def test_every_page_of_a_study_leads_to_its_others_and_back(pages: dict[str, str]) -> None:
+    own = {"toy.html", "claims-toy.html", "contradictions.html#toy"}
+    own |= {"quality-toy.html", "trace-toy.html"}
+    for name in ("claims-toy.html", "quality-toy.html", "trace-toy.html", "contradictions.html"):
+        others = own - {name, f"{name}#toy"}
+        assert others <= set(Parsed(pages[name]).links), name
 
 
 def test_the_same_data_give_the_same_bytes(

@@ -38,7 +38,10 @@ def test_raw_files_of_measured_runs_are_linked(page: Parsed) -> None:
 
 def test_limits_name_their_claims(page: Parsed) -> None:
     assert "claims-toy.html#claim-flat" in page.links and "toy.html#claim-bends-down" in page.links
-    assert "natural bounds, or a scale set by convention" in page.text
+    assert "by a natural bound, or the scale by convention" in page.text
+    assert "By the text alone: 10 to 90. Lower limit, by a natural bound" in page.text
+    assert "With our assumptions: 45 to 60. Lower limit, by an assumption of ours: " in page.text
+    assert "No upper limit." in page.text
     assert f"{HOSTILE} gains 66 %" in page.text
 
 

@@ -10,10 +10,13 @@ from rawperf.core.files import json_text, write_atomically
 from rawperf.core.metrics import load_metrics
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
-from virtperf.report.html.notebooks import records_of
+from virtperf.report.glossary import load_glossary
 from virtperf.report.html.site import claims, overview, quality, trace
+from virtperf.report.html.site.front import front_page
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import refuse_large
+from virtperf.report.synthesis.definition import FILE as SYNTHESIS
+from virtperf.report.synthesis.definition import load_file
 from virtperf.report.trace import traces
 
 
@@ -24,7 +27,7 @@ def build_site(
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
     """Write the pages over all studies into the folder `out`: index, claims, contradictions, data
-    quality, methods.
+    quality, methods, glossary.
 
     Raises `VirtperfError` where a page would be too large for a browser, or a study's files can't
     be read.
@@ -33,20 +36,19 @@ def build_site(
     for study in layout.studies():
         progress(study)
         studies.append(StudyFacts(layout, parameters, study))
-    studies.sort(key=lambda facts: facts.data.study.kind == "measured")
     papers = [facts for facts in studies if facts.data.study.kind == "paper"]
-    # The head of the synthesis, where the repository has one that has been executed.
-    together = next(
-        (made for made in records_of(layout.executed("synthesis")) if made.id == "summary"), None
-    )
+    questions = layout.root / "data" / SYNTHESIS
+    synthesis = load_file(questions) if questions.is_file() else None
+    glossary = load_glossary(layout.glossary)
     pages = {
-        "index.html": overview.index_page(studies, together),
-        "claims.html": claims.overview_page(papers),
-        "contradictions.html": overview.contradictions_page(papers),
+        "index.html": front_page(studies, synthesis, parameters.level, glossary),
+        "claims.html": claims.overview_page(studies),
+        "contradictions.html": overview.contradictions_page(papers, glossary),
         "quality.html": quality.overview_page(studies),
         "methods.html": overview.methods_page(
             layout.root / "docs", load_metrics(layout.metrics).metrics
         ),
+        "glossary.html": overview.glossary_page(glossary),
     }
     return _write(pages, out)
 
@@ -60,15 +62,16 @@ def build_study_pages(
     Raises as `build_site` does.
     """
     facts = StudyFacts(layout, parameters, study, prefix)
+    glossary = load_glossary(layout.glossary)
     entries = list(traces(facts.data, assumptions=facts.context.assumptions))
     pages = {
         f"quality-{prefix}{study}.html": quality.study_page(facts),
-        f"trace-{prefix}{study}.html": trace.trace_page(facts, entries),
+        f"trace-{prefix}{study}.html": trace.trace_page(facts, entries, glossary),
     }
     if not prefix:
         pages[f"trace-{study}.json"] = json_text([asdict(entry) for entry in entries])
     if facts.data.study.kind == "paper" and not prefix:
-        pages[f"claims-{study}.html"] = claims.study_page(facts)
+        pages[f"claims-{study}.html"] = claims.study_page(facts, glossary)
     return _write(pages, out)
 
 

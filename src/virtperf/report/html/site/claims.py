@@ -16,11 +16,17 @@ import numpy as np
 import pandas as pd
 
 from virtperf.report.claim_words import Said, said
+from virtperf.report.glossary import NO_WORDS, Glossary
 from virtperf.report.html.record import address
-from virtperf.report.html.site.gather import MEASURED, StudyFacts
+from virtperf.report.html.site.gather import ANSWERED, MEASURED, StudyFacts, asked_again
 from virtperf.report.html.templating import page
 from virtperf.report.key_numbers import TEXT_VERDICTS
-from virtperf.report.kinds.contradictions import set_aside
+from virtperf.report.kinds.contradictions import (
+    depending,
+    entries,
+    points_by_claim,
+    set_aside,
+)
 from virtperf.report.records import Numbers
 from virtperf.report.wording import exhibit_name
 from virtperf.study.claims import Claim
@@ -46,22 +52,33 @@ class Row:
     seen: Mapping[str, str]
 
 
-def overview_page(studies: Sequence[StudyFacts]) -> str:
-    """How many claims each paper has by verdict, and those that contradict their paper however it
-    is read.
+def overview_page(every: Sequence[StudyFacts]) -> str:
+    """How many claims each paper has by verdict, also where measured studies ask them again, and
+    those that contradict their paper however it is read.
     """
-    found = [
-        (facts, [(claim, said(claim, facts.data)) for claim in sure(facts)]) for facts in studies
-    ]
+    studies = [facts for facts in every if facts.data.study.kind == "paper"]
+    found = []
+    for facts in studies:
+        claims = [(claim, said(claim, facts.data)) for claim in ordered(facts, sure(facts))]
+        matter = depended_on(facts)
+        found.append(
+            (
+                facts,
+                [pair for pair in claims if pair[0].id in matter],
+                [pair for pair in claims if pair[0].id not in matter],
+            )
+        )
     return page(
         "claims",
         "Claims",
         name="claims.html",
         studies=studies,
+        asked_again={facts.id: list(asked_again(facts.id, every)) for facts in studies},
+        answered=ANSWERED,
         by_text=TEXT_VERDICTS,
         by_runs=MEASURED,
         sure=found,
-        count=sum(len(claims) for _, claims in found),
+        count=sum(len(claims) + len(minor) for _, claims, minor in found),
     )
 
 
@@ -77,9 +94,46 @@ def sure(facts: StudyFacts) -> Iterator[Claim]:
             yield claim
 
 
-def study_page(facts: StudyFacts) -> str:
+def depended_on(facts: StudyFacts) -> set[str]:
+    """Claims of contradictions on which plotted points depend."""
+    set_by = points_by_claim(facts.data)
+    return {
+        claim
+        for entry in entries(facts.data)
+        if depending(entry, set_by)
+        for conflict in entry["conflicts"]
+        for claim in conflict
+    }
+
+
+def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
+    """Claims by what they change: those first that other claims or runs exclude, then those that
+    narrow the ranges of plotted points most; else in their order.
+    """
+    disputed = {
+        c for entry in entries(facts.data) for conflict in entry["conflicts"] for c in conflict
+    }
+    matter = depended_on(facts)
+    set_by = points_by_claim(facts.data)
+
+    def rank(claim: Claim) -> tuple[bool, bool, float, int]:
+        result = facts.data.result(claim.id)
+        against = claim.id in disputed or result.get("measured_verdict") == "refuted"
+        matters = claim.id in matter or claim.id in set_by
+        share = float(result.get("information") or 0.0)
+        return (
+            not (against and matters),
+            not matters,
+            -share if math.isfinite(share) else 0.0,
+            -len(set_by.get(claim.id, ())),
+        )
+
+    return sorted(claims, key=rank)
+
+
+def study_page(facts: StudyFacts, glossary: Glossary = NO_WORDS) -> str:
     """The claims of one paper; rows carry what filters look at in data attributes."""
-    rows = [_row(facts, claim) for claim in facts.data.paper_claims]
+    rows = [_row(facts, claim) for claim in ordered(facts, facts.data.paper_claims)]
     numbers = _numbers(facts, rows)
     return page(
         "study_claims",
@@ -88,6 +142,7 @@ def study_page(facts: StudyFacts) -> str:
         scripts=("claims.js",),
         wide=True,
         facts=facts,
+        words=glossary.used_in(" ".join(row.claim.says for row in rows)),
         rows=rows,
         measured=any(facts.measured[word] for word in MEASURED),
         filters=_filters(rows, facts),

@@ -1,29 +1,33 @@
-"""What the site says of each study: its data, its points, its exhibits, and the counts of its
-verdicts.
-"""
+"""What the site says of each study: its data, its points, and the counts of its verdicts."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.data import load
-from virtperf.report.html.notebooks import records_of
 from virtperf.report.html.record import Place
-from virtperf.report.key_numbers import MEASURED_VERDICTS, best_known, reach
+from virtperf.report.key_numbers import reach
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Record
+from virtperf.study.hypotheses import Hypothesis
 
-MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
+MEASURED = ("reproduced", "value agrees", "refuted", "value differs", "undecided")
+"""Verdicts by runs on claims of a paper."""
+ANSWERED = ("holds here", "does not hold here", "undecided")
+"""Verdicts on a hypothesis that runs have tested."""
 
 
 class StudyFacts:
     """One study as the site shows it; all that it has is read at once.
 
-    `text` and `measured` count claims of the paper by verdict, without our assumptions; `shown` are
-    the records of the executed notebook by id. With a `prefix` of file names they are the study with
-    something else shown, such as its example runs. Raises `VirtperfError` where a file can't be read,
-    or the notebook was executed by another version.
+    `text` and `measured` count claims of the paper by verdict, without our assumptions. With a
+    `prefix` of file names it is the study with something else shown, such as its example runs.
+    Raises `VirtperfError` where a file can't be read.
     """
 
     def __init__(
@@ -35,20 +39,6 @@ class StudyFacts:
         self.id, self.title = self.data.study.id, str(self.data.study.data["title"])
         self.reach = reach(self.data, assumptions=self.context.assumptions)
         self.text, self.measured = verdict_counts(self.data)
-        self.shown: dict[str, Record] = {}
-        for record in records_of(layout.executed(prefix + study)):
-            self.shown.setdefault(record.id, record)
-
-    @property
-    def headline_figure(self) -> Record | None:
-        """The exhibit that stands for the study: `headline_figure` of study.yaml, else the figure whose
-        points are known best.
-
-        Without a drawing of it the first exhibit that has one.
-        """
-        drawn = {name: record for name, record in self.shown.items() if record.drawing is not None}
-        named = self.data.study.headline_figure or best_known(self.data)
-        return drawn.get(named, next(iter(drawn.values()), None))
 
     @property
     def place(self) -> Place:
@@ -59,3 +49,25 @@ class StudyFacts:
     def record(self, kind: str) -> Record:
         """An exhibit that speaks of the whole study, such as ``quality``."""
         return kinds()[kind].record(self.context)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A measured study that asks claims of another one again, and how many have which verdict."""
+
+    study: str
+    verdicts: Mapping[str, int]
+
+
+def asked_again(study: str, studies: Sequence[StudyFacts]) -> Iterator[Asked]:
+    """The measured studies that ask claims of `study` again."""
+    for other in studies:
+        verdicts = Counter(
+            str(other.data.result(claim.id).get("measured_verdict") or "no measurement")
+            for claim in other.data.paper_claims
+            if isinstance(claim, Hypothesis)
+            and claim.origin is not None
+            and claim.origin.study == study
+        )
+        if verdicts:
+            yield Asked(other.id, verdicts)

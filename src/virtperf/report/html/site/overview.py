@@ -1,5 +1,5 @@
-"""Pages over all studies: the studies as cards, what papers say against themselves, how numbers are
-made.
+"""Pages over all studies: what papers say against themselves, how numbers are made, what words
+mean.
 """
 
 from __future__ import annotations
@@ -10,53 +10,15 @@ from pathlib import Path
 from markupsafe import Markup
 
 from rawperf.core.metrics import Metric
-from virtperf.core.provenance import Provenance
+from virtperf.report.glossary import NO_WORDS, Glossary
 from virtperf.report.html.markdown import Writer
-from virtperf.report.html.record import Place, distinct, record_html
-from virtperf.report.html.site.gather import MEASURED, StudyFacts
+from virtperf.report.html.record import distinct, record_html
+from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
-from virtperf.report.key_numbers import TEXT_VERDICTS
 from virtperf.report.kinds.contradictions import of_the_paper
-from virtperf.report.records import Record
-
-EXPLAINED = (Provenance.PUBLISHED, Provenance.RECONSTRUCTED, Provenance.MEASURED)
 
 
-def index_page(studies: Sequence[StudyFacts], together: Record | None = None) -> str:
-    """The page that a reviewer opens first; `together` is what all studies say, in one picture and
-    some sentences.
-    """
-    taken: set[str] = {together.id} if together is not None else set()
-    cards = []
-    for facts in studies:
-        headline_figure = facts.headline_figure
-        # Ids within a picture begin with the record's, and a page has an id once.
-        picture = (
-            "image" if headline_figure is not None and headline_figure.id in taken else "inline"
-        )
-        taken |= {headline_figure.id} if headline_figure is not None else set()
-        bibliography = facts.data.study.bibliography
-        origin = ", ".join(
-            str(bibliography[name]) for name in ("publisher", "published") if bibliography.get(name)
-        )
-        cards.append((facts, headline_figure, picture, origin or "Measured for this repository"))
-    return page(
-        "index",
-        "Studies",
-        name="index.html",
-        cards=cards,
-        provenances=EXPLAINED,
-        verdicts=(*TEXT_VERDICTS, *MEASURED),
-        by_text=TEXT_VERDICTS,
-        by_runs=MEASURED,
-        together=together,
-        together_html=record_html(together, place=Place(elsewhere=True))
-        if together is not None
-        else "",
-    )
-
-
-def contradictions_page(studies: Sequence[StudyFacts]) -> str:
+def contradictions_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_WORDS) -> str:
     """One section a study, with the smallest sets of claims that cannot all hold."""
     records = distinct(
         (facts.record("contradictions") for facts in studies), taken=[facts.id for facts in studies]
@@ -65,7 +27,20 @@ def contradictions_page(studies: Sequence[StudyFacts]) -> str:
         (facts, len(of_the_paper(facts.data)), record_html(record, place=facts.place))
         for facts, record in zip(studies, records, strict=True)
     ]
-    return page("contradictions", "Contradictions", name="contradictions.html", sections=sections)
+    named = {claim for record in records for claim in record.claims}
+    says = (c.says for facts in studies for c in facts.data.claims or () if c.id in named)
+    return page(
+        "contradictions",
+        "Contradictions",
+        name="contradictions.html",
+        words=glossary.used_in(" ".join(says)),
+        sections=sections,
+    )
+
+
+def glossary_page(glossary: Glossary) -> str:
+    """Words of the field, of verdicts and of provenance."""
+    return page("glossary", "Glossary", name="glossary.html", groups=glossary.groups)
 
 
 DOCUMENTS = (

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from virtperf.report.glossary import NO_WORDS, Glossary
 from virtperf.report.html.record import trace_place
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
@@ -19,7 +20,7 @@ MAX_LINKS, MIN_LINKS = (
 )  # runs that the page names behind all values together, and behind each of them at least
 
 
-def trace_page(facts: StudyFacts, found: Sequence[Trace]) -> str:
+def trace_page(facts: StudyFacts, found: Sequence[Trace], glossary: Glossary = NO_WORDS) -> str:
     """One section a figure with an entry for each plotted value, which carries its key; one section
     a printed table.
     """
@@ -39,6 +40,9 @@ def trace_page(facts: StudyFacts, found: Sequence[Trace]) -> str:
         "trace",
         f"Traces: {facts.title}",
         facts=facts,
+        words=glossary.used_in(
+            " ".join([*(title for _, title, _, _ in sections), *(t.words for t in found)])
+        ),
         measured=len(facts.data.observations),
         sections=sections,
         claims=claims,

@@ -1,0 +1,111 @@
+"""Words of the field, in `docs/glossary.yaml`: which of them a text uses, and links to them."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from pathlib import Path
+
+from markupsafe import Markup, escape
+from pydantic import Field, model_validator
+
+from rawperf.core.errors import Report, stop
+from rawperf.core.model import Model, load_model
+from virtperf.report.wording import printable, slug
+
+
+class Term(Model):
+    """A word with its explanation; `also` has other spellings by which a text is searched for it."""
+
+    term: str = Field(min_length=2)
+    also: tuple[str, ...] = ()
+    says: str = Field(min_length=10)
+
+    @property
+    def anchor(self) -> str:
+        """Where it stands on the glossary's page."""
+        return f"term-{slug(self.term)}"
+
+
+class TermGroup(Model):
+    """Terms under one heading."""
+
+    title: str
+    terms: tuple[Term, ...] = Field(min_length=1)
+
+
+class Glossary(Model):
+    """All of `docs/glossary.yaml`."""
+
+    groups: tuple[TermGroup, ...] = ()
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Glossary:
+        spelled = [s for g in self.groups for t in g.terms for s in (t.term, *t.also)]
+        if twice := [spelling for spelling in spelled if spelled.count(spelling) > 1]:
+            raise ValueError(f"{twice[0]!r} stands twice")
+        return self
+
+    @cached_property
+    def _spellings(self) -> dict[str, Term]:
+        return {
+            spelling: term
+            for group in self.groups
+            for term in group.terms
+            for spelling in (term.term, *term.also)
+        }
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str] | None:
+        """Any spelling as a whole word, the longest first; capitals count where a spelling has
+        some.
+        """
+        longest = sorted(self._spellings, key=lambda spelling: (-len(spelling), spelling))
+        if not longest:
+            return None
+        parts = (
+            re.escape(s) if s != s.lower() else f"[{s[0]}{s[0].upper()}]{re.escape(s[1:])}"
+            for s in longest
+        )
+        return re.compile(rf"(?<![\w-])(?:{'|'.join(parts)})(?![\w-])")
+
+    def _named(self, spelling: str) -> Term:
+        known = self._spellings
+        return known.get(spelling) or known[spelling[0].lower() + spelling[1:]]
+
+    def used_in(self, text: str) -> tuple[Term, ...]:
+        """The terms that a text uses, in the glossary's order."""
+        if self._pattern is None:
+            return ()
+        used = {self._named(found).term for found in self._pattern.findall(text)}
+        return tuple(term for group in self.groups for term in group.terms if term.term in used)
+
+    def linked(self, text: str, seen: set[str]) -> Markup:
+        """Escaped text in which the first use of each term leads to its explanation; `seen` are the
+        terms that the page has linked already, and gets those of this text.
+        """
+        if self._pattern is None:
+            return escape(printable(text))
+        made, end = [], 0
+        for found in self._pattern.finditer(text):
+            term = self._named(found[0])
+            if term.term in seen:
+                continue
+            seen.add(term.term)
+            link = Markup('<a class="vp-term" href="glossary.html#{}" title="{}">{}</a>')
+            made += [
+                escape(printable(text[end : found.start()])),
+                link.format(term.anchor, printable(term.says), found[0]),
+            ]
+            end = found.end()
+        return Markup("").join([*made, escape(printable(text[end:]))])
+
+
+NO_WORDS = Glossary()
+
+
+def load_glossary(path: Path, report: Report = stop) -> Glossary:
+    """Read the file; without one there are no terms. Raises `StudyError` with file, line and place
+    as `load_model` does.
+    """
+    return load_model(path, Glossary, report)[0] if path.is_file() else NO_WORDS

@@ -1,0 +1,191 @@
+"""The site's first page: the studies as a table, newest first, then the joint answers, each a line
+of one figure with its number.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from virtperf.report.glossary import NO_WORDS, Glossary
+from virtperf.report.html.site.gather import ANSWERED, MEASURED, Asked, StudyFacts, asked_again
+from virtperf.report.html.templating import page
+from virtperf.report.kinds.contradictions import of_the_paper
+from virtperf.report.kinds.summary import certainty, finding_text
+from virtperf.report.synthesis.definition import SynthesisFile
+from virtperf.report.synthesis.values import REFERENCE, Value, values
+from virtperf.report.wording import plural
+
+AXIS_END = 2.2
+"""The end of the figure's axis of ratios; what lies beyond is an arrow."""
+TICKS = (0.0, 0.5, 1.0, 1.5, 2.0)
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One study in the table.
+
+    `finding` is its first finding; without one, its first hypothesis that runs decide, with the
+    `verdict` and what was measured (`told`). `sure` says how sure that is, in words. `runs` counts
+    the runs that were measured for it.
+    """
+
+    facts: StudyFacts
+    year: str
+    systems: str
+    finding: str
+    verdict: str
+    told: str
+    sure: str
+    more: tuple[str, ...]
+    runs: int
+    asked: tuple[Asked, ...]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A value in the figure; places are percent of the axis.
+
+    `bars` are ranges (begin and width), `whisker` the interval of a measured mean, `dot` the mean.
+    `beyond`: the value goes on past the end of the axis.
+    """
+
+    value: Value
+    bars: tuple[tuple[float, float], ...]
+    whisker: tuple[float, float] | None
+    dot: float | None
+    beyond: bool
+
+    @property
+    def said(self) -> str:
+        """The number alone, for a column of numbers."""
+        return self.value.said.removeprefix("measured ").removeprefix("allows ")
+
+
+@dataclass(frozen=True)
+class AnswerLines:
+    """One answer: what is compared with what, the question's place on the page of all answers, the
+    values.
+    """
+
+    says: str
+    place: str
+    marks: tuple[Mark, ...]
+
+
+def front_page(
+    studies: Sequence[StudyFacts],
+    file: SynthesisFile | None = None,
+    level: float = 0.95,
+    glossary: Glossary = NO_WORDS,
+) -> str:
+    """The page that a reviewer opens first; `file` has the joint answers, where there are some.
+
+    Raises `StudyError` where a finding or an answer names what its study does not have.
+    """
+    lines = sorted(
+        (_line(facts, studies) for facts in studies), key=lambda line: (_last(line), line.facts.id)
+    )
+    linked: set[str] = set()
+    return page(
+        "index",
+        "Performance of virtualization: published, and measured again",
+        name="index.html",
+        wide=True,
+        lines=lines,
+        answers=list(_answers(studies, file, level)) if file is not None else [],
+        answered=ANSWERED,
+        judged=MEASURED,
+        ticks=[(f"{tick:g}", percent(tick)) for tick in TICKS],
+        one=percent(1),
+        level=level,
+        glossed=lambda text: glossary.linked(text, linked),
+    )
+
+
+def _last(line: Line) -> int:
+    """For sorting, the newest first."""
+    return -max(map(int, _YEAR.findall(line.year)), default=0)
+
+
+def _line(facts: StudyFacts, studies: Sequence[StudyFacts]) -> Line:
+    data, study = facts.data, facts.data.study
+    finding, verdict, told, sure = study.question or study.summary, "", "", ""
+    if study.findings:
+        finding = finding_text(data, study.findings[0])
+        sure = certainty(data, study.findings[0])[1]
+    elif study.kind == "measured":
+        for claim in data.paper_claims:
+            result = data.result(claim.id)
+            if result.get("measured_verdict") in ANSWERED[:2]:
+                finding, verdict = claim.says, str(result["measured_verdict"])
+                told = str(result.get("reason") or "").partition(";")[0]
+                break
+    runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
+    return Line(
+        facts=facts,
+        year=year_of(facts),
+        systems="; ".join(_YEAR.sub("", name).rstrip(" ,") for name in study.systems.values()),
+        finding=" ".join(finding.split()),
+        verdict=verdict,
+        told=told,
+        sure=sure,
+        more=tuple(_more(facts)),
+        runs=int(runs),
+        asked=tuple(asked_again(facts.id, studies)),
+    )
+
+
+def year_of(facts: StudyFacts) -> str:
+    """When a study was published or measured: ``2009``, ``2013 to 2019``; "" where nothing says
+    it.
+    """
+    study = facts.data.study
+    for text in (str(study.bibliography.get("published", "")), " ".join(study.systems.values())):
+        years = sorted(set(_YEAR.findall(text)))
+        if years:
+            return years[0] if len(years) == 1 else f"{years[0]} to {years[-1]}"
+    return ""
+
+
+def _more(facts: StudyFacts) -> Iterator[str]:
+    """How far a study's numbers are known, in counts."""
+    if facts.data.study.kind == "measured":
+        return
+    if facts.reach.points:
+        yield f"{facts.reach.within[0]} of {facts.reach.points} points within ±5 %"
+    if facts.data.contradictions:
+        yield plural(len(of_the_paper(facts.data)), "contradiction")
+
+
+def _answers(
+    studies: Sequence[StudyFacts], file: SynthesisFile, level: float
+) -> Iterator[AnswerLines]:
+    known = {facts.id: facts.data for facts in studies}
+    place = {row.id: question.id for question in file.questions for row in question.rows}
+    for answer in file.answers:
+        found = values(known, file.rows[answer.row], level)
+        if found:
+            yield AnswerLines(answer.says, place[answer.row], tuple(map(mark, found)))
+
+
+def percent(ratio: float) -> float:
+    """The place of a ratio on the axis, in percent of its length; its ends for what lies beyond."""
+    return round(100 * min(max(ratio, 0.0), AXIS_END) / AXIS_END, 2)
+
+
+def mark(value: Value) -> Mark:
+    """What is drawn of a value: nothing of one without limits."""
+    low, high = value.ends
+    beyond = high > AXIS_END
+    places = [(percent(a), percent(b)) for a, b in value.pieces]
+    if value.kind == "measured":
+        dot = percent(value.value) if value.value <= AXIS_END else None
+        return Mark(value, (), places[0], dot, beyond)
+    limited = low > 0 or math.isfinite(high)
+    drawn = limited and value.kind != REFERENCE
+    bars = tuple((a, round(max(b - a, 0.6), 2)) for a, b in places) if drawn else ()
+    return Mark(value, bars, None, None, beyond and bool(bars))

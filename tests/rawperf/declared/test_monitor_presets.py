@@ -1,0 +1,187 @@
+"""Presets for monitors of guests, containers and machines, and for load generators.
+
+Files of virsh, numastat, diskstats, collectl, dstat, nmon, the node exporter and iperf3 are the tools' own; those of
+virt-top, kvm_stat, esxtop, docker, podman, turbostat, k6 and wrk2 are written by hand in the form of their output
+(tests/rawperf/samples/README.md).
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from rawperf import sniff
+from rawperf.tidy import read
+from tests.rawperf.sample_files import SAMPLES, sample
+
+
+def of(name: str, **conditions: object):  # type: ignore[no-untyped-def]
+    """Rows of a file's tidy table that have these cells."""
+    table = read(SAMPLES / Path(name))
+    for column, cell in conditions.items():
+        table = table[table[column] == cell]
+    return table
+
+
+def test_virsh_domstats() -> None:
+    text = sample("libvirt/domstats.txt").decode()
+    blocks = re.split(r"(?m)^(\d{10})$", text)[1:]
+    times = [float(stamp) for stamp in blocks[::2]]
+    for domain in ("web-01", "db-01"):
+        used = [
+            int(re.search(rf"'{domain}'.*?cpu\.time=(\d+)", part, re.S)[1])  # type: ignore[index]
+            for part in blocks[1::2]
+        ]
+        found = of("libvirt/domstats.txt", entity=domain, field="cpu.time")
+        assert found["t"].tolist() == times
+        assert found["value"].tolist() == used
+        rates = [
+            (b - a) / 1e9 / (u - t)
+            for a, b, t, u in zip(used, used[1:], times, times[1:], strict=False)
+        ]
+        assert found["metric_value"].tolist()[1:] == pytest.approx(rates)
+        assert set(found["metric"]) == {"guest_cpu"}
+        (memory,) = set(
+            of("libvirt/domstats.txt", entity=domain, metric="guest_memory")["metric_value"]
+        )
+        assert memory == 131072 * 1024
+    assert set(of("libvirt/domstats.txt", entity_kind="vcpu")["entity"]) == {
+        "web-01 0",
+        "web-01 1",
+        "db-01 0",
+        "db-01 1",
+    }
+    assert len(of("libvirt/domstats.txt", entity="db-01 0", field="rd.bytes")) == 3
+
+
+def test_virt_top() -> None:
+    found = of("virt-top/virt-top.csv", report="domain", field="CPU (ns)")
+    assert list(found[["entity", "value", "line"]].itertuples(index=False, name=None)) == [
+        ("web-01", 1e9, 2),
+        ("db-01", 5e8, 2),
+        ("web-01", 1.2e9, 3),
+        ("db-01", 6e8, 3),
+        ("app-01", 1.2e9, 3),
+    ]
+    assert of("virt-top/virt-top.csv", report="host", field="%CPU")["value"].tolist() == [
+        12.5,
+        25.0,
+    ]
+    assert of("virt-top/virt-top.csv", entity="db-01", field="Block RDRQ")["value"].tolist() == [
+        8.0
+    ]
+
+
+def test_kvm_stat() -> None:
+    found = of("kvm_stat/kvm_stat.csv", field="kvm_exit")
+    assert found["value"].tolist() == [1519.0, 1612.0, 980.0]
+
+
+def test_esxtop() -> None:
+    rows = list(csv.reader(sample("esxtop/esxtop.csv").decode().splitlines()))
+    place = rows[0].index(r"\\esx1\Group Cpu(12:web01)\% Ready")
+    found = of("esxtop/esxtop.csv", entity="web01", field="% Ready")
+    assert found["value"].tolist() == [float(row[place]) for row in rows[1:]]
+    cpu = of("esxtop/esxtop.csv", entity="db 01 (test)", metric="guest_cpu")
+    assert cpu["metric_value"].tolist() == pytest.approx([0.12, 0.145])
+    memory = of("esxtop/esxtop.csv", entity="web01", metric="guest_memory")
+    assert set(memory["metric_value"]) == {4096.0 * 1024**2}
+    assert set(of("esxtop/esxtop.csv", report="physical cpu")["field"]) == {"% Util Time"}
+
+
+@pytest.mark.parametrize("name", ["docker/docker-stats.txt", "docker/docker-stats.json"])
+def test_docker_stats(name: str) -> None:
+    web = of(name, entity="db")
+    value = dict(zip(web["field"], web["value"], strict=True))
+    assert value["limit"] == pytest.approx(1.944 * 1024**3)
+    assert value["memory"] == pytest.approx(310.2 * 1024**2)
+    assert (value["written"], value["sent"]) == pytest.approx((1.07e9, 1.2e6))
+    assert of(name, entity="db", metric="group_cpu")["metric_value"].tolist() == [
+        pytest.approx(1.013)
+    ]
+
+
+def test_podman_stats() -> None:
+    found = of("podman/podman-stats.json", entity="web")
+    assert found[found["field"] == "memory"]["value"].tolist() == [5.902e6]
+    assert "read" not in set(found["field"])
+
+
+def test_prometheus() -> None:
+    found = of("prometheus/node-exporter.txt", field="node_cpu_seconds_total")
+    text = sample("prometheus/node-exporter.txt").decode()
+    printed = dict(re.findall(r"(?m)^node_cpu_seconds_total\{(.*)\} (\S+)$", text))
+    assert dict(zip(found["entity"], found["value"], strict=True)) == {
+        labels: float(value) for labels, value in printed.items()
+    }
+    total = re.search(r"(?m)^node_memory_MemTotal_bytes (\S+)$", text)
+    assert total is not None
+    memory = of("prometheus/node-exporter.txt", metric="memory_total")
+    assert memory["metric_value"].tolist() == [float(total[1])]
+
+
+def test_iperf3() -> None:
+    document = json.loads(sample("iperf3/iperf3.json"))
+    bits = document["end"]["sum_received"]["bits_per_second"]
+    total = of("iperf3/iperf3.json", metric="network_exchange_rate_total")
+    assert total["metric_value"].tolist() == [bits / 8]
+    rates = of("iperf3/iperf3.json", metric="network_exchange_rate")
+    assert rates["metric_value"].tolist() == [
+        each["sum"]["bits_per_second"] / 8 for each in document["intervals"]
+    ]
+
+
+def test_numastat_and_turbostat() -> None:
+    printed = dict(re.findall(r"(\w+) +(\d+)\n", sample("numastat/numastat.txt").decode()))
+    found = of("numastat/numastat.txt", entity="node0")
+    assert dict(zip(found["field"], found["value"], strict=True)) == {
+        key: float(value) for key, value in printed.items()
+    }
+    assert of("turbostat/turbostat-summary.txt", field="Avg_MHz")["value"].tolist() == [
+        120,
+        250,
+        75,
+    ]
+
+
+def test_diskstats() -> None:
+    lines = [line.split() for line in sample("proc/diskstats.txt").decode().splitlines()]
+    reads = [int(cells[3]) for cells in lines if len(cells) > 3 and cells[2] == "vda"]
+    found = of("proc/diskstats.txt", entity="vda", metric="disk_reads")
+    assert found["value"].tolist() == reads
+    assert found["metric_value"].tolist()[1:] == [
+        (b - a) / (u - t)
+        for a, b, t, u in zip(reads, reads[1:], found["t"], found["t"][1:], strict=False)
+    ]
+
+
+def test_collectl_dstat_and_nmon() -> None:
+    text = sample("collectl/collectl-P.txt").decode().splitlines()
+    start = next(k for k, line in enumerate(text) if line.startswith("#Date"))
+    place = text[start].split().index("[CPU]Ctx/sec")
+    switches = of("collectl/collectl-P.txt", metric="context_switch_rate")
+    assert switches["value"].tolist() == [float(line.split()[place]) for line in text[start + 1 :]]
+    assert switches["line"].tolist() == list(range(start + 2, len(text) + 1))
+    rows = list(csv.reader(sample("dstat/dstat.csv").decode().splitlines()))
+    place = rows[5].index("read")
+    assert of("dstat/dstat.csv", metric="disk_read_rate")["value"].tolist() == [
+        float(row[place]) for row in rows[6:]
+    ]
+    nmon = re.findall(r"(?m)^CPU002,T\d+,(\S+?),", sample("nmon/host1.nmon").decode())
+    found = of("nmon/host1.nmon", entity="002", field="user")
+    assert found["value"].tolist() == [float(user) for user in nmon]
+    assert (found["t"].diff().dropna() == 1).all()
+
+
+def test_k6_and_wrk2() -> None:
+    found = of("k6/summary.json")
+    metrics = dict(zip(found["metric"], found["metric_value"], strict=True))
+    assert metrics["page_element_response_time_p90"] == pytest.approx(0.0225)
+    assert metrics["page_element_throughput_total"] == 39.9
+    assert sniff(sample("wrk2/wrk2.txt")).name == "wrk"
+    p99 = of("wrk2/wrk2.txt", metric="page_element_response_time_p99")
+    assert p99["metric_value"].tolist() == [pytest.approx(2.61e-3)]

@@ -1,0 +1,74 @@
+"""Words of the field: found in texts, linked where they are met."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rawperf.core.errors import StudyError
+from tests.report.html.site.conftest import Parsed
+from virtperf.core.provenance import Provenance
+from virtperf.report.glossary import NO_WORDS, Glossary, load_glossary
+from virtperf.report.html.site.overview import glossary_page
+from virtperf.report.wording import VERDICTS, slug
+
+WORDS = Glossary.model_validate(
+    {
+        "groups": [
+            {
+                "title": "Words",
+                "terms": [
+                    {"term": "IFL", "also": ["IFLs"], "says": "A processor for Linux."},
+                    {"term": "think time", "says": "A pause between requests."},
+                    {"term": "time", "says": "What a clock shows <here>."},
+                ],
+            }
+        ]
+    }
+)
+
+
+def test_words_are_found_whole_and_the_longest_first() -> None:
+    used = WORDS.used_in("Think time of 8.8 IFLs; timely, lifl, TIME-out")
+    assert [term.term for term in used] == ["IFL", "think time"]
+    assert [term.term for term in WORDS.used_in("Time and ifl")] == ["time"]
+    assert NO_WORDS.used_in("IFL") == ()
+
+
+def test_the_first_use_on_a_page_is_linked_and_all_else_escaped() -> None:
+    seen: set[str] = set()
+    first = WORDS.linked("<b> an IFL and IFLs", seen)
+    assert first.count("<a ") == 1 and 'href="glossary.html#term-ifl"' in first
+    assert first.startswith("&lt;b&gt;") and seen == {"IFL"}
+    assert "<a " not in WORDS.linked("IFLs again", seen)
+    assert "What a clock shows &lt;here&gt;." in WORDS.linked("time", set())
+    assert NO_WORDS.linked("<b>", set()) == "&lt;b&gt;"
+
+
+def test_the_repositorys_words_are_read_and_stand_on_their_page(root: Path) -> None:
+    glossary = load_glossary(root / "docs" / "glossary.yaml")
+    page = Parsed(glossary_page(glossary))
+    terms = [term for group in glossary.groups for term in group.terms]
+    spellings = [s for term in terms for s in (term.term, *term.also)]
+    assert len(set(spellings)) == len(spellings) and len(set(page.ids)) == len(page.ids)
+    assert {term.anchor for term in terms} <= set(page.ids)
+    for word in ("T/V ratio", "ITR", "IFL", "overcommitment ratio", "DCSS", "VDISK"):
+        assert word in {term.term for term in terms}
+    assert {f"verdict-{slug(word)}" for word in VERDICTS} <= set(page.ids)
+    assert {f"provenance-{slug(kind)}" for kind in Provenance} <= set(page.ids)
+
+
+def test_a_spelling_belongs_to_one_word() -> None:
+    term = {"term": "time", "says": "What a clock shows."}
+    with pytest.raises(ValueError, match="'time' stands twice"):
+        Glossary.model_validate({"groups": [{"title": "Words", "terms": [term, term]}]})
+
+
+def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "glossary.yaml"
+    path.write_text("groups:\n  - title: Words\n    terms:\n      - {term: IFL, says: no}\n")
+    with pytest.raises(StudyError) as caught:
+        load_glossary(path)
+    assert caught.value.line == 4
+    assert load_glossary(tmp_path / "none.yaml") == NO_WORDS
