@@ -31,6 +31,7 @@ AT_LIMIT, OUTSIDE, FAR = "true, at the limit", "false, just outside", "false, fa
 
 TRUTHS: dict[str, tuple[list[float], list[float], list[float]]] = {
     "ratio": ([100, 120.87], [100, 120.99], [100, 130]),
+    "about": ([100, 126.3], [100, 126.5], [100, 150]),
     "percent": ([100, 169.83], [100, 170.0], [100, 190]),
     "level": ([102.51], [102.61], [130]),
     "difference": ([100, 122.72], [100, 122.85], [100, 140]),

@@ -203,3 +203,21 @@ def test_a_comparison_allows_what_the_rows_of_its_claim_allow(claim_id):
             assert inside == by_rows
         allowed.append(by_rows)
     assert 0 < sum(allowed) < len(allowed)
+
+
+def test_only_a_number_with_room_on_both_sides_has_the_tolerance():
+    _, claims = verdict_study()
+    samples = Samples(
+        {q: Replicates(np.full(3, 10.0 + 0.01 * k), ("",) * 3) for k, q in enumerate(named(claims))}
+    )
+    study, _ = verdict_study()
+    widened = {
+        claim.id for claim in claims if any(c.remark for c in comparisons(study, claim, samples)[0])
+    }
+    assert widened == {"ratio", "about", "percent", "level", "difference", "sum"}
+
+
+def named(claims):
+    """All quantities that claims name."""
+    parts = (part for claim in claims for one in claim.instances for part in one.parts)
+    return sorted({q for part in parts for _, q in part.terms})

@@ -35,10 +35,10 @@ def comparisons(study: Study, claim: Claim, samples: Samples) -> tuple[list[Comp
     """Those of a claim's comparisons whose conditions were all measured, and how many it makes.
 
     The ranges are those that the claim itself states: its `low` and `high`, its margin, or the
-    direction of its order. Only the limits of printed numbers (value and half width), of sums and
-    of plain equality are widened by `TOLERANCE`: a ratio or a level by a share of its limits, a
-    difference by that share of the mean size of its two sides, and none across the value that says
-    "no change". Limits that stand for a word, margins and orders are taken as they are.
+    direction of its order. Only limits on both sides of a printed number, of sums and of plain
+    equality are widened by `TOLERANCE`: a ratio or a level by a share of its limits, a difference
+    by that share of the mean size of its two sides, and none across the value that says "no
+    change". Limits of a word for a direction, margins and orders are taken as they are.
 
     Positive sides are compared by their ratio, on the log scale, orders too. A strict order asks
     for a difference of the quantity's resolution, and for any difference where the reference point
@@ -240,10 +240,16 @@ def _comparison(
 
 
 def _widened(claim: Claim) -> bool:
-    """Whether the limits are a printed number's, or a plain equality's, and not those of a word."""
+    """Whether the limits are room around a printed number ("1.18", "about 15"), or a plain
+    equality's, and not those of a direction.
+    """
     if claim.kind == "sum" or (claim.kind == "equivalence" and claim.margin == 0):
         return True
-    if claim.word or claim.value is None or claim.half_width is None:
+    if claim.value is None:
+        return False
+    if claim.word:
+        return -math.inf < claim.low < claim.value < claim.high < math.inf
+    if claim.half_width is None:
         return False
     printed = claim.value - claim.half_width, claim.value + claim.half_width
     return np.allclose((claim.low, claim.high), printed, rtol=1e-9, atol=1e-12)
