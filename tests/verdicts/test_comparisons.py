@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
-from virtperf.core.mean import over_runs
+from virtperf.core.contrasts import Replicates
 from virtperf.verdicts.comparisons import TOLERANCE, comparisons
 
 INF = math.inf
@@ -21,9 +22,7 @@ def compared(tiny):
     def build(body: str, seen: dict[str, float]):
         study, claims = tiny("claims:\n" + claim("one", body))
         means = {
-            study.quantity(text): over_runs(
-                [v, 1.01 * v, 0.99 * v], [1.0] * 3, [5.0] * 3, level=0.95
-            )
+            study.quantity(text): Replicates(np.array([v, 1.01 * v, 0.99 * v]), ("",) * 3)
             for text, v in seen.items()
         }
         return comparisons(study, claims["one"], means)

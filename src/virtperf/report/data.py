@@ -25,6 +25,7 @@ from virtperf.study.conditions import Means, means_by_quantity, rows_by_quantity
 from virtperf.study.definition import Study, load_study
 from virtperf.study.hypotheses import claims_of
 from virtperf.study.quantities import Quantity
+from virtperf.study.samples import Samples, samples_by_quantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,17 @@ class StudyData:
         return self._means.get(
             (quantity, str(provenance), scale or scale_of(self.study, quantity.name))
         )
+
+    def samples(self, provenance: Provenance) -> Samples:
+        """The runs of each quantity, measured or made up, and ratios between them."""
+        return self._samples[provenance]
+
+    @cached_property
+    def _samples(self) -> dict[Provenance, Samples]:
+        return {
+            kind: samples_by_quantity(self.study, self.observations, kind)
+            for kind in (Provenance.MEASURED, Provenance.EXAMPLE)
+        }
 
     @cached_property
     def observed(self) -> dict[Quantity, NDArray[np.intp]]:

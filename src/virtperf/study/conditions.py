@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from virtperf.core.contrasts import Replicates
 from virtperf.core.mean import Mean, over_runs, satterthwaite, student
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.stage_tables import MEANS
@@ -83,6 +86,12 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
         return Mean(
             row[value], row[se], row[df], row["low"], row["high"], level=level, n=1, method=method
         )
+    blocks = Replicates(
+        np.array([row[value] for row in known]), tuple(row["block"] for row in known)
+    )
+    if len(units := blocks.units) < len(known):  # runs of one block share what drifts
+        found = over_runs(units.tolist(), (), (), level=level)
+        return replace(found, n=len(known))
     return over_runs(
         *([row[name] for row in known] for name in (value, se, df)), level=level, method=method
     )

@@ -76,6 +76,7 @@ class Run(Model):
     provenance: Literal["measured", "example"]
     factors: dict[str, Level]
     replicate: Annotated[int, Strict(), Field(ge=1, le=10**6)]
+    block: Annotated[Level, AfterValidator(str)] = ""
     start: Annotated[datetime, BeforeValidator(local_time)]
     duration_s: Annotated[float, Strict(), Field(gt=0, le=LONGEST_S)]
     warmup_s: Seconds

@@ -1,0 +1,121 @@
+"""The runs of every quantity, and the ratios and differences between them: one interval for one
+question, in verdicts, tables of ratios and derived numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.contrasts import (
+    LinearRatio,
+    LogRatio,
+    PooledError,
+    Replicates,
+    linear_ratio,
+    log_ratio,
+    pooled_error,
+)
+from virtperf.core.provenance import Provenance
+from virtperf.study.conditions import rows_by_quantity
+from virtperf.study.definition import Study
+from virtperf.study.quantities import Quantity
+
+Terms = Mapping[Quantity, float]
+"""A sum of quantities, each with its coefficient."""
+
+
+class Samples(Mapping[Quantity, Replicates]):
+    """The runs of each quantity, in the unit in which runs observe it.
+
+    A ratio of two conditions of one quantity has an error that is pooled over all its conditions
+    that were run alike (`core.contrasts.pooled_error`), whoever asks for it.
+    """
+
+    def __init__(self, runs: Mapping[Quantity, Replicates]) -> None:
+        self._runs = dict(runs)
+        self._pools: dict[tuple[object, ...], PooledError | None] = {}
+
+    def __getitem__(self, quantity: Quantity) -> Replicates:
+        return self._runs[quantity]
+
+    def __iter__(self) -> Iterator[Quantity]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def log_ratio(self, over: Terms, under: Terms) -> LogRatio | None:
+        """``over / under`` on the log scale; None where a side has a value that is not positive, or
+        is a sum whose runs share no blocks.
+        """
+        a, b = self._side(over), self._side(under)
+        if a is None or b is None or min(a.values.min(), b.values.min()) <= 0:
+            return None
+        return log_ratio(a, b, self._pooled(over, under))
+
+    def linear_ratio(self, over: Terms, under: Terms) -> LinearRatio:
+        """``over / under``, or `over` where `under` is empty, by Student's t or Fieller's set."""
+        quantities = list(dict.fromkeys((*over, *under)))
+        above = [*(over.get(q, 0.0) for q in quantities), 0.0]
+        below = [*(under.get(q, 0.0) for q in quantities), 0.0 if under else 1.0]
+        return linear_ratio([self[q] for q in quantities], np.array(above), np.array(below))
+
+    def _side(self, terms: Terms) -> Replicates | None:
+        """A side of a ratio as a condition of its own: a sum has a value in each block that all its
+        quantities have.
+        """
+        found = [self[q].scaled(c) for q, c in terms.items()]
+        if len(found) == 1:
+            return found[0]
+        if not all(each.in_blocks for each in found):
+            return None
+        common = [b for b in found[0].by_block if all(b in each.by_block for each in found)]
+        if not common:
+            return None
+        sums = [sum(each.by_block[block] for each in found) for block in common]
+        return Replicates(np.array(sums), tuple(common))
+
+    def _pooled(self, over: Terms, under: Terms) -> PooledError | None:
+        if len(over) != 1 or len(under) != 1:
+            return None
+        of, to = next(iter(over)), next(iter(under))
+        if of.name != to.name or self[of].design != self[to].design:
+            return None
+        key = (of.name, self[of].design)
+        if key not in self._pools:
+            alike = [
+                runs
+                for q, runs in sorted(self._runs.items())
+                if q.name == of.name and runs.design == self[of].design
+            ]
+            self._pools[key] = pooled_error(alike)
+        return self._pools[key]
+
+
+def samples_by_quantity(
+    study: Study, observations: pd.DataFrame, provenance: Provenance
+) -> Samples:
+    """The runs that observed each quantity, in their own unit, with their blocks and days.
+
+    Of `observations`, the table `OBSERVATIONS`, those of runs of this `provenance` are read.
+    """
+    of_kind = observations["provenance"] == provenance.value
+    table = observations[of_kind & np.isfinite(observations["value"])]
+    columns = [table[name].tolist() for name in ("value", "block", "day", "run_id")]
+    places: dict[Quantity, list[int]] = {}
+    for place, quantity in rows_by_quantity(study, table):
+        places.setdefault(quantity, []).append(place)
+    return Samples(
+        {
+            quantity: Replicates(
+                np.array([columns[0][place] for place in found]),
+                tuple(columns[1][place] for place in found),
+                tuple(columns[2][place] for place in found),
+                tuple(columns[3][place] for place in found),
+            )
+            for quantity, found in places.items()
+        }
+    )
