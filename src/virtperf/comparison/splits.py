@@ -1,0 +1,152 @@
+"""A/A: how often equal runs would have been called different.
+
+Runs of one condition are split at random into two sides and compared as any two sides are. Whatever
+is called different is a false alarm, since both sides were run alike.
+
+Where conditions have one run in each block, no condition can be split within its blocks. There, the
+runs of a quantity are divided by the mean of their condition, and those of each block are split at
+random: the sides are compared within blocks, as two conditions of the study would be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from virtperf.comparison.judged import (
+    CALLED_DIFFERENT,
+    ComparedQuantity,
+    Pair,
+    RatioRow,
+    judged,
+)
+from virtperf.comparison.sides import Cell
+from virtperf.core.contrasts import Replicates
+
+SPLITS = 200
+MIN_RUNS = 4
+"""Runs of a condition that can be split: a side of one run has no interval."""
+
+
+@dataclass(frozen=True)
+class EqualSplits:
+    """How many of so many random splits had a row that was called different.
+
+    `design`: in words, how runs were split. `rows` of a split on average, of which `called_rows` of
+    all splits together were called different, and `intervals` as many as their own interval alone
+    would have been.
+    """
+
+    design: str
+    splits: int
+    called: int
+    rows: int
+    called_rows: int
+    outside: int
+
+    @property
+    def share(self) -> float:
+        return self.called / self.splits
+
+
+def equal_splits(
+    cells: Mapping[Cell, Replicates],
+    quantities: Mapping[str, ComparedQuantity],
+    *,
+    margin: float,
+    level: float,
+    splits: int,
+    seed: int,
+) -> list[EqualSplits]:
+    """Split the runs of conditions at random, as often as `splits` says.
+
+    Returns one result for halves of the runs of each condition, of those with at least `MIN_RUNS`,
+    and one for splits within blocks, where at least two blocks have two runs.
+    """
+    known = {cell: runs for cell, runs in cells.items() if cell[0] in quantities}
+    halves = {cell: runs for cell, runs in known.items() if runs.n >= MIN_RUNS}
+    within = _in_blocks(known)
+    designs: list[tuple[str, Callable[[np.random.Generator], list[Pair]]]] = []
+    if halves:
+        said = f"random halves of the runs of each of {len(halves)} conditions and quantities"
+        designs.append((said, lambda rng: _halves(halves, rng)))
+    if within:
+        said = f"random halves of the runs of each block, {len(within)} quantities"
+        designs.append((said, lambda rng: _block_halves(within, rng)))
+    found = []
+    for number, (said, split) in enumerate(designs):
+        rng = np.random.default_rng([seed, number])
+        tables = (
+            judged(split(rng), quantities, margin=margin, level=level, planned=False)
+            for _ in range(splits)
+        )
+        found.append(_counted(said, [_calls(table) for table in tables]))
+    return found
+
+
+def _calls(table: Sequence[RatioRow]) -> tuple[int, int, int]:
+    """Rows of a table, those called different, and those whose own interval excludes 1."""
+    called = sum(row.verdict in CALLED_DIFFERENT for row in table)
+    outside = sum(
+        not row.low <= 1 <= row.high
+        for row in table
+        if row.low is not None and row.high is not None
+    )
+    return len(table), called, outside
+
+
+def _counted(said: str, calls: Sequence[tuple[int, int, int]]) -> EqualSplits:
+    rows, called, outside = (sum(column) for column in zip(*calls, strict=True))
+    different = sum(each > 0 for _, each, _ in calls)
+    return EqualSplits(said, len(calls), different, round(rows / len(calls)), called, outside)
+
+
+def _halves(cells: Mapping[Cell, Replicates], rng: np.random.Generator) -> list[Pair]:
+    pairs = []
+    for (quantity, condition), runs in cells.items():
+        order = rng.permutation(runs.n)
+        first, second = order[: runs.n // 2], order[runs.n // 2 :]
+        pairs.append(Pair(quantity, condition, _picked(runs, first), _picked(runs, second)))
+    return pairs
+
+
+def _in_blocks(cells: Mapping[Cell, Replicates]) -> dict[str, Replicates]:
+    """Of each quantity the runs of all conditions, divided by their condition's mean, in blocks
+    that have at least two of them.
+    """
+    gathered: dict[str, list[tuple[float, str]]] = {}
+    for (quantity, _), runs in cells.items():
+        if runs.in_blocks and runs.n > 1 and runs.values.min() > 0:
+            shares = (runs.values / runs.mean).tolist()
+            gathered.setdefault(quantity, []).extend(zip(shares, runs.blocks, strict=True))
+    found = {}
+    for quantity, shares in gathered.items():
+        blocks = [block for _, block in shares]
+        kept = [(value, block) for value, block in shares if blocks.count(block) > 1]
+        if len({block for _, block in kept}) > 1:
+            values, names = zip(*kept, strict=True)
+            found[quantity] = Replicates(np.array(values), names)
+    return found
+
+
+def _block_halves(quantities: Mapping[str, Replicates], rng: np.random.Generator) -> list[Pair]:
+    pairs = []
+    for quantity, runs in quantities.items():
+        first: list[int] = []
+        second: list[int] = []
+        for block in dict.fromkeys(runs.blocks):
+            places = rng.permutation(np.flatnonzero([b == block for b in runs.blocks])).tolist()
+            first += places[: len(places) // 2]
+            second += places[len(places) // 2 :]
+        sides = (_picked(runs, np.array(side)) for side in (first, second))
+        pairs.append(Pair(quantity, (), *sides))
+    return pairs
+
+
+def _picked(runs: Replicates, places: np.ndarray) -> Replicates:
+    def of(texts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(texts[place] for place in places) if texts else ()
+
+    return Replicates(runs.values[places], of(runs.blocks), of(runs.days), of(runs.run_ids))
