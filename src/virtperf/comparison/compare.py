@@ -21,8 +21,7 @@ from virtperf.comparison.sides import (
     Cell,
     Side,
     chosen,
-    read_side,
-    refuse_repetitions,
+    read_sides,
 )
 from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits
 from virtperf.comparison.studies import MeasuredStudy, measured_study
@@ -33,6 +32,9 @@ from virtperf.core.paths import Layout
 
 SEED = 20090131
 MAX_SENTENCES = 5
+MIN_POSSIBLE_SPLITS = 100
+"""Different splits of the runs of a side below which their share is not shown beside verdicts: with
+six runs there are ten, of which one is 10 %."""
 COLUMNS = ("quantity", "condition", "A", "B", "change", "interval", "p (Holm)", "verdict")
 TIMES = frozenset({"s", "ms", "us", "µs", "ns", "min"})
 RATES = frozenset({"1/s", "B/s", "MB/s", "MiB/s", "KiB/s", "Mbit/s"})
@@ -70,15 +72,20 @@ class ComparisonTable:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was found, the geometric means first where there are any."""
+        """What was found: differences first, then throughputs; a geometric mean in place of the
+        conditions that it is over.
+        """
         if not self.b:
             return tuple(_split_sentence(each) for each in self.equal_runs)
+        without = {row.note for row in self.rows if row.low is None}
+        if len(without) == 1 and all(row.low is None for row in self.rows):
+            return (f"Whether {self.b} differs from {self.a} is undecided: {without.pop()}.",)
         means = [row for row in self.rows if row.is_mean]
         covered = {row.quantity for row in means}
         first = means + [
             row for row in self.rows if row.quantity.partition(" of ")[0] not in covered
         ]
-        first.sort(key=lambda row: row.verdict not in CALLED_DIFFERENT)
+        first.sort(key=lambda row: (row.verdict not in CALLED_DIFFERENT, row.better != "higher"))
         left = len(first) - MAX_SENTENCES
         said = [_sentence(row, self) for row in first[:MAX_SENTENCES]]
         return (*said, f"{left} more below.") if left > 0 else tuple(said)
@@ -187,8 +194,7 @@ def compare(
         sides = [study.side(f"{name}={at}", name, at, pairs) for at in (first, second)]
         rows = judged(pairs, told, contrasted=study.contrast, **options)
     else:
-        sides = [read_side(place, layout, format) for place in (a, b)]
-        refuse_repetitions([run for side in sides for run in side.runs])
+        sides = read_sides((a, b), layout, format)
         if paired:
             sides = list(_paired(*sides))
         both = {**sides[1].quantities, **sides[0].quantities}
@@ -239,8 +245,7 @@ def compare_equal(
         cells = {(quantity.name, quantity.at): runs for quantity, runs in found.items()}
         notes: list[str] = []
     else:
-        side = read_side(place, layout, format)
-        refuse_repetitions(side.runs)
+        side = read_sides((place,), layout, format)[0]
         cells, known, notes = side.cells(side.varied), side.quantities, list(side.warnings)
     told = chosen(known, quantities, higher, lower)
     results = equal_splits(cells, told, margin=margin, level=level, splits=splits, seed=seed)
@@ -285,7 +290,7 @@ def _paired(a: Side, b: Side) -> tuple[Side, Side]:
         )
     first, second = ({run.run_id: run for run in side.runs} for side in (a, b))
     names = sorted(first)
-    if set(first) == set(second):
+    if set(first) == set(second) and len(first) == len(a.runs):
         matched = [(first[name], second[name]) for name in names]
     else:
         matched = list(zip(a.runs, b.runs, strict=True))
@@ -302,11 +307,14 @@ def _splits_of_sides(
     splits: int,
     options: Mapping[str, Any],
 ) -> Iterable[EqualSplits]:
-    """The splits of each side by itself, for what is said beside the verdicts."""
+    """The splits of each side by itself, for what is said beside the verdicts; few different splits
+    tell nothing.
+    """
     for letter in "AB" if splits else "":
         cells = {(p.quantity, p.condition): p.a if letter == "A" else p.b for p in pairs}
         for found in equal_splits(cells, told, splits=splits, seed=SEED, **options):
-            yield replace(found, design=f"{letter}: {found.design}")
+            if found.possible >= MIN_POSSIBLE_SPLITS:
+                yield replace(found, design=f"{letter}: {found.design}")
 
 
 def _different_facts(a: Side, b: Side) -> Iterable[DifferentFact]:
@@ -392,10 +400,13 @@ def _one_sign(row: RatioRow) -> bool:
 
 
 def _split_sentence(found: EqualSplits) -> str:
+    few = (
+        f"; there are only {found.possible} different ones" if found.possible < found.splits else ""
+    )
     return (
         f"A/A, {found.design}: {found.called} of {found.splits} splits had a row that was called "
-        f"different ({100 * found.share:.1f} %; {found.called_rows} of "
-        f"{found.rows * found.splits} rows, {found.outside} by their own intervals alone)"
+        f"different ({100 * found.share:.1f} %); {found.outside} of {found.rows * found.splits} "
+        f"rows have an interval of their own without 1{few}."
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -109,18 +109,20 @@ def _replicates(found: Sequence[tuple[float, RunValues]]) -> Replicates:
         np.array([value for value, _ in found]),
         tuple(run.block for run in runs),
         days if all(days) else (),
-        tuple(run.run_id for run in runs),
+        tuple(run.place for run in runs),  # runs of both sides may have the same names
     )
 
 
-def read_side(place: str | Path, layout: Layout | None, format_name: str | None = None) -> Side:
-    """Read all runs of a side.
+def read_sides(
+    places: Sequence[str | Path], layout: Layout, format_name: str | None = None
+) -> list[Side]:
+    """Read all runs of each side.
 
     Parameters
     ----------
-    place : str or Path
-        A folder, one run folder, one raw file, or a pattern of such.
-    layout : Layout, optional
+    places : sequence of str or Path
+        Of each side a folder, one run folder, one raw file, or a pattern of such.
+    layout : Layout
         The repository, for run folders of its studies.
     format_name : str, optional
         Format of raw files that stand without `run.yaml`, or a YAML file that declares one.
@@ -128,11 +130,19 @@ def read_side(place: str | Path, layout: Layout | None, format_name: str | None 
     Raises
     ------
     VirtperfError
-        There is nothing at that place, or a run can't be read; with file and line.
+        There is nothing at a place, or a run can't be read; with file and line. Two runs have the
+        same files.
     """
     reader = _Reader(layout, format_name)
-    runs = [reader.run(path) for path in _places(str(place))]
-    return Side(str(place), tuple(runs), reader.quantities, tuple(dict.fromkeys(reader.warnings)))
+    names = [Path(place).name for place in places]
+    if len({*names}) < len(names):
+        names = [str(place) for place in places]
+    sides = [
+        Side(name, tuple(reader.run(path) for path in _places(str(place))), reader.quantities)
+        for name, place in zip(names, places, strict=True)
+    ]
+    _refuse_repetitions([run for side in sides for run in side.runs])
+    return [replace(side, warnings=reader.warnings_of(side)) for side in sides]
 
 
 def _places(text: str) -> list[Path]:
@@ -167,15 +177,18 @@ def _left_out(path: Path) -> bool:
 class _Reader:
     """Reads runs, and gathers what their quantities are."""
 
-    def __init__(self, layout: Layout | None, format_name: str | None) -> None:
+    def __init__(self, layout: Layout, format_name: str | None) -> None:
         self._layout, self._format = layout, format_name
         self._studies: dict[str, tuple[Study | None, MetricDictionary]] = {}
         self.quantities: dict[str, ComparedQuantity] = {}
-        self.warnings: list[str] = []
+        self._warnings: dict[str, list[str]] = {}
 
     @cached_property
     def _dictionary(self) -> MetricDictionary:
-        return dictionary_of() if self._layout is None else dictionary_of(self._layout.metrics)
+        return dictionary_of(self._layout.metrics)
+
+    def warnings_of(self, side: Side) -> tuple[str, ...]:
+        return tuple(said for run in side.runs for said in self._warnings.get(run.place, ()))
 
     def run(self, path: Path) -> RunValues:
         if path.is_dir() and (path / RUN_FILE).is_file():
@@ -189,7 +202,7 @@ class _Reader:
             except VirtperfError as err:
                 if path.is_file():
                     raise
-                self.warnings.append(f"{path.name}/{name}: not read: {err}")
+                self._warnings.setdefault(str(path), []).append(f"{path.name}: not read: {err}")
         if not values:
             raise RunError(
                 "no file of the run was read", file=str(path), remedy="name its --format"
@@ -264,10 +277,9 @@ class _Reader:
         """The study that a run names, where the repository has it, and its dictionary."""
         name = load_run(path, None, "measured", raw_files(path)).study
         if name not in self._studies:
-            known = self._layout is not None and name in self._layout.studies()
-            study = load_study(self._layout.known(name)) if known and self._layout else None
-            dictionary = self._dictionary
-            if study is not None and self._layout is not None:
+            study, dictionary = None, self._dictionary
+            if name in self._layout.studies():
+                study = load_study(self._layout.known(name))
                 dictionary = dictionary_of(self._layout.metrics, inputs_of(study))
             self._studies[name] = (study, dictionary)
         return self._studies[name]
@@ -286,7 +298,7 @@ def _digest(folder: Path, names: Sequence[str]) -> str:
     return "".join(sorted(hash_file(folder / name)[0] for name in names))
 
 
-def refuse_repetitions(runs: Sequence[RunValues]) -> None:
+def _refuse_repetitions(runs: Sequence[RunValues]) -> None:
     """Raise `RunError` where two runs have the same files, byte for byte."""
     seen: dict[str, RunValues] = {}
     for run in runs:

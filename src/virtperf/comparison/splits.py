@@ -10,6 +10,9 @@ random: the sides are compared within blocks, as two conditions of the study wou
 
 from __future__ import annotations
 
+import gc
+import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -34,13 +37,15 @@ MIN_RUNS = 4
 class EqualSplits:
     """How many of so many random splits had a row that was called different.
 
-    `design`: in words, how runs were split. `rows` of a split on average, of which `called_rows` of
-    all splits together were called different, and `intervals` as many as their own interval alone
-    would have been.
+    `design`: in words, how runs were split. `possible`: how many different splits there are of the
+    condition, or quantity, that has the fewest. `rows` of a split on average, of which
+    `called_rows` of all splits together were called different, and `outside` as many as their own
+    interval alone would have been.
     """
 
     design: str
     splits: int
+    possible: int
     called: int
     rows: int
     called_rows: int
@@ -68,22 +73,35 @@ def equal_splits(
     known = {cell: runs for cell, runs in cells.items() if cell[0] in quantities}
     halves = {cell: runs for cell, runs in known.items() if runs.n >= MIN_RUNS}
     within = _in_blocks(known)
-    designs: list[tuple[str, Callable[[np.random.Generator], list[Pair]]]] = []
+    designs: list[tuple[str, int, Callable[[np.random.Generator], list[Pair]]]] = []
     if halves:
-        said = f"random halves of the runs of each of {len(halves)} conditions and quantities"
-        designs.append((said, lambda rng: _halves(halves, rng)))
+        said = f"random halves of the runs of each condition, {len(halves)} rows"
+        possible = min(_ways(runs.n) for runs in halves.values())
+        designs.append((said, possible, lambda rng: _halves(halves, rng)))
     if within:
-        said = f"random halves of the runs of each block, {len(within)} quantities"
-        designs.append((said, lambda rng: _block_halves(within, rng)))
-    found = []
-    for number, (said, split) in enumerate(designs):
-        rng = np.random.default_rng([seed, number])
-        tables = (
-            judged(split(rng), quantities, margin=margin, level=level, planned=False)
-            for _ in range(splits)
+        said = f"random halves of the runs of each block, relative to their condition, {len(within)} rows"
+        possible = min(
+            math.prod(_ways(n) for n in Counter(runs.blocks).values()) for runs in within.values()
         )
-        found.append(_counted(said, [_calls(table) for table in tables]))
+        designs.append((said, possible, lambda rng: _block_halves(within, rng)))
+    found = []
+    gc.freeze()  # multipletests collects garbage at every call, which takes long beside much else
+    try:
+        for number, (said, possible, split) in enumerate(designs):
+            rng = np.random.default_rng([seed, number])
+            calls = [
+                _calls(judged(split(rng), quantities, margin=margin, level=level, planned=False))
+                for _ in range(splits)
+            ]
+            found.append(_counted(said, possible, calls))
+    finally:
+        gc.unfreeze()
     return found
+
+
+def _ways(runs: int) -> int:
+    """How many different halves so many runs have, the sides not told apart."""
+    return math.comb(runs, runs // 2) // (1 if runs % 2 else 2)
 
 
 def _calls(table: Sequence[RatioRow]) -> tuple[int, int, int]:
@@ -97,10 +115,12 @@ def _calls(table: Sequence[RatioRow]) -> tuple[int, int, int]:
     return len(table), called, outside
 
 
-def _counted(said: str, calls: Sequence[tuple[int, int, int]]) -> EqualSplits:
+def _counted(said: str, possible: int, calls: Sequence[tuple[int, int, int]]) -> EqualSplits:
     rows, called, outside = (sum(column) for column in zip(*calls, strict=True))
     different = sum(each > 0 for _, each, _ in calls)
-    return EqualSplits(said, len(calls), different, round(rows / len(calls)), called, outside)
+    return EqualSplits(
+        said, len(calls), possible, different, round(rows / len(calls)), called, outside
+    )
 
 
 def _halves(cells: Mapping[Cell, Replicates], rng: np.random.Generator) -> list[Pair]:
