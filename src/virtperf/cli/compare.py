@@ -42,7 +42,9 @@ class _Percent(click.ParamType[float]):
 @click.option(
     "--higher-is-better", multiple=True, metavar="NAME", help="Compare it: slower is down."
 )
-@click.option("--format", "format_name", metavar="NAME|FILE.yaml", help="Format of raw files.")
+@click.option(
+    "--input-format", metavar="NAME|FILE.yaml", help="Format of raw files, else recognised."
+)
 @click.option(
     "--level",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
@@ -52,11 +54,12 @@ class _Percent(click.ParamType[float]):
 )
 @click.option("--splits", type=click.IntRange(0), default=200, show_default=True, help="For A/A.")
 @click.option(
-    "--output-format",
-    "-f",
-    "shape",
+    "--format",
+    "output_format",
     type=click.Choice(["text", "markdown", "json"]),
     default="text",
+    show_default=True,
+    help="How the result is printed.",
 )
 @click.option(
     "--fail-on",
@@ -75,8 +78,8 @@ def compare(
     quantity: tuple[str, ...],
     lower_is_better: tuple[str, ...],
     higher_is_better: tuple[str, ...],
-    format_name: str | None,
-    shape: str,
+    input_format: str | None,
+    output_format: str,
     fail_on: tuple[str, ...],
     paired: bool,
     **options: Any,
@@ -99,7 +102,7 @@ def compare(
         "quantities": quantity,
         "lower": lower_is_better,
         "higher": higher_is_better,
-        "format": format_name,
+        "format": input_format,
         "root": layout.root,
     }
     if aa:
@@ -110,7 +113,7 @@ def compare(
         if (b is None) == (not factor):
             raise click.UsageError("give two folders, or a study and --factor twice.")
         found = compare_sides(a, b, factor=factor, paired=paired, **options)
-    _print(found, shape)
+    _print(found, output_format)
     if found.verdicts & {*fail_on}:
         raise SystemExit(1)
 
@@ -124,15 +127,15 @@ def _levels(where: tuple[str, ...]) -> dict[str, Any]:
     return {name: parse_level(level) for name, _, level in split}
 
 
-def _print(found: ComparisonTable, shape: str) -> None:
+def _print(found: ComparisonTable, output_format: str) -> None:
     from rawperf.core.files import json_text
     from virtperf.cli._terminal import say, show
     from virtperf.comparison.compare import COLUMNS
 
-    if shape == "json":
+    if output_format == "json":
         click.echo(json_text(found.to_dict()), nl=False)
         return
-    if shape == "markdown":
+    if output_format == "markdown":
         click.echo(found.to_markdown())
         return
     for sentence in found.sentences:

@@ -264,9 +264,10 @@ def _common(a: Side, b: Side, told: Mapping[str, ComparedQuantity]) -> list[Pair
     varied = a.varied | b.varied
     first, second = a.cells(varied), b.cells(varied)
     pairs = [
-        Pair(*cell, runs, second[cell])
-        for cell, runs in first.items()
-        if cell[0] in told and cell in second
+        Pair(quantity, condition, runs, second[quantity, condition])
+        for name in told
+        for (quantity, condition), runs in first.items()
+        if quantity == name and (quantity, condition) in second
     ]
     if not pairs:
         raise VirtperfError(

@@ -134,15 +134,21 @@ def read_sides(
         same files.
     """
     reader = _Reader(layout, format_name)
-    names = [Path(place).name for place in places]
-    if len({*names}) < len(names):
-        names = [str(place) for place in places]
+    names = _names([Path(place) for place in places])
     sides = [
         Side(name, tuple(reader.run(path) for path in _places(str(place))), reader.quantities)
         for name, place in zip(names, places, strict=True)
     ]
     _refuse_repetitions([run for side in sides for run in side.runs])
     return [replace(side, warnings=reader.warnings_of(side)) for side in sides]
+
+
+def _names(places: Sequence[Path]) -> list[str]:
+    """The last part of each place in which they differ."""
+    for parts in zip(*(reversed(place.parts) for place in places), strict=False):
+        if len({*parts}) == len(places):
+            return list(parts)
+    return [str(place) for place in places]
 
 
 def _places(text: str) -> list[Path]:
