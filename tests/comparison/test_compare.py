@@ -154,5 +154,5 @@ def test_equal_runs_of_a_folder_are_split(folders):
     table = compare_equal("a", splits=20)
     (found,) = table.equal_runs
     assert (found.splits, found.possible, found.rows) == (20, 10, 2)
-    assert table.sentences[0].startswith("A/A, random halves of the runs of each condition, 2 rows")
+    assert table.sentences[0].startswith("A/A, random halves of the runs of each condition: ")
     assert "there are only 10 different ones" in table.sentences[0]

@@ -4,8 +4,9 @@ Runs of one condition are split at random into two sides and compared as any two
 is called different is a false alarm, since both sides were run alike.
 
 Where conditions have one run in each block, no condition can be split within its blocks. There, the
-runs of a quantity are divided by the mean of their condition, and those of each block are split at
-random: the sides are compared within blocks, as two conditions of the study would be.
+runs of all conditions of the same blocks are divided by their condition's mean, and those of each
+block are split at random: the sides are compared within blocks, as two conditions of the study would
+be.
 """
 
 from __future__ import annotations
@@ -75,11 +76,11 @@ def equal_splits(
     within = _in_blocks(known)
     designs: list[tuple[str, int, Callable[[np.random.Generator], list[Pair]]]] = []
     if halves:
-        said = f"random halves of the runs of each condition, {len(halves)} rows"
+        said = "random halves of the runs of each condition"
         possible = min(_ways(runs.n) for runs in halves.values())
         designs.append((said, possible, lambda rng: _halves(halves, rng)))
     if within:
-        said = f"random halves of the runs of each block, relative to their condition, {len(within)} rows"
+        said = "random halves of the runs of each block, relative to their condition"
         possible = min(
             math.prod(_ways(n) for n in Counter(runs.blocks).values()) for runs in within.values()
         )
@@ -132,36 +133,37 @@ def _halves(cells: Mapping[Cell, Replicates], rng: np.random.Generator) -> list[
     return pairs
 
 
-def _in_blocks(cells: Mapping[Cell, Replicates]) -> dict[str, Replicates]:
-    """Of each quantity the runs of all conditions, divided by their condition's mean, in blocks
-    that have at least two of them.
+def _in_blocks(cells: Mapping[Cell, Replicates]) -> dict[Cell, Replicates]:
+    """Of each quantity the runs of all conditions that were run in the same blocks, divided by
+    their condition's mean, where several blocks have at least two of them.
+
+    Other conditions may have another spread, which within one comparison no blocks have.
     """
-    gathered: dict[str, list[tuple[float, str]]] = {}
+    gathered: dict[Cell, list[Replicates]] = {}
     for (quantity, _), runs in cells.items():
-        if runs.in_blocks and runs.n > 1 and runs.values.min() > 0:
-            shares = (runs.values / runs.mean).tolist()
-            gathered.setdefault(quantity, []).extend(zip(shares, runs.blocks, strict=True))
+        if runs.in_blocks and len(runs.by_block) > 1 and runs.values.min() > 0:
+            blocks = (("blocks", ", ".join(sorted({*runs.blocks}))),)
+            gathered.setdefault((quantity, blocks), []).append(runs.scaled(1 / runs.mean))
     found = {}
-    for quantity, shares in gathered.items():
-        blocks = [block for _, block in shares]
-        kept = [(value, block) for value, block in shares if blocks.count(block) > 1]
-        if len({block for _, block in kept}) > 1:
-            values, names = zip(*kept, strict=True)
-            found[quantity] = Replicates(np.array(values), names)
+    for cell, conditions in gathered.items():
+        values = np.concatenate([runs.values for runs in conditions])
+        together = Replicates(values, tuple(b for runs in conditions for b in runs.blocks))
+        if min(Counter(together.blocks).values()) > 1:
+            found[cell] = together
     return found
 
 
-def _block_halves(quantities: Mapping[str, Replicates], rng: np.random.Generator) -> list[Pair]:
+def _block_halves(cells: Mapping[Cell, Replicates], rng: np.random.Generator) -> list[Pair]:
     pairs = []
-    for quantity, runs in quantities.items():
+    for (quantity, condition), runs in cells.items():
         first: list[int] = []
         second: list[int] = []
-        for block in dict.fromkeys(runs.blocks):
+        for block in runs.by_block:
             places = rng.permutation(np.flatnonzero([b == block for b in runs.blocks])).tolist()
             first += places[: len(places) // 2]
             second += places[len(places) // 2 :]
         sides = (_picked(runs, np.array(side)) for side in (first, second))
-        pairs.append(Pair(quantity, (), *sides))
+        pairs.append(Pair(quantity, condition, *sides))
     return pairs
 
 
