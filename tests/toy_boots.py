@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 
 from virtperf.core.schema import Table
-from virtperf.core.stage_tables import CLAIMS, MEANS, VERDICTS, VERDICTS_ELSEWHERE
+from virtperf.core.stage_tables import CLAIMS, OBSERVATIONS, VERDICTS, VERDICTS_ELSEWHERE
 from virtperf.runs.ingest.stage import ingest
 from virtperf.runs.summarize.stage import summarize
 from virtperf.study.claims import load_claims
@@ -118,8 +118,8 @@ class Boots:
 
     def judged(self, **more) -> pd.DataFrame:
         """The verdicts by claim."""
-        claims, means = load_claims(self.study), self.table(MEANS)
-        found = judge(self.study, claims, CLAIMS.frame(), means, level=0.95, **more)
+        claims, runs = load_claims(self.study), self.table(OBSERVATIONS)
+        found = judge(self.study, claims, CLAIMS.frame(), runs, level=0.95, **more)
         return found.set_index("claim")
 
     def store_verdicts(self) -> None:

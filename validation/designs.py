@@ -10,11 +10,12 @@ from typing import Any
 from rawperf.core.errors import StudyError
 from rawperf.core.yamlio import Document
 from validation.coverage import Cell
+from validation.verdicts import TRUTHS as CLAIMS
 
-VARIED: Mapping[str, tuple[str, Callable[[float], bool]]] = {
-    "noise": ("a list of positive numbers", lambda v: 0 < v < math.inf),
-    "correlation": ("a list of numbers from 0 to below 1", lambda v: 0 <= v < 1),
-    "relations": ("a list of counts", lambda v: isinstance(v, int) and v >= 1),
+VARIED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "noise": ("a list of positive numbers", lambda v: _number(v) and 0 < v < math.inf),
+    "correlation": ("a list of numbers from 0 to below 1", lambda v: _number(v) and 0 <= v < 1),
+    "claim": ("a list of claims of validation/verdict_study", lambda v: v in CLAIMS),
 }
 """Settings that are given as lists, one cell for each value, and what each value has to be."""
 KNOWN = {
@@ -38,7 +39,9 @@ KNOWN = {
     "second_replicates",
     "second_noise",
     "slow",
-    "relations",
+    "claim",
+    "blocks",
+    "block_noise",
 }
 WORDS = {
     "spread": ("constant", "proportional"),
@@ -46,9 +49,9 @@ WORDS = {
 }
 FORMS = {
     "breakpoint": ("free", "rise-plateau", "plateau-decline"),
-    "verdict": ("ratio", "chain", "level"),
+    "verdict": ("independent", "blocks", "separate blocks"),
 }
-COUNTS = ("replicates", "times", "second_replicates")
+COUNTS = ("replicates", "times", "second_replicates", "blocks")
 CURVE = ("x", "noise", "spread", "truth")
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "scalability": CURVE,
@@ -59,7 +62,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "paired ratio": ("noise", "spread", "ratio", "shared"),
     "steady mean": ("samples", "correlation"),
     "warm-up": ("samples", "correlation", "shape"),
-    "verdict": ("noise", "spread", "form", "relations"),
+    "verdict": ("noise", "spread", "form", "claim"),
 }
 """What a cell of each model or its design has to say."""
 SPREADS = dict.fromkeys(("ratio", "paired ratio", "verdict"), "proportional")
@@ -152,11 +155,7 @@ def _cells(document: Document, number: int, models: Sequence[str]) -> Iterator[C
     varied = [name for name in VARIED if name in entry]
     for name in varied:
         values, (expected, fits) = entry[name], VARIED[name]
-        if not (
-            isinstance(values, list)
-            and values
-            and all(isinstance(v, int | float) and fits(v) for v in values)
-        ):
+        if not (isinstance(values, list) and values and all(map(fits, values))):
             raise error(f"{name} is no list of levels", name, expected=expected, found=repr(values))
     for values in itertools.product(*(entry[name] for name in varied)):
         chosen = {**settings, **dict(zip(varied, values, strict=True))}
@@ -165,12 +164,16 @@ def _cells(document: Document, number: int, models: Sequence[str]) -> Iterator[C
         yield Cell(model, entry["design"], float(chosen.pop("noise", 0.0)), chosen)
 
 
+def _number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
 def conditions(cell: Cell) -> str:
     """Return what is special about a cell, in words: what the truth is, the noise, how many
     runs.
     """
     s = cell.settings
-    parts = [str(s[name]) for name in ("form", "shape") if name in s]
+    parts = [str(s[name]) for name in ("claim", "form", "shape") if name in s]
     parts += [f"{name} {s[name]:g}" for name in ("depth", "length", "ratio") if name in s]
     parts += [
         ", ".join(f"{name} {value:g}" for name, value in s[key].items())
@@ -179,8 +182,6 @@ def conditions(cell: Cell) -> str:
     ]
     if "shared" in s:
         parts.append(f"{100 * s['shared']:g} % in common")
-    if "relations" in s:
-        parts.append(f"{s['relations']} comparison{'s' if s['relations'] > 1 else ''}")
     if "correlation" in s:
         slow = (
             f" of a slow part and {s['slow']:g} times its variance in white noise"
@@ -191,6 +192,10 @@ def conditions(cell: Cell) -> str:
     else:
         runs = f"{s['replicates']} run{'s' if s['replicates'] > 1 else ''}"
         runs += f" against {s['second_replicates']}" if "second_replicates" in s else ""
-        other = f" against {100 * s['second_noise']:g} %" if "second_noise" in s else ""
+        other = f" against {100 * s['second_noise']:g}" if "second_noise" in s else ""
+        if "blocks" in s:
+            runs = (
+                f"{s['blocks']} blocks that differ by {100 * s['block_noise']:g} %, {runs} in each"
+            )
         parts.append(f"{100 * cell.noise:g}{other} % noise, {s['spread']}; {runs}")
     return "; ".join(parts)

@@ -26,17 +26,19 @@ NOTES = {
     "warm-up": "How late the cut is (mean ± standard deviation, in samples), which error it leaves in the mean (bias "
     "and root mean square, in standard deviations of the noise), and in how many series the method says that they do "
     "not settle. All methods look at the first half for the cut.",
-    "verdict": "How many claims are refuted / reproduced, in per cent of the data sets, at the level of 95 %. A claim "
-    "says that ratios of conditions, or levels, are at most a limit, or that the conditions of a chain do not rise. At "
-    "the limit, all its comparisons hold exactly: the first number is the rate of true claims refuted. 10 % inside, "
-    "all hold by 10 %. Just outside, one misses its limit by 0.1 % and the others hold beyond doubt: the second number "
-    "is the rate of false claims reproduced. An error rate above 5 % is marked with !. The limits include the "
-    "tolerance of printed numbers.",
+    "verdict": "How many claims are refuted / reproduced, in per cent of the data sets, at the level of 95 %, by the "
+    "function that judges a study's runs. The claims, one of each kind, are those of `validation/verdict_study`. At "
+    "the limit a claim holds, but only just: the first number is the rate of true claims refuted. Just outside, it "
+    "misses its limit by about 0.1 %: the second number is the rate of false claims reproduced. Far outside, the first "
+    "number is the power. An error rate above 5 % is marked with !. The limits include the tolerance of printed "
+    "numbers. Runs are independent, or stand in blocks that hold one run of each condition, or each condition has "
+    "blocks of its own (separate blocks), such as days. Where two noises or numbers of runs are given, the second is "
+    "that of every second condition.",
 }
 WRONG = {
     "true, at the limit": "refuted",
-    "true, 10 % inside": "refuted",
     "false, just outside": "reproduced",
+    "false, far outside": "reproduced",
 }
 """The verdict that is an error, by the truth of the claim."""
 MOST_WRONG = 0.05

@@ -1,34 +1,77 @@
 """Cases of `coverage` for verdicts of measured runs: how often a true claim is refuted and a false
 one reproduced.
+
+Claims of every kind stand in `verdict_study/`; runs are simulated and judged by the function that
+judges a study's runs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
 from validation.coverage import Case, Cell, Outcome
-from virtperf.core.mean import Mean, over_runs
-from virtperf.verdicts import regions
-from virtperf.verdicts.regions import Comparison, decide
+from virtperf.core.contrasts import Replicates
+from virtperf.study.claims import Claims, load_claims
+from virtperf.study.definition import Study, load_study
+from virtperf.study.samples import Samples
+from virtperf.verdicts.comparisons import comparisons
+from virtperf.verdicts.regions import Decision, decide
 
+HERE = Path(__file__).parent
 RATES = ("refuted", "reproduced")
 LEVEL = 0.95
-INSIDE, OUTSIDE, FAR = 0.9, 1.001, 0.2
-"""Numbers of claims of the kind "at most 1": one that holds by far, one that just does not, and one
-beyond doubt.
-"""
+AT_LIMIT, OUTSIDE, FAR = "true, at the limit", "false, just outside", "false, far outside"
+
+TRUTHS: dict[str, tuple[list[float], list[float], list[float]]] = {
+    "ratio": ([100, 120.87], [100, 120.99], [100, 130]),
+    "about": ([100, 126.3], [100, 126.5], [100, 150]),
+    "percent": ([100, 169.83], [100, 170.0], [100, 190]),
+    "level": ([102.51], [102.61], [130]),
+    "difference": ([100, 122.72], [100, 122.85], [100, 140]),
+    "order": ([100, 100.1], [100, 99.9], [100, 90]),
+    "rises": ([100, 100.1, 100.2, 100.3], [100, 150, 149.85, 200], [100, 150, 100, 200]),
+    "does-not-fall": ([100.0] * 6, [100, 120, 140, 160, 180, 179.8], [100.0] * 5 + [60.0]),
+    "no-degradation": ([100] + [98.04] * 5, [100] + [150] * 4 + [97.9], [100.0] * 5 + [60.0]),
+    "peak": ([100, 100, 100.1, 100, 100], [50, 50, 100, 100.1, 50], [50, 50, 100, 130, 50]),
+    "equal": ([100, 105], [100, 105.1], [100, 130]),
+    "sum": ([100, 100, 204.04], [100, 100, 204.3], [100, 100, 300]),
+    "bends": ([100, 200, 300, 400], [100, 200, 290, 380.5], [100, 200, 220, 400]),
+    "line": ([100, 200, 310], [100, 200, 310.2], [100, 200, 500]),
+    "significantly": ([100, 100], [100, 99.9], [100, 90]),
+    "slightly": ([100, 100.1], [100, 100], [100, 90]),
+    "less": ([100, 99.9], [100, 100], [100, 110]),
+    "most": ([50.1], [50], [40]),
+}
+"""True means of loads 1, 2, ... of each claim: it just holds, it just does not, it does not by far.
+The limits of printed numbers include their tolerance."""
+
+
+@lru_cache
+def verdict_study() -> tuple[Study, Claims]:
+    """The study of `verdict_study/`, whose claims' words are read as `data/readings.yaml` says."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "data" / "published" / "verdicts"
+        shutil.copytree(HERE / "verdict_study", folder)
+        shutil.copy(HERE.parent / "data" / "readings.yaml", folder.parent.parent)
+        study = load_study(folder)
+        return study, load_claims(study)
 
 
 class Verdict:
-    """A claim that several numbers are at most 1: ratios of conditions of their own, steps of a
-    chain, or levels.
+    """One claim judged by simulated runs.
 
-    A chain's condition is compared with the one before, so that neighbouring comparisons share a
-    condition.
+    A cell's `form` is the plan: "independent" (`replicates` runs a condition), "blocks" (one run of
+    every condition in each of `blocks` blocks) or "separate blocks" (each condition has `blocks`
+    blocks of its own with `replicates` runs in each). Blocks differ by `block_noise`, runs within
+    them by `noise`; `second_noise` is that of every second condition, and `second_replicates`
+    its runs.
     """
 
     measures = RATES
@@ -36,56 +79,75 @@ class Verdict:
 
     def __init__(self, cell: Cell) -> None:
         s = cell.settings
-        self.form, self.count, self.noise = s["form"], int(s["relations"]), cell.noise
-        self.log_normal = s.get("shape") == "log-normal"
+        self.study, claims = verdict_study()
+        self.claim = claims[s["claim"]]
+        self.plan = s["form"]
+        self.blocks, self.block_noise = int(s.get("blocks", 1)), float(s.get("block_noise", 0.0))
+        self.noises = cell.noise, float(s.get("second_noise", cell.noise))
         self.runs = int(s["replicates"]), int(s.get("second_replicates", s["replicates"]))
-        false = [OUTSIDE, *[FAR] * (self.count - 1)]
-        self.truths = {
-            "true, at the limit": [1.0] * self.count,
-            "true, 10 % inside": [INSIDE] * self.count,
-            "false, just outside": false,
-        }
+        self.log_normal = s.get("shape") == "log-normal"
+        given = s.get("means")
+        names = AT_LIMIT, OUTSIDE, FAR
+        self.truths = dict(zip(names, TRUTHS[s["claim"]], strict=True))
+        if given is not None:
+            self.truths = {s["says"]: list(given)}
         self.defaults = dict.fromkeys(self.truths, "regions")
+        named = [q for i in self.claim.instances for part in i.parts for _, q in part.terms]
+        self.conditions = sorted(set(named))
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        conditions = {"ratio": 2 * self.count, "chain": self.count + 1, "level": self.count}[
-            self.form
-        ]
-        drawn = [self._runs(rng, self.runs[k % 2]) for k in range(conditions)]
+        drawn = self._drawn(rng)
         out = []
-        for name, numbers in self.truths.items():
-            found = decide(self._compared(drawn, numbers), LEVEL, whole=True)
-            values = found is regions.Outcome.FAILS, found is regions.Outcome.HOLDS
+        for name, means in self.truths.items():
+            samples = Samples(
+                {
+                    q: runs.scaled(means[int(q.level("load")) - 1])
+                    for q, runs in zip(self.conditions, drawn, strict=True)
+                }
+            )
+            compared, total = comparisons(self.study, self.claim, samples)
+            found = decide(compared, LEVEL, whole=len(compared) == total)
+            values = float(found is Decision.FAILS), float(found is Decision.HOLDS)
             out.append(Outcome(name, "regions", values))
         return out
 
-    def _runs(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Runs of a condition whose mean is 1."""
+    def _drawn(self, rng: np.random.Generator) -> list[Replicates]:
+        """Runs of every condition, with the mean 1."""
+        shared = self._factors(rng, self.block_noise, self.blocks)
+        found = []
+        for k, _ in enumerate(self.conditions):
+            noise, runs = self.noises[k % 2], self.runs[k % 2]
+            if self.plan == "independent":
+                found.append(Replicates(self._factors(rng, noise, runs), ("",) * runs))
+            elif self.plan == "blocks":
+                values = shared * self._factors(rng, noise, self.blocks)
+                found.append(Replicates(values, tuple(map(str, range(self.blocks)))))
+            else:
+                own = np.repeat(self._factors(rng, self.block_noise, self.blocks), runs)
+                names = np.repeat([f"{k}-{block}" for block in range(self.blocks)], runs)
+                values = own * self._factors(rng, noise, self.blocks * runs)
+                found.append(Replicates(values, tuple(names.tolist())))
+        return found
+
+    def _factors(self, rng: np.random.Generator, cv: float, n: int) -> np.ndarray:
         if not self.log_normal:
-            return 1 + self.noise * rng.standard_normal(n)
-        s = math.sqrt(math.log1p(self.noise**2))
+            return 1 + cv * rng.standard_normal(n)
+        s = math.sqrt(math.log1p(cv**2))
         return np.exp(s * rng.standard_normal(n) - s * s / 2)
 
-    def _compared(self, drawn: Sequence[np.ndarray], numbers: Sequence[float]) -> list[Comparison]:
-        if self.form == "chain":
-            sizes = np.cumprod([1.0, *numbers])
-            means = [_mean(size * x) for size, x in zip(sizes, drawn, strict=True)]
-            step, one = np.array([-1.0, 1, 0]), np.array([0, 0, 1.0])
-            return [Comparison(pair, step, one, -math.inf, 0) for pair in pairwise(means)]
-        if self.form == "level":
-            means = [_mean(v * x) for v, x in zip(numbers, drawn, strict=True)]
-            return [
-                Comparison((mean,), np.array([1.0, 0]), np.array([0, 1.0]), -math.inf, 1)
-                for mean in means
-            ]
-        pairs = zip(numbers, drawn[::2], drawn[1::2], strict=True)
-        of, to = np.array([1.0, 0, 0]), np.array([0, 1.0, 0])
-        return [Comparison((_mean(v * a), _mean(b)), of, to, -math.inf, 1) for v, a, b in pairs]
 
-
-def _mean(runs: np.ndarray) -> Mean:
-    nothing = [math.nan] * len(runs)
-    return over_runs(list(runs), nothing, nothing, level=LEVEL)
+def rates(
+    claim: str, means: list[float], data_sets: int, seed: int = 1, **settings: object
+) -> tuple[float, float]:
+    """Shares of simulated data sets with these true means in which a claim is refuted and
+    reproduced.
+    """
+    noise = float(settings.pop("noise"))  # type: ignore[arg-type]
+    given = {"replicates": 1, **settings, "claim": claim, "means": means, "says": "given"}
+    case = Verdict(Cell("verdict", "given", noise, given))
+    rng = np.random.default_rng(seed)
+    found = np.array([case(rng)[0].values for _ in range(data_sets)])
+    return float(found[:, 0].mean()), float(found[:, 1].mean())
 
 
 CASES: dict[str, Callable[[Cell], Case]] = {"verdict": Verdict}

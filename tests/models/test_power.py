@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 
 from rawperf.core.errors import ModelError
-from virtperf.core.mean import CAP, over_runs
+from virtperf.core.contrasts import independent_log_ratio
+from virtperf.core.mean import CAP
 from virtperf.models.power import power, power_table, relative_spread, runs_needed
-from virtperf.verdicts.regions import Comparison, Outcome, decide
+from virtperf.verdicts.regions import Comparison, Decision, decide
 
 
 def simulated(n, cv, effect, decide):
@@ -53,9 +54,8 @@ def test_power_of_a_claim_is_that_of_verdicts(n, effect, low, high):
     decided = 0
     for _ in range(2000):
         runs = [size * (1 + 0.06 * rng.standard_normal(n)) for size in (1 + effect, 1.0)]
-        means = tuple(over_runs(list(x), [1.0] * n, [1.0] * n, level=0.95) for x in runs)
-        ratio = Comparison(means, np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), low, high)
-        decided += decide([ratio], 0.95, whole=True) is not Outcome.UNDECIDED
+        ratio = Comparison(independent_log_ratio(*runs), low, high, (n, n))
+        decided += decide([ratio], 0.95, whole=True) is not Decision.UNDECIDED
     # a standard error of at most 0.011
     assert power(n, cv=0.06, question="claim", effect=effect, low=low, high=high) == pytest.approx(
         decided / 2000, abs=0.03

@@ -1,9 +1,11 @@
-"""Derived numbers of measured runs are those that a notebook's own call of the models gives."""
+"""Derived numbers of measured runs, against formulas and a notebook's own call of the models."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -27,31 +29,41 @@ def measured(loaded: LoadedStudy) -> pd.DataFrame:
 PAIR = {"of": "throughput[guests=8]", "to": "throughput[guests=4]"}
 
 
+def sides(loaded: LoadedStudy) -> tuple[np.ndarray, np.ndarray]:
+    runs = measured(loaded)
+    return tuple(runs.loc[runs["guests"] == guests, "value"].to_numpy() for guests in (8, 4))  # type: ignore[return-value]
+
+
 def test_a_ratio_and_a_change(loaded: LoadedStudy) -> None:
-    (expected,) = models.ratios(
-        "value", measured(loaded), of={"guests": 8}, to={"guests": 4}
-    ).values()
+    expected = models.ratio_of_means(*sides(loaded))
     ratio = estimate(loaded.data, asked(loaded, kind="ratio", **PAIR), 0.95)
     change = estimate(loaded.data, asked(loaded, kind="percent_change", **PAIR), 0.95)
     assert (ratio.value, ratio.low, ratio.high) == pytest.approx(
         (expected.value, expected.low, expected.high)
     )
-    assert (
-        change.low == pytest.approx(100 * (expected.low - 1))
-        and change.origin.provenance is Provenance.MEASURED
-    )
+    assert change.low == pytest.approx(100 * (expected.low - 1))
+    assert change.origin.provenance is Provenance.MEASURED
     assert sorted(ratio.origin.runs) == sorted(measured(loaded)["run_id"])
 
 
-def test_a_difference_takes_at_most_half_more_than_the_smaller_degrees_of_freedom(
-    loaded: LoadedStudy,
-) -> None:
-    # 152 - 100 with variance 4 of three runs each: Satterthwaite's 4 degrees of freedom are cut to
-    # 1.5 * 2 = 3, t(3, 0.975) = 3.1824, half-width 3.1824 * 2 * sqrt(2 / 3)
+def test_a_table_of_ratios_has_the_interval_of_the_verdict(loaded: LoadedStudy) -> None:
+    table = loaded.ratios("figure-2", to={"guests": 4})
+    shown = next(ratio for label, ratio in table.items() if "8 guests" in label)
+    claim = asked(loaded, kind="ratio", **PAIR)
+    of, to = ({q: c for c, q in part.terms} for part in claim.parts)
+    judged = loaded.data.samples(Provenance.MEASURED).log_ratio(of, to)
+    assert judged is not None
+    assert (shown.low, shown.high) == judged.interval(0.95)
+
+
+def test_a_difference_has_the_error_of_its_reference_point_too(loaded: LoadedStudy) -> None:
+    # (a - b) / (b / 100), b being the reference point: Fieller's interval of a / b, in per cent
+    a, b = sides(loaded)
     found = estimate(loaded.data, asked(loaded, kind="difference", **PAIR), 0.95)
-    assert found.value == pytest.approx(52) and found.high - found.value == pytest.approx(
-        5.197, abs=2e-3
-    )
+    expected = models.ratio_of_means(a, b, method="fieller")
+    assert found.value == pytest.approx(52)
+    ends = (100 * (expected.low - 1), 100 * (expected.high - 1))
+    assert (found.low, found.high) == pytest.approx(ends)
 
 
 def test_a_value_is_the_stored_mean(loaded: LoadedStudy) -> None:
@@ -85,11 +97,23 @@ def test_without_measured_runs_of_all_quantities_there_is_nothing(loaded: Loaded
     )  # example runs do not count
 
 
-def test_a_sum_has_no_model(loaded: LoadedStudy) -> None:
+def test_a_ratio_of_a_sum_of_independent_runs_is_fiellers(loaded: LoadedStudy) -> None:
     both = asked(
         loaded,
         kind="ratio",
         of="throughput[guests=8] + throughput[guests=4]",
         to="throughput[guests=4]",
     )
-    assert estimate(loaded.data, both, 0.95) is None
+    a, b = sides(loaded)
+    found, expected = (
+        estimate(loaded.data, both, 0.95),
+        models.ratio_of_means(a, b, method="fieller"),
+    )
+    assert (found.low, found.high) == pytest.approx((1 + expected.low, 1 + expected.high))
+
+
+def test_one_run_a_condition_gives_no_interval(loaded: LoadedStudy) -> None:
+    runs = loaded.data.observations
+    data = replace(loaded.data, observations=runs[runs["replicate"] == 1].reset_index(drop=True))
+    found = estimate(data, asked(loaded, kind="ratio", **PAIR), 0.95)
+    assert not found.available and "one run" in found.reason

@@ -69,6 +69,16 @@ def test_a_condition_has_one_mean_on_each_scale(made):
     assert table.iloc[1]["value"] == 50.0
 
 
+def test_runs_of_one_block_count_once_in_the_error_of_a_mean(made):
+    values, blocks = (100.0, 104.0, 90.0, 94.0, 80.0, 84.0), "112233"
+    rows = [observation(f"r{k}", v, block=blocks[k]) for k, v in enumerate(values)]
+    _, table = made(*rows)
+    expected = over_runs([102.0, 92.0, 82.0], [0.5] * 3, [6.0] * 3, level=0.9)
+    own = table.iloc[0]
+    assert own[["value", "df", "n"]].tolist() == [92.0, 2.0, 6]
+    assert own["low"] == pytest.approx(expected.low)
+
+
 def test_one_run_keeps_its_own_degrees_of_freedom(made):
     _, table = made(observation("r1", 100.0), level=0.95)
     assert table[["se", "df", "n", "method"]].to_numpy().tolist() == [

@@ -107,6 +107,13 @@ def test_one_of_a_factor_is_named_in_the_singular(tmp_path):
         assert (factor.noun(1), factor.noun(2)) == (one, label)
 
 
+def test_factors_and_the_replicate_name_a_block(tmp_path):
+    plain = load_study(write(tmp_path))
+    assert plain.block({"system": "a", "guests": 2}, 3) == ""
+    text = changed("quantities:\n", "blocks: [guests, replicate]\nquantities:\n")
+    assert load_study(write(tmp_path, text)).block({"system": "a", "guests": 2}, 3) == "2 3"
+
+
 MISTAKES = {
     "unknown factor of a reference": (
         "{at: {guests: 1}, value",
@@ -143,6 +150,15 @@ def test_mistake_is_named_with_file_and_line(tmp_path, old, new, problem):
     assert caught.value.file == "study.yaml"
     assert caught.value.line == line_of(text, new)
     assert f"study.yaml line {caught.value.line}" in str(caught.value)
+
+
+def test_a_block_of_an_unknown_factor_is_named(tmp_path):
+    text = changed("quantities:\n", "blocks: [system, replicat]\nquantities:\n")
+    with pytest.raises(
+        StudyError, match=r"unknown factor 'replicat'.*Did you mean 'replicate'"
+    ) as caught:
+        load_study(write(tmp_path, text))
+    assert caught.value.line == line_of(text, "blocks:")
 
 
 def test_series_over_an_unknown_level_names_the_exhibit(tmp_path):

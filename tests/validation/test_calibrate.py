@@ -154,7 +154,13 @@ def rates(replicates, **settings):
         "verdict",
         "runs",
         0.1,
-        {"form": "chain", "relations": 12, "replicates": replicates, **settings},
+        {
+            "claim": "does-not-fall",
+            "form": "independent",
+            "spread": "proportional",
+            "replicates": replicates,
+            **settings,
+        },
     )
     return run([cell], CASES, replicates=DATA_SETS, seed=SEED).set_index("estimate")[
         list(verdicts.RATES)
@@ -166,9 +172,9 @@ def test_verdicts_are_as_seldom_wrong_as_they_say(monkeypatch):
     found = rates(10)
     assert found.loc["true, at the limit", "refuted"] <= most
     assert found.loc["false, just outside", "reproduced"] <= most
-    assert rates(10, relations=1).loc["true, 10 % inside", "reproduced"] > most
+    assert found.loc["false, far outside", "refuted"] > 0.95
     assert not rates(1).to_numpy().any()  # single runs decide nothing
-    monkeypatch.setattr(regions, "together", lambda compared, level: level)
+    monkeypatch.setattr(regions, "bonferroni_level", lambda compared, level: level)
     assert rates(10).loc["true, at the limit", "refuted"] > most
 
 
@@ -190,7 +196,7 @@ cells:
 """
 LINE = "{model: line, design: few, truth: {intercept: 1, slope: 2}, noise: [0.1], spread: constant}"
 
-VERDICT = "{model: verdict, design: runs, form: chain, relations: [3], noise: [0.1], spread: proportional}"
+VERDICT = "{model: verdict, design: runs, form: independent, claim: [order], noise: [0.1], spread: proportional}"
 RATIO = "{model: ratio, design: runs, ratio: 1.5, noise: [0.1], spread: proportional}"
 
 
@@ -251,12 +257,12 @@ def designs(tmp_path, *entries, head=DESIGNS):
         ),
         ("just words", "cell 2 is not a mapping"),
         (
-            VERDICT.replace("[3]", "[0]"),
-            "relations is no list of levels; expected a list of counts",
+            VERDICT.replace("[order]", "[disorder]"),
+            "claim is no list of levels; expected a list of claims of validation/verdict_study",
         ),
         (
-            VERDICT.replace("chain", "free"),
-            "form is not known; expected one of ratio, chain, level; found 'free'",
+            VERDICT.replace("independent", "free"),
+            "form is not known; expected one of independent, blocks, separate blocks; found 'free'",
         ),
         (LINE, "cell 2 is the same as cell 1"),
     ],
@@ -376,16 +382,16 @@ def test_verdicts_have_rates_and_their_errors_are_marked(tmp_path):
     cells = expand(document, list(CASES))
     wrong = [
         ("true, at the limit", 0.06, 0.2),
-        ("true, 10 % inside", 0.01, 0.9),
         ("false, just outside", 0.9, 0.04),
+        ("false, far outside", 0.9, 0.01),
     ]
     found = run(cells, CASES, replicates=10, seed=1)
     found[list(verdicts.RATES)] = [rates[1:] for rates in wrong]
     text = table.page(found.assign(n=1000), cells, document.data, 1000, 5).replace(
         "\N{NO-BREAK SPACE}", " "
     )
-    assert "| 6.0 ±0.8 / 20.0 ±1.3 ! | 1.0 ±0.3 / 90.0 ±0.9 | 90.0 ±0.9 / 4.0 ±0.6 |" in text
-    assert "chain; 3 comparisons; 10 % noise, proportional; 3 runs" in text
+    assert "| 6.0 ±0.8 / 20.0 ±1.3 ! | 90.0 ±0.9 / 4.0 ±0.6 | 90.0 ±0.9 / 1.0 ±0.3 |" in text
+    assert "order; independent; 10 % noise, proportional; 3 runs" in text
     assert "With normal noise at most 6.0 % of the verdicts of a cell are wrong." in text
 
 

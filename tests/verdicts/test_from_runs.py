@@ -11,13 +11,14 @@ from scipy import stats
 
 from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
-from virtperf.core.mean import over_runs
-from virtperf.core.stage_tables import MEANS
+from virtperf.core.contrasts import Replicates
+from virtperf.core.stage_tables import OBSERVATIONS
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
+from virtperf.study.samples import Samples
 from virtperf.verdicts.comparisons import comparisons
 from virtperf.verdicts.from_runs import OF_A_CLAIM, OF_A_HYPOTHESIS, judge
-from virtperf.verdicts.regions import Outcome, decide
+from virtperf.verdicts.regions import Decision, decide
 
 RATIO = claim(
     "b-half",
@@ -31,37 +32,32 @@ TEXT = pd.DataFrame(
 )
 
 
-def means(
+def observed(
     b: Sequence[float],
     provenance: str = "measured",
     a: Sequence[float] = (400.0, 402.0, 398.0),
-    df: float = 9.0,
+    blocks: str = "",
 ) -> pd.DataFrame:
-    """The table of means of two systems' runs, with a standard error of 1 within each run."""
+    """The table of observations of two systems' runs, one after the other in `blocks` if given."""
     rows = []
     for system, values in (("a", a), ("b", b)):
-        for scale, of_own in (("own", 1.0), ("relative", 0.25)):
-            k = len(values)
-            found = over_runs([of_own * v for v in values], [of_own] * k, [df] * k, level=0.95)
+        for k, value in enumerate(values):
             rows.append(
                 {
+                    "run_id": f"{system}{k}",
+                    "provenance": provenance,
+                    "replicate": k + 1,
+                    "block": blocks and f"{blocks}{k}",
+                    "day": "2026-01-05",
                     "quantity": "throughput",
                     "system": system,
                     "guests": 3,
-                    "provenance": provenance,
-                    "scale": scale,
-                    "value": found.value,
-                    "se": found.se,
-                    "df": found.df,
-                    "low": found.low,
-                    "high": found.high,
-                    "level": found.level,
-                    "n": found.n,
-                    "method": found.method,
-                    "runs": [f"{system}{i}" for i in range(k)],
+                    "value": value,
+                    "n": 20,
+                    "entities": 1,
                 }
             )
-    return MEANS.frame(rows, ("system", "guests"))
+    return OBSERVATIONS.frame(rows, ("system", "guests"))
 
 
 def verdicts(tiny, frame, level=0.95):
@@ -70,52 +66,52 @@ def verdicts(tiny, frame, level=0.95):
 
 
 def test_data_that_agree_reproduce(tiny):
-    found = verdicts(tiny, means([200.0, 200.5, 199.5]))
+    found = verdicts(tiny, observed([200.0, 200.5, 199.5]))
     assert list(found["measured_verdict"]) == ["reproduced", "reproduced"]
     assert found.loc["b-half", "estimate"] == pytest.approx(0.5)
     assert found.loc["b-half", "estimate_low"] < 0.5 < found.loc["b-half", "estimate_high"]
     assert found["runs_needed"].isna().all()
     assert found.loc["b-half", "reason"] == (
-        "measured 0.500 (95 % CI 0.495 to 0.505, 3 runs per condition); the claim allows 0.4851 to 0.5151 "
-        "(with 2 % tolerance)"
+        "measured 0.500 (95 % CI 0.495 to 0.505, 3 runs per condition); "
+        "the claim allows 0.4851 to 0.5151 (with 2 % tolerance)"
     )
 
 
 def test_data_that_disagree_refute_the_number_but_not_the_direction(tiny):
-    found = verdicts(tiny, means([300.0, 301.0, 299.0]))
+    found = verdicts(tiny, observed([300.0, 301.0, 299.0]))
     assert list(found["measured_verdict"]) == ["refuted", "reproduced"]
-    assert found.loc["b-below-a", "reason"].startswith(
-        "a minus b: measured 25.0 % of reference (95 % CI 24."
-    )
+    assert found.loc["b-below-a", "reason"].startswith("a to b: measured 1.333 (95 % CI 1.3")
 
 
 def test_noisy_data_leave_it_undecided_and_say_how_many_runs_would_decide(tiny):
-    few, many = (verdicts(tiny, means([200 - s, 200 + s, 200.0])).loc["b-half"] for s in (12, 80))
+    few, many = (
+        verdicts(tiny, observed([200 - s, 200 + s, 200.0])).loc["b-half"] for s in (12, 80)
+    )
     assert few["measured_verdict"] == many["measured_verdict"] == "undecided"
     assert 3 < few["runs_needed"] < many["runs_needed"]
     assert f"about {few['runs_needed']:.0f} runs per condition would decide" in few["reason"]
-    hopeless = verdicts(tiny, means([-7800.0, 8200.0, 200.0])).loc["b-half"]
+    hopeless = verdicts(tiny, observed([-7800.0, 8200.0, 200.0])).loc["b-half"]
     assert hopeless["runs_needed"] == np.inf
     assert "more than 1,000 runs per condition would be needed" in hopeless["reason"]
 
 
 def test_the_level_decides(tiny):
-    frame = means([203.0, 205.0, 201.0])
+    frame = observed([203.0, 205.0, 201.0])
     assert verdicts(tiny, frame, 0.5).loc["b-half", "measured_verdict"] == "reproduced"
     assert verdicts(tiny, frame, 0.99).loc["b-half", "measured_verdict"] == "undecided"
 
 
 def test_only_measured_runs_are_read(tiny):
-    made_up = means([200.0, 200.5, 199.5], "example")
+    made_up = observed([200.0, 200.5, 199.5], "example")
     assert set(verdicts(tiny, made_up)["measured_verdict"]) == {"no measurement"}
-    measured = means([300.0, 301.0, 299.0])
+    measured = observed([300.0, 301.0, 299.0])
     both = pd.concat([measured, made_up], ignore_index=True)
     pd.testing.assert_frame_equal(verdicts(tiny, both), verdicts(tiny, measured))
 
 
 def test_one_run_a_condition_has_a_number_and_no_verdict(tiny):
     # the samples of one run agree to 1 in 200, and say nothing of what another run would give
-    found = verdicts(tiny, means([300.0], a=[400.0])).loc["b-half"]
+    found = verdicts(tiny, observed([300.0], a=[400.0])).loc["b-half"]
     assert found["measured_verdict"] == "undecided"
     assert found["estimate"] == 0.75
     assert found[["estimate_low", "estimate_high", "runs_needed"]].isna().all()
@@ -133,7 +129,7 @@ def test_one_of_two_conditions_can_refute_but_not_reproduce(tiny):
     body = "kind: range, of: throughput, high: 100, for_each: {guests: [1, 2], system: [b]}"
     study, claims = tiny("claims:\n" + claim("below-100", body))
     for value, verdict in ((99.0, "undecided"), (120.0, "refuted")):
-        frame = means([4 * value, 4 * value + 0.4, 4 * value - 0.4])
+        frame = observed([4 * value, 4 * value + 0.4, 4 * value - 0.4])
         one = frame[frame["system"] == "b"].assign(guests=1)
         found = judge(study, claims, BOTH_TEXT, pd.concat([frame, one]), level=0.95).iloc[0]
         assert found["measured_verdict"] == verdict
@@ -143,12 +139,12 @@ def test_one_of_two_conditions_can_refute_but_not_reproduce(tiny):
 
 def test_where_instances_disagree_the_worst_is_named(tiny):
     study, claims = tiny("claims:\n" + BOTH)
-    found = judge(study, claims, BOTH_TEXT, means([480.0, 484.0, 476.0]), level=0.95).iloc[0]
+    found = judge(study, claims, BOTH_TEXT, observed([480.0, 484.0, 476.0]), level=0.95).iloc[0]
     assert found["measured_verdict"] == "refuted"
     assert found["reason"].startswith("b: measured 120")
     assert "2 comparisons at once" in found["reason"]
     assert found["estimate"] == pytest.approx(120)
-    other = judge(study, claims, BOTH_TEXT, means([300.0, 301.0, 299.0]), level=0.95).iloc[0]
+    other = judge(study, claims, BOTH_TEXT, observed([300.0, 301.0, 299.0]), level=0.95).iloc[0]
     assert other["measured_verdict"] == "reproduced"
     assert other["reason"].startswith(
         "b: measured 75"
@@ -160,7 +156,7 @@ def test_an_assumption_is_not_judged(tiny):
     study, claims = tiny("claims: []\nassumptions:\n" + ours)
     text = pd.DataFrame({"claim": ["ours"], "text_verdict": ["assumed"]})
     assert (
-        judge(study, claims, text, means([1.0, 2.0]), level=0.95).loc[0, "measured_verdict"]
+        judge(study, claims, text, observed([1.0, 2.0]), level=0.95).loc[0, "measured_verdict"]
         == "not judged"
     )
 
@@ -170,14 +166,14 @@ def test_a_relative_claim_without_a_reference_run_is_not_measured(tiny):
         "claims:\n"
         + claim("below-100", "kind: range, of: 'throughput[system=b, guests=3]', high: 100")
     )
-    frame = means([200.0, 201.0])
+    frame = observed([200.0, 201.0])
     found = judge(study, claims, BOTH_TEXT, frame[frame["system"] == "b"], level=0.95).iloc[0]
     assert found["measured_verdict"] == "no measurement"
 
 
 def test_every_outcome_has_words_for_claims_and_hypotheses():
-    assert set(OF_A_CLAIM) == set(OF_A_HYPOTHESIS) == set(Outcome)
-    assert OF_A_HYPOTHESIS[Outcome.FAILS] == "does not hold here"
+    assert set(OF_A_CLAIM) == set(OF_A_HYPOTHESIS) == set(Decision)
+    assert OF_A_HYPOTHESIS[Decision.FAILS] == "does not hold here"
 
 
 def equal(quantity):
@@ -202,8 +198,8 @@ def test_noise_does_not_refute_true_claims(root, claim_id, truth, cv):
     refuted = 0
     for _ in range(400):
         runs = {q: truth(q) * (1 + cv * rng.standard_normal(3)) for q in sorted(named)}
-        seen = {q: over_runs(list(x), [1.0] * 3, [9.0] * 3, level=0.95) for q, x in runs.items()}
-        refuted += decide(comparisons(study, one, seen)[0], 0.95, whole=True) is Outcome.FAILS
+        seen = Samples({q: Replicates(x, ("",) * 3) for q, x in runs.items()})
+        refuted += decide(comparisons(study, one, seen)[0], 0.95, whole=True) is Decision.FAILS
     assert refuted <= stats.binom.ppf(0.9999, 400, 0.05)
 
 
@@ -211,16 +207,9 @@ def test_the_comparison_shown_is_the_one_that_refutes(tiny):
     # alone, both instances lie outside, 1 guest by more half widths of its interval; together, only 2 guests do
     body = "kind: range, of: throughput, high: 90, for_each: {guests: [1, 2]}"
     study, claims = tiny("claims:\n" + claim("below-90", body))
-    reference = means([0.0, 1.0], a=[398.0, 402.0, 399.0, 401.0, 400.0, 400.0])
-    reference = reference[(reference["system"] == "a") & (reference["scale"] == "own")]
+    reference = observed([], a=[398.0, 402.0, 399.0, 401.0, 400.0, 400.0])
     two, six = [492.0, 508.0], [372.0, 428.0, 372.0, 428.0, 400.0, 400.0]
-    rows = [
-        reference.assign(
-            guests=guests, **{f: getattr(m, f) for f in ("value", "se", "df", "low", "high", "n")}
-        )
-        for guests, x in ((1, two), (2, six))
-        for m in [over_runs(x, [1.0] * len(x), [9.0] * len(x), level=0.95)]
-    ]
+    rows = [observed([], a=x).assign(guests=guests) for guests, x in ((1, two), (2, six))]
     text = pd.DataFrame({"claim": ["below-90"], "text_verdict": ["independent"]})
     found = judge(study, claims, text, pd.concat([reference, *rows]), level=0.95).iloc[0]
     assert found["measured_verdict"] == "refuted"
@@ -228,3 +217,49 @@ def test_the_comparison_shown_is_the_one_that_refutes(tiny):
     assert found["estimate_low"] > 91.8 > 90
     alone = judge(study, claims, text, pd.concat([reference, rows[0]]), level=0.95).iloc[0]
     assert alone["measured_verdict"] == "refuted" and alone["reason"].startswith("1 guest")
+
+
+DRIFT = np.array([1.0, 1.3, 0.8])
+"""What three blocks share, far more than 2 %."""
+
+
+def test_runs_of_one_block_are_compared_with_each_other(tiny):
+    b, a = DRIFT * [200.0, 200.5, 199.5], DRIFT * [400.0, 402.0, 398.0]
+    apart = verdicts(tiny, observed(b, a=a)).loc["b-half"]
+    within = verdicts(tiny, observed(b, a=a, blocks="day ")).loc["b-half"]
+    assert apart["measured_verdict"] == "undecided"
+    assert within["measured_verdict"] == "reproduced"
+    assert "3 runs per condition, within 3 blocks" in within["reason"]
+    assert within["detectable"] < 5 < apart["detectable"]
+    assert within["detectable_unit"] == "% of the ratio"
+
+
+def test_conditions_of_different_blocks_need_several_of_them(tiny):
+    far = observed([300.0, 301.0, 299.0])
+    for column in ("block", "day"):  # two days, whoever says so
+        monday, tuesday = (f"{column} of {s}" for s in ("a", "b"))
+        one = far.assign(**{column: np.where(far["system"] == "a", monday, tuesday)})
+        found = verdicts(tiny, one).loc["b-half"]
+        assert found["measured_verdict"] == "undecided"
+        assert "its conditions stand in different blocks" in found["reason"]
+        assert found["reason"].endswith("in the same blocks, or in at least 2 blocks each")
+    several = far.assign(block=far["system"] + far["run_id"])
+    found = verdicts(tiny, several).loc["b-half"]
+    assert found["measured_verdict"] == "refuted" and "by block means" in found["reason"]
+
+
+def test_two_quantities_of_the_same_runs_are_compared_within_them(tiny):
+    study, claims = tiny(
+        "claims:\n"
+        + claim(
+            "share",
+            "kind: ratio, of: 'response_time[guests=1]', to: 'throughput[guests=1]', low: 1.9, high: 2.1",
+        )
+    )
+    runs = observed([], a=400 * DRIFT).assign(guests=1)
+    both = pd.concat(
+        [runs, runs.assign(quantity="response_time", value=2 * runs["value"] + [1, 0, -1])]
+    )
+    text = pd.DataFrame({"claim": ["share"], "text_verdict": ["independent"]})
+    found = judge(study, claims, text, both, level=0.95).iloc[0]
+    assert found["measured_verdict"] == "reproduced"

@@ -10,15 +10,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
+from virtperf.core.contrasts import Replicates, SampledRatio, independent_log_ratio, linear_ratio
 from virtperf.core.mean import CAP, ORDERED, Mean, over_runs, satterthwaite
 from virtperf.runs.summarize.means import independent_mean, independent_quantile
 from virtperf.verdicts.regions import (
+    TARGET_POWER,
     Comparison,
-    Outcome,
+    Decision,
+    bonferroni_level,
     by_value,
     decide,
+    least_seen,
     runs_needed,
-    together,
     worst,
 )
 
@@ -28,22 +31,28 @@ OUTSIDE = stats.binom.ppf(0.9999, DATA_SETS, 0.05) / DATA_SETS
 """A share of the data sets that a rate of 5 % exceeds once in ten thousand times."""
 
 
-def mean(*runs):
-    return over_runs(runs, [1.0] * len(runs), [9.0] * len(runs), level=LEVEL)
+def compare(samples, over, under, low, high):
+    replicates = [Replicates(np.array(runs), ("",) * len(runs)) for runs in samples]
+    contrast = linear_ratio(replicates, np.array(over), np.array(under))
+    counts = [len(runs) for runs in samples]
+    return Comparison(contrast, low, high, (min(counts), max(counts)))
 
 
 def level(runs, low=-math.inf, high=math.inf):
-    return Comparison((mean(*runs),), np.array([1.0, 0]), np.array([0, 1.0]), low, high)
+    return compare([runs], [1.0, 0], [0, 1.0], low, high)
 
 
 def difference(a, b, low=-math.inf, high=math.inf):
-    return Comparison(
-        (mean(*a), mean(*b)), np.array([1.0, -1, 0]), np.array([0, 0, 1.0]), low, high
-    )
+    return compare([a, b], [1.0, -1, 0], [0, 0, 1.0], low, high)
 
 
 def ratio(a, b, low=-math.inf, high=math.inf):
-    return Comparison((mean(*a), mean(*b)), np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), low, high)
+    return compare([a, b], [1.0, 0, 0], [0, 1.0, 0], low, high)
+
+
+def log_ratio_of(a, b, low=-math.inf, high=math.inf):
+    contrast = independent_log_ratio(np.array(a), np.array(b))
+    return Comparison(contrast, low, high, (min(len(a), len(b)), max(len(a), len(b))))
 
 
 def draws(rng, truth, cv, n):
@@ -67,8 +76,9 @@ def test_a_level_has_students_interval(a):
 def test_degrees_of_freedom_are_welchs_up_to_the_cap(a, b):
     found = difference(a, b)
     low, high = found.interval(LEVEL)
-    se = math.hypot(*(m.se for m in found.means))
-    df = satterthwaite([m.se**2 for m in found.means], [m.df for m in found.means])
+    means = [over_runs(x, (), (), level=LEVEL) for x in (a, b)]
+    se = math.hypot(*(m.se for m in means))
+    df = satterthwaite([m.se**2 for m in means], [m.df for m in means])
     df = min(df, CAP * min(len(a) - 1, len(b) - 1))
     assert high - low == pytest.approx(2 * stats.t.ppf(0.975, df) * se, rel=1e-6, abs=1e-9)
 
@@ -77,7 +87,7 @@ def test_degrees_of_freedom_are_welchs_up_to_the_cap(a, b):
 def test_a_ratio_is_accepted_where_the_difference_that_it_implies_is(a, b):
     # Fieller: r lies in the interval where a - r b does not differ from zero, with the degrees of freedom at the estimate
     found = ratio(a, b)
-    top, bottom = found.means
+    top, bottom = (over_runs(x, (), (), level=LEVEL) for x in (a, b))
     shares = [top.se**2, (found.value * bottom.se) ** 2]
     df = min(satterthwaite(shares, [top.df, bottom.df]), CAP * min(top.df, bottom.df))
     t = stats.t.ppf(0.975, df)
@@ -91,14 +101,20 @@ def test_a_ratio_is_accepted_where_the_difference_that_it_implies_is(a, b):
     assert low - 1e-9 <= found.value <= high + 1e-9
 
 
-@given(runs, runs, st.floats(0, 5), st.floats(0, 5), st.sampled_from([level, difference, ratio]))
+@given(
+    runs,
+    runs,
+    st.floats(0, 5),
+    st.floats(0, 5),
+    st.sampled_from([level, difference, ratio, log_ratio_of]),
+)
 @example([1.0, 2.0], [1.0, 2.0], 1.0, math.ulp(0.0), difference)
 def test_one_number_is_judged_by_its_interval(a, b, one, other, kind):
     given_ = (a,) if kind is level else (a, b)
     found = kind(*given_, *sorted((one, other)))
     low, high = found.interval(LEVEL)
     inside, apart = found.low <= low and high <= found.high, high < found.low or low > found.high
-    expected = Outcome.HOLDS if inside else Outcome.FAILS if apart else Outcome.UNDECIDED
+    expected = Decision.HOLDS if inside else Decision.FAILS if apart else Decision.UNDECIDED
     assert decide([found], LEVEL, whole=True) is expected
     assert found.score(LEVEL) >= 1 - 1e-9 if apart else found.score(LEVEL) <= 1 + 1e-9
     if math.isfinite(low):
@@ -111,38 +127,38 @@ def test_what_users_met_is_undecided():
     assert found.value == pytest.approx(0.7)
     low, high = found.interval(LEVEL)
     assert low < 1 and high > 1.8
-    assert decide([found], LEVEL, whole=True) is Outcome.UNDECIDED
+    assert decide([found], LEVEL, whole=True) is Decision.UNDECIDED
 
 
 def test_single_runs_decide_nothing_and_no_number_of_them_is_known():
     alone = difference((300.0,), (100.0, 101.0), high=0)
     assert np.isnan(alone.interval(LEVEL)).all()
     assert alone.value == pytest.approx(199.5)
-    assert decide([alone], LEVEL, whole=True) is Outcome.UNDECIDED
+    assert decide([alone], LEVEL, whole=True) is Decision.UNDECIDED
     assert math.isnan(runs_needed([alone], LEVEL, whole=True))
     seen = difference((300.0, 301.0), (100.0, 101.0), high=0)
-    assert decide([alone, seen], LEVEL, whole=True) is Outcome.FAILS
+    assert decide([alone, seen], LEVEL, whole=True) is Decision.FAILS
     assert worst([alone, seen], LEVEL) is seen
 
 
 def test_a_part_can_fail_but_not_hold():
     inside, outside = level((5.0, 5.1, 4.9), 0, 10), level((15.0, 15.1, 14.9), 0, 10)
-    assert decide([inside], LEVEL, whole=True) is Outcome.HOLDS
-    assert decide([inside], LEVEL, whole=False) is Outcome.UNDECIDED
-    assert decide([outside], LEVEL, whole=False) is Outcome.FAILS
-    assert decide([], LEVEL, whole=False) is Outcome.UNMEASURED
+    assert decide([inside], LEVEL, whole=True) is Decision.HOLDS
+    assert decide([inside], LEVEL, whole=False) is Decision.UNDECIDED
+    assert decide([outside], LEVEL, whole=False) is Decision.FAILS
+    assert decide([], LEVEL, whole=False) is Decision.UNMEASURED
     assert worst([inside, outside, inside], LEVEL) is outside
 
 
 def test_values_without_spread_are_exact():
-    assert decide([level((4.0, 4.0), 4, 4)], LEVEL, whole=True) is Outcome.HOLDS
-    assert decide([level((4.0, 4.0), 5, 6)], LEVEL, whole=True) is Outcome.FAILS
+    assert decide([level((4.0, 4.0), 4, 4)], LEVEL, whole=True) is Decision.HOLDS
+    assert decide([level((4.0, 4.0), 5, 6)], LEVEL, whole=True) is Decision.FAILS
 
 
 def test_a_divisor_that_may_be_zero_bounds_nothing():
     found = ratio((1.0, 1.2), (0.1, 1.0), 0, 2)
     assert found.interval(LEVEL) == (-math.inf, math.inf)
-    assert decide([found], LEVEL, whole=True) is Outcome.UNDECIDED
+    assert decide([found], LEVEL, whole=True) is Decision.UNDECIDED
 
 
 @pytest.mark.parametrize("n", [2, 3, 10])
@@ -154,10 +170,10 @@ def test_a_true_statement_seldom_fails_and_a_false_one_seldom_holds(n):
         means = [draws(rng, 1.0, 0.3, n) for _ in range(7)]
         pairs = list(zip(means[1:], means, strict=False))
         failed += (
-            decide([difference(a, b, low=0) for a, b in pairs], LEVEL, whole=True) is Outcome.FAILS
+            decide([difference(a, b, low=0) for a, b in pairs], LEVEL, whole=True) is Decision.FAILS
         )
         false = [difference(*pairs[0], low=0), *(difference(a, b, low=-50) for a, b in pairs[1:3])]
-        held += decide(false, LEVEL, whole=True) is Outcome.HOLDS
+        held += decide(false, LEVEL, whole=True) is Decision.HOLDS
     assert failed / DATA_SETS < OUTSIDE
     assert 0 < held / DATA_SETS < OUTSIDE
 
@@ -169,7 +185,7 @@ def test_few_runs_beside_many_do_not_decide_too_often(many):
     failed = 0
     for _ in range(DATA_SETS):
         a, b = draws(rng, 10.0, 0.1, 2), draws(rng, 10.0, 0.1 * math.sqrt(0.03 * many / 2), many)
-        failed += decide([difference(a, b, low=0)], LEVEL, whole=True) is Outcome.FAILS
+        failed += decide([difference(a, b, low=0)], LEVEL, whole=True) is Decision.FAILS
     assert failed / DATA_SETS < OUTSIDE
 
 
@@ -197,7 +213,7 @@ def test_so_many_runs_decide_in_four_of_five_cases(truth, low, high):
             LEVEL,
             whole=True,
         )
-        is not Outcome.UNDECIDED
+        is not Decision.UNDECIDED
         for _ in range(600)
     ]
     assert 0.7 < np.mean(decided) < 0.92
@@ -216,7 +232,35 @@ def test_runs_needed_are_bounded_and_follow_the_spread():
     assert math.isnan(
         runs_needed([inside], LEVEL, whole=False)
     )  # what was measured can't decide it alone
-    assert together([inside] * 5, LEVEL) == pytest.approx(0.99)
+    assert bonferroni_level([inside] * 5, LEVEL) == pytest.approx(0.99)
+
+
+@pytest.mark.parametrize("kind", [log_ratio_of, difference])
+def test_a_detectable_difference_is_refuted_in_four_of_five_cases(kind):
+    rng = np.random.default_rng(7)
+    n, cv = 6, 0.1
+    spread = stats.norm.ppf((np.arange(n) + 0.5) / n)
+    a = 1 + cv * spread / spread.std(ddof=1)  # runs whose mean and spread are the true ones
+    least, of = least_seen([kind(a, a, low=1 if kind is log_ratio_of else 0)], LEVEL)
+    assert of is not None
+    lower = 1 / (1 + least) if of.relative else 1 - least
+    limit = 1 if of.relative else 0
+    failed = [
+        decide(
+            [kind(draws(rng, lower, cv, n), draws(rng, 1.0, cv, n), low=limit)], LEVEL, whole=True
+        )
+        is Decision.FAILS
+        for _ in range(600)
+    ]
+    assert abs(np.mean(failed) - TARGET_POWER) < 0.1  # the spread falls with the mean
+
+
+def test_what_several_comparisons_could_show_is_the_worst_of_them():
+    close, far = level((5.0, 5.1, 4.9), high=10), level((5.0, 7.0, 3.0), high=10)
+    least, of = least_seen([close, far, level((5.0,), high=10)], LEVEL)
+    assert of is far
+    assert least == far.detectable(bonferroni_level([close, far], LEVEL))
+    assert math.isnan(least_seen([level((5.0,), high=10)], LEVEL)[0])
 
 
 def of_samples(value, low, high, method=ORDERED):
@@ -225,7 +269,8 @@ def of_samples(value, low, high, method=ORDERED):
 
 
 def compared(over, under, *means):
-    return Comparison(means, np.array(over), np.array(under), -math.inf, math.inf)
+    contrast = SampledRatio(np.array(over), np.array(under), means)
+    return Comparison(contrast, -math.inf, math.inf, (contrast.n, contrast.n))
 
 
 def test_a_number_of_independent_samples_has_its_own_interval():
@@ -267,9 +312,10 @@ def test_an_open_end_stays_open():
 @pytest.mark.parametrize(("low", "high", "word"), [(1, 3, "agrees"), (2.5, 3, "differs")])
 def test_a_value_alone_lies_inside_or_outside(low, high, word):
     one = Mean(2.0, math.nan, math.nan, math.nan, math.nan, LEVEL, 1, "one sample of one run")
-    found = [Comparison((one,), np.array([1.0, 0]), np.array([0, 1.0]), low, high)]
+    contrast = SampledRatio(np.array([1.0, 0]), np.array([0, 1.0]), (one,))
+    found = [Comparison(contrast, low, high, (1, 1))]
     assert by_value(found).value == word
-    assert decide(found, LEVEL, whole=True) is Outcome.UNDECIDED
+    assert decide(found, LEVEL, whole=True) is Decision.UNDECIDED
 
 
 def test_intervals_of_quantiles_differences_cover_the_truth():

@@ -182,6 +182,8 @@ OBSERVATIONS = Table(
         "run_id": TEXT,
         "provenance": TEXT,
         "replicate": WHOLE,
+        "block": TEXT,
+        "day": TEXT,
         "quantity": TEXT,
         "value": NUMBER,
         "se": NUMBER,
@@ -204,8 +206,9 @@ OBSERVATIONS = Table(
     factors_before="quantity",
 )
 """One row a run and quantity, in the quantity's unit. `relative` is in the unit of the quantity's
-reference points, missing for a quantity without them. Where the run can't tell, value is missing
-and `note` says why."""
+reference points, missing for a quantity without them. Runs of one `block` were made one after
+another; it is empty where that is not known. `day` is the date on which the run began. Where the
+run can't tell, value is missing and `note` says why."""
 
 MEANS = Table(
     "means.parquet",
@@ -330,13 +333,16 @@ VERDICTS = Table(
         "estimate_low": NUMBER,
         "estimate_high": NUMBER,
         "runs_needed": NUMBER,
+        "detectable": NUMBER,
+        "detectable_unit": TEXT,
         "reason": TEXT,
     },
     digits=7,
 )
 """One row a claim: its verdict by the text and by measured runs, its number from measured runs with
 the interval that decides, how many runs of every condition would decide where it is undecided
-(infinite for more than 1,000), the reason. Limits are missing where runs were not repeated, and
+(infinite for more than 1,000), the distance from a limit that the runs would have shown with a
+probability of 80 %, the reason. Limits are missing where runs were not repeated, and
 infinite where a divisor is not clearly different from zero."""
 
 VERDICTS_ELSEWHERE = Table(

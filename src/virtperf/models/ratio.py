@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from rawperf.core.errors import ModelError
+from virtperf.core.contrasts import LogRatio, independent_log_ratio, paired_log_ratio
 from virtperf.core.mean import CAP, Mean, over_runs, satterthwaite
 from virtperf.models import checks
 from virtperf.models.checks import Array
@@ -70,9 +71,9 @@ def ratio_of_means(
         raise ModelError(
             "the denominator's mean is zero", remedy="compare differences instead of ratios"
         )
-    # Those of top - r bottom at the estimated ratio r; on the log scale they are the same.
-    df = _degrees_of_freedom(top, bottom, top.value / bottom.value)
     if method == "fieller":
+        # those of top - r bottom at the estimated ratio r
+        df = _degrees_of_freedom(top, bottom, top.value / bottom.value)
         return fieller(top.value, bottom.value, top.se**2, bottom.se**2, 0.0, df, alpha)
     if top.value <= 0 or bottom.value <= 0:
         raise ModelError(
@@ -80,10 +81,7 @@ def ratio_of_means(
             found=f"{top.value:g} and {bottom.value:g}",
             remedy="take Fieller's interval",
         )
-    value = top.value / bottom.value
-    se = math.hypot(top.se / top.value, bottom.se / bottom.value)
-    found = t_interval(math.log(value), se, df, alpha, "log-ratio").map(_exp)
-    return replace(found, value=value, warnings=_no_spread(x, y))
+    return _of_contrast(independent_log_ratio(x, y), "log-ratio", alpha, _no_spread(x, y))
 
 
 def difference_of_means(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estimate:
@@ -179,8 +177,14 @@ def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estima
     checks.same_length(("numerator", x), ("denominator", y))
     checks.column(x, "numerator", positive=True)
     checks.column(y, "denominator", positive=True)
-    found = _mean(np.log(x) - np.log(y))
-    return t_interval(found.value, found.se, found.df, alpha, "paired log-ratio").map(_exp)
+    return _of_contrast(paired_log_ratio(x, y), "paired log-ratio", alpha)
+
+
+def _of_contrast(
+    found: LogRatio, method: str, alpha: float, notes: tuple[str, ...] = ()
+) -> Estimate:
+    level = checks.level(alpha)
+    return Estimate(found.value, *found.interval(level), level, method, notes)
 
 
 def _exp(value: float) -> float:

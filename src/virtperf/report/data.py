@@ -25,6 +25,7 @@ from virtperf.study.conditions import Means, means_by_quantity, rows_by_quantity
 from virtperf.study.definition import Study, load_study
 from virtperf.study.hypotheses import claims_of
 from virtperf.study.quantities import Quantity
+from virtperf.study.samples import DEFAULT_LEVEL, Samples, samples_by_quantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,18 @@ class StudyData:
         return self._means.get(
             (quantity, str(provenance), scale or scale_of(self.study, quantity.name))
         )
+
+    def samples(self, provenance: Provenance) -> Samples:
+        """The runs of each quantity, measured or made up, and ratios between them."""
+        return self._samples[provenance]
+
+    @cached_property
+    def _samples(self) -> dict[Provenance, Samples]:
+        level = float(self.means["level"].iloc[0]) if len(self.means) else DEFAULT_LEVEL
+        return {
+            kind: samples_by_quantity(self.study, self.observations, kind, level)
+            for kind in (Provenance.MEASURED, Provenance.EXAMPLE)
+        }
 
     @cached_property
     def observed(self) -> dict[Quantity, NDArray[np.intp]]:

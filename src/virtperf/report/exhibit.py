@@ -11,12 +11,14 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core.provenance import Provenance
+from virtperf.report import frames
 from virtperf.report.axis_words import level_words
+from virtperf.report.data import StudyData
 from virtperf.report.from_runs import ratio
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Block, Folded, Heading, Paragraph, Record, split_tail
 from virtperf.report.wording import exhibit_name, plural, pretty
-from virtperf.study.definition import Exhibit, Factor
+from virtperf.study.definition import Exhibit
 from virtperf.study.derived import derivations
 
 DERIVED = "Numbers that follow from it"
@@ -186,29 +188,30 @@ def with_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
 
 
 def ratios_to_baseline(
-    runs: pd.DataFrame, column: str, level: Any, factor: Factor, alpha: float
+    data: StudyData, exhibit: Exhibit, column: str, level: Any, confidence: float
 ) -> Estimates:
     """Ratios of every other level of a column to one of them, at each level of the other column.
 
-    `column` is the factor of the figure's axis, or ``series``. Where both sides have replicates in
-    common, the ratio is that of pairs within them, since replicates are blocks of runs made one
-    after another. Ratios that can't be estimated, of one run a condition say, are left out.
+    `column` is the factor of the figure's axis, or ``series``. Ratios that can't be estimated, of
+    one run a condition say, are left out.
     """
-    other = "series" if column == factor.name else factor.name
+    factor = data.study.factors[exhibit.series[0].over]
+    points = [(series.label, at, q) for series, at, q in data.study.points(exhibit)]
+    kinds = (kind for kind in frames.RUN_KINDS if any(q in data.samples(kind) for *_, q in points))
+    provenance = next(kinds, Provenance.MEASURED)
+    samples = data.samples(provenance)
+    if column == "series":
+        points.sort(key=lambda point: factor.levels.index(point[1]))
+    conditions = {(label, at): q for label, at, q in points if q in samples}
     found: dict[str, Any] = {}
-    for at in dict.fromkeys(runs[other]):
-        rows = runs[runs[other] == at]
-        for name in dict.fromkeys(rows[column]):
-            if name == level or level not in set(rows[column]):
-                continue
-            words = (
-                (str(at), level_words(factor, name))
-                if other == "series"
-                else (str(name), level_words(factor, at))
-            )
-            estimate, kept = ratio(rows, {column: name}, {column: level}, alpha, blocks=True)
-            count = plural(int((kept[column] == name).sum()), "run")
-            found[f"{', '.join(words)} ({count})"] = estimate
+    for (label, at), quantity in conditions.items():
+        baseline = conditions.get((label, level) if column == factor.name else (level, at))
+        if baseline is None or baseline == quantity:
+            continue
+        count = plural(samples[quantity].n, "run")
+        found[f"{label}, {level_words(factor, at)} ({count})"] = ratio(
+            data, {quantity: 1.0}, {baseline: 1.0}, confidence, provenance, (exhibit.id,)
+        )
     if not any(estimate.available for estimate in found.values()):
         found = {}
     against = level_words(factor, level) if column == factor.name else str(level)

@@ -1,16 +1,24 @@
-"""Derived numbers of measured runs, by the models that a notebook would use."""
+"""Derived numbers of measured runs: ratios and differences as verdicts have them, fits by the models
+that a notebook would use.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from virtperf.core.provenance import Provenance
+from virtperf.core.contrasts import Contrast, LogRatio
+from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import frames
 from virtperf.report.data import StudyData
 from virtperf.study.derived import Derivation
+from virtperf.study.samples import Terms
+
+if TYPE_CHECKING:
+    from virtperf.models.result import Estimate, Missing
 
 _PARAMETERS = {"contention": "alpha", "coherency": "beta", "plateau": "plateau"}
 """What a fit calls a number that is one of its parameters."""
@@ -31,27 +39,17 @@ def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
         (coefficient, quantity), *others = asked.parts[0].terms
         mean = data.mean(quantity, Provenance.MEASURED)
         return None if others or mean is None else mean.at(level).scaled(coefficient)
+    if kind in ("ratio", "percent_change", "difference"):
+        of, to = ({q: c for c, q in part.terms} for part in asked.parts)
+        if kind == "difference":
+            return difference(data, of, to, level)
+        found = ratio(data, of, to, level)
+        return found.map(lambda share: 100 * (share - 1)) if kind == "percent_change" else found
     runs = _runs(data, asked)
     if runs is None:
         return None
     from virtperf import models
 
-    if kind in ("ratio", "percent_change"):
-        blocks = data.study.kind == "measured"
-        found, _ = ratio(runs, {"x": 0.0}, {"x": 1.0}, alpha, blocks=blocks)
-        if kind == "ratio" or not found.available:
-            return found
-        return replace(
-            found, **{name: 100 * (getattr(found, name) - 1) for name in ("value", "low", "high")}
-        )
-    if kind == "difference":
-        return next(
-            iter(
-                models.differences(
-                    "value", runs, of={"x": 0.0}, to={"x": 1.0}, alpha=alpha
-                ).values()
-            )
-        )
     fit: Any
     if kind == "line":
         fit = models.line("value ~ x", runs).only
@@ -71,24 +69,62 @@ def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
 
 
 def ratio(
-    runs: pd.DataFrame, of: dict[str, Any], to: dict[str, Any], alpha: float, *, blocks: bool
-) -> tuple[Any, pd.DataFrame]:
-    """The ratio of the runs at two levels of a column, and the runs that it uses.
+    data: StudyData,
+    of: Terms,
+    to: Terms,
+    level: float,
+    provenance: Provenance = Provenance.MEASURED,
+    exhibits: tuple[str, ...] = (),
+) -> Estimate | Missing:
+    """The ratio of the runs of two sides, with the interval that a verdict on it has for itself."""
+    samples = data.samples(provenance)
+    contrast = samples.log_ratio(of, to)
+    return _estimate(
+        data, contrast or samples.linear_ratio(of, to), (of, to), level, provenance, exhibits
+    )
 
-    Where replicates are `blocks`, runs made one after another, and both sides have several in
-    common, the ratio is that of pairs within them; machines drift between blocks.
+
+def difference(data: StudyData, of: Terms, to: Terms, level: float) -> Estimate | Missing | None:
+    """The first side less the second, in the figure's unit; see `ratio`. None where its scale has no
+    measured reference point.
     """
-    from virtperf import models
+    samples = data.samples(Provenance.MEASURED)
+    terms = {q: of.get(q, 0.0) - to.get(q, 0.0) for q in (*of, *to)}
+    under: Terms = {}
+    if (references := {data.study.reference_for(q) for q in terms}) != {None}:
+        reference = references.pop()
+        if references or reference is None or reference[0] not in samples:
+            return None
+        under = {reference[0]: 1 / reference[1]}
+    contrast = samples.linear_ratio(terms, under)
+    return _estimate(data, contrast, (of, to), level, Provenance.MEASURED, ())
 
-    (column,) = of
-    sides = [runs.loc[runs[column] == side[column], "replicate"] for side in (of, to)]
-    both = set(sides[0]) & set(sides[1])
-    if blocks and len(both) > 1 and all(side.is_unique for side in sides):
-        kept = runs[runs["replicate"].isin(both)]
-        return next(
-            iter(models.pairs("value", kept, of=of, to=to, on="replicate", alpha=alpha).values())
-        ), kept
-    return next(iter(models.ratios("value", runs, of=of, to=to, alpha=alpha).values())), runs
+
+def _estimate(
+    data: StudyData,
+    contrast: Contrast,
+    sides: Iterable[Terms],
+    level: float,
+    provenance: Provenance,
+    exhibits: tuple[str, ...],
+) -> Estimate | Missing:
+    from virtperf.models.ratio import NO_SPREAD  # the models take a second to load
+    from virtperf.models.result import Estimate, Missing
+
+    samples = data.samples(provenance)
+    runs = sorted({run for side in sides for q in side for run in samples[q].run_ids})
+    origin = Origin(provenance, data.study.id, tuple(runs), exhibits)
+    if not math.isfinite(contrast.value):
+        return Missing("it is divided by zero", origin)
+    low, high = contrast.interval(level)
+    if math.isnan(low):
+        return Missing(
+            "a condition has one run, or one block, so nothing tells how far others differ", origin
+        )
+    name = "log-ratio" if isinstance(contrast, LogRatio) else "t or Fieller"
+    method = f"{name}, {contrast.design}" if contrast.design else name
+    notes = (NO_SPREAD,) if low == high else ()
+    return Estimate(contrast.value, low, high, level, method, notes, origin)
 
 
 def _runs(data: StudyData, asked: Derivation) -> pd.DataFrame | None:

@@ -217,8 +217,8 @@ class LoadedStudy:
         """Ratios of a figure's measured means to those at one level: ``to={"guests": 1}`` or
         ``to={"series": "z/VM"}``.
 
-        Within replicates where both sides have them (`virtperf.models.pairs`), else of means
-        (`virtperf.models.ratios`); empty without enough runs.
+        The intervals are those of verdicts (`core.contrasts`): within blocks where both sides have
+        them; empty without enough runs.
         """
         exhibit = frames.named(self.data, exhibit_id)
         ((column, level),) = to.items()
@@ -228,8 +228,7 @@ class LoadedStudy:
                 f"{exhibit_id}: {column} is no column of its conditions",
                 expected=f"{factor.name} or series",
             )
-        alpha = 1 - self.context.level
-        return ratios_to_baseline(self.runs(exhibit_id), column, level, factor, alpha)
+        return ratios_to_baseline(self.data, exhibit, column, level, self.context.level)
 
     def _exhibit(
         self,

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from virtperf.core.contrasts import Replicates
 from virtperf.core.mean import Mean, over_runs, satterthwaite, student
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.stage_tables import MEANS
@@ -94,6 +96,11 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
         len(known) == 1 and scale == OWN_SCALE
     ):  # with the interval that its method gave it, which a median has of its own
         return replace(one, method=method)
+    blocks = Replicates(
+        np.array([row[value] for row in known]), tuple(row["block"] for row in known)
+    )
+    if len(units := blocks.units) < len(known):  # runs of one block share what drifts
+        return replace(over_runs(units.tolist(), (), (), level=level), n=len(known))
     return over_runs(
         *([row[name] for row in known] for name in (value, se, df)), level=level, method=method
     )

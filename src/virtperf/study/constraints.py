@@ -74,7 +74,7 @@ def _limits(
     return rows
 
 
-def _within(claim: Claim) -> tuple[float, float]:
+def margin_factors(claim: Claim) -> tuple[float, float]:
     """Factors of a margin: a is within it of b where b is within it of a."""
     return 1 / (1 + claim.margin), 1 + claim.margin
 
@@ -119,7 +119,7 @@ def _instance_rows(study: Study, claim: Claim, instance: Instance) -> list[Row]:
             low, high = (low, high) if np.isfinite(low) else (0.0, 0.0)
             return _limits(claim, low, high, first.minus(*others))
         case "equivalence":
-            return _limits(claim, *_within(claim), *parts)
+            return _limits(claim, *margin_factors(claim), *parts)
         case "ordering":
             return _steps(study, claim, pairwise(parts), claim.strict)
         case "argmax":
@@ -142,7 +142,7 @@ def _instance_rows(study: Study, claim: Claim, instance: Instance) -> list[Row]:
             return [
                 row
                 for earlier, later in pairs
-                for row in _limits(claim, *_within(claim), later, earlier)
+                for row in _limits(claim, *margin_factors(claim), later, earlier)
             ]
         case "rule":
             limited = zip(parts, claim.bounds, strict=True)

@@ -13,10 +13,14 @@ from rawperf.core.errors import Report, StudyError, stop
 from rawperf.core.model import Keyed, Level, Model, Whole, load_model
 from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import Document
+from virtperf.core.levels import level_text
 from virtperf.study import parts
 from virtperf.study.derived import Derived, derivations_of
 from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series, listed
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
+
+REPLICATE = "replicate"
+"""What `Study.blocks` calls the number of a run among those of its condition."""
 
 __all__ = ["Exhibit", "Factor", "QuantityKind", "Series", "Study", "load_study"]
 
@@ -37,6 +41,8 @@ class Study(Model):
     `names`: what facts of machines, guests, networks, workload and procedure are called whose names
         are no words.
     `inputs`: raw formats of the study's own.
+    `blocks`: factors, or ``replicate``: runs of the same levels of these were made one after
+        another, and are compared within that block; none: only runs that name their block are.
     `artifact`: whose measurement the runs are, where the paper's authors published them.
     `judged_over`: a factor at whose other levels the paper's claims are judged again.
     """
@@ -57,6 +63,7 @@ class Study(Model):
     headline_figure: str | None = None
     example_report: bool = False
     inputs: tuple[Declaration, ...] = ()
+    blocks: tuple[str, ...] = ()
     artifact: parts.Artifact | None = None
     judged_over: str = ""
     systems: dict[str, Annotated[str, Field(min_length=3)]] = {}
@@ -143,6 +150,11 @@ class Study(Model):
             name, written = split_quantity(part)
             terms.append((coefficient, self.quantity_at(name, {**(also or {}), **written})))
         return Expression(tuple(terms))
+
+    def block(self, levels: Mapping[str, Level], replicate: int) -> str:
+        """The name of the block of a run, by `blocks`; "" where the study names none."""
+        known = {**levels, REPLICATE: replicate}
+        return " ".join(level_text(known[name]) for name in self.blocks)
 
     def exhibit(self, exhibit_id: str) -> Exhibit:
         """The exhibit of that id; raises `StudyError` listing the known ones."""
@@ -245,6 +257,11 @@ def _check(study: Study, report: Report) -> None:
         for level in factor.level_labels.keys() - set(factor.levels):
             problem = f"a label for {level!r}, which is no level of {name}"
             report(study.document.error(problem, "factors", name, "labels"))
+    for position, name in enumerate(study.blocks):
+        if name not in (*study.factors, REPLICATE):
+            parts = {"expected": f"a factor, or {REPLICATE}"}
+            parts["remedy"] = did_you_mean(name, (*study.factors, REPLICATE))
+            report(study.document.error(f"unknown factor {name!r}", "blocks", position, **parts))
     for name, kind in study.quantities.items():
         for position, (at, _) in enumerate(kind.references):
             try:

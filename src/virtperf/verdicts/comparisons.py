@@ -1,164 +1,283 @@
-"""From a claim to the numbers of measured means that it compares, each with the range that it
+"""From a claim to the numbers of measured conditions that it compares, each with the range that it
 allows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations, pairwise
 
 import numpy as np
 
-from virtperf.core.mean import Mean
-from virtperf.study.claims import NUMBERED, Claim, Instance
-from virtperf.study.constraints import Row, claim_rows
+from virtperf.core.contrasts import Contrast
+from virtperf.study.claims import Claim
+from virtperf.study.constraints import margin_factors
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Quantity
+from virtperf.study.quantities import Expression, Instance, Quantity
+from virtperf.study.samples import Samples
 from virtperf.verdicts.regions import Comparison
 
 TOLERANCE = 0.02
 """Widening of a printed number's limits, as a share: two laboratories agree less closely than a
 number is printed.
 """
-RATIOS = ("ratio", "percent_change", "equivalence")
 ORDERS = ("ordering", "argmax", "argmin", "monotone")
+MORE_THAN_ONE = math.nextafter(1.0, 2.0)
+MORE_THAN_ZERO = math.ulp(0.0)
+"""Limits of strict orders that ask for any difference: of a ratio, and of a difference."""
 
 Terms = dict[Quantity, float]
 
 
-def comparisons(
-    study: Study, claim: Claim, means: Mapping[Quantity, Mean]
-) -> tuple[list[Comparison], int]:
+def comparisons(study: Study, claim: Claim, samples: Samples) -> tuple[list[Comparison], int]:
     """Those of a claim's comparisons whose conditions were all measured, and how many it makes.
 
-    The ranges are those of the claim's rows (`reconstruct.constraints`), widened by `TOLERANCE` for
-    printed numbers, sums and plain equality: a ratio or a level by a share of its limits, a
-    difference by that share of the mean size of its two sides. A level on a relative scale is a
-    ratio to the mean of its reference point, which has an error too; ratios and orders need no
-    scale. An order that is strict asks for a difference of the quantity's resolution, and for any
-    difference where the reference point was not measured. `means` are in the units in which runs
-    observe them.
+    The ranges are those that the claim itself states: its `low` and `high`, its margin, or the
+    direction of its order. Only limits on both sides of a printed number, of sums and of plain
+    equality are widened by `TOLERANCE`: a ratio or a level by a share of its limits, a difference
+    by that share of the mean size of its two sides, and none across the value that says "no
+    change". Limits of a word for a direction, margins and orders are taken as they are.
+
+    Positive sides are compared by their ratio, on the log scale, orders too. A strict order asks
+    for a difference of the quantity's resolution, and for any difference where the reference point
+    of its scale was not measured. A level on a relative scale is a ratio to its reference point.
     """
     label = _labels(study, claim)
-    numbers = [
-        number for instance in claim.instances for number in _numbers(study, claim, instance)
-    ]
-    scaled = [(number, _scaled(study, claim, number, means)) for number in numbers]
-    return [
-        _comparison(claim, found, means, label(number)) for number, found in scaled if found
-    ], len(numbers)
+    numbers = [n for instance in claim.instances for n in _numbers(study, claim, instance)]
+    compared = []
+    for stated in numbers:
+        number = _scaled(study, claim, stated, samples)
+        if number is None:
+            continue
+        contrast: Contrast | None = None
+        if number.under and (number.high - number.shift) / number.factor >= 0:
+            contrast = samples.log_ratio(number.over, number.under)
+        if contrast is None and number.order:
+            stated = number = _difference(study, number, samples)
+        elif number.order:
+            number = _ordered(study, number, samples)
+        if contrast is None:
+            contrast = samples.linear_ratio(number.over, number.under)
+        compared.append(_comparison(claim, number, contrast, samples, label(stated)))
+    return compared, len(numbers)
 
 
 @dataclass(frozen=True)
 class _Number:
-    """``over / under``, or ``over`` where `under` is empty, and its limits; `unit` None where it is
-    not the claim's.
+    """``factor over / under + shift``, or `over` where `under` is empty, and its limits.
+
+    `order`: whether the number says which of two is larger; `over` is the larger, and `low` is by
+    how much, in units of the claim's scale. `unit` is None where the number is not in the claim's.
     """
 
     over: Terms
     low: float
     high: float
     under: Terms = field(default_factory=dict)
+    factor: float = 1.0
+    shift: float = 0.0
     unit: str | None = ""
+    order: bool = False
+
+    @property
+    def quantities(self) -> list[Quantity]:
+        return list(dict.fromkeys((*self.over, *self.under)))
 
 
 def _numbers(study: Study, claim: Claim, instance: Instance) -> Iterator[_Number]:
-    rows = [
-        row
-        for row in claim_rows(study, claim.model_copy(update={"instances": (instance,)}))
-        if any(_of(row).values())
+    """The numbers of one instance; a number that is the same whatever was measured is left out."""
+    parts = [_terms(part) for part in instance.parts]
+    match claim.kind:
+        case "value" | "range":
+            yield from _levels(study, [(parts[0], claim.low, claim.high)])
+        case "rule":
+            ends = zip(parts, claim.bounds, strict=True)
+            yield from _levels(study, [(part, low, high) for part, (low, high) in ends])
+        case "ratio" | "percent_change" | "equivalence":
+            of, to = parts
+            if of == to:
+                return
+            low, high = claim.low, claim.high
+            if claim.kind == "equivalence":
+                low, high = margin_factors(claim)
+            if claim.kind == "percent_change":
+                yield _Number(of, low, high, under=to, factor=100.0, shift=-100.0, unit=" %")
+            else:
+                yield _Number(of, low, high, under=to)
+        case "difference" | "sum":
+            low, high = claim.low, claim.high
+            if claim.kind == "sum" and not math.isfinite(low):
+                low, high = 0.0, 0.0
+            others = [(-1.0, part) for part in parts[1:]]
+            yield from _levels(study, [(_combined((1.0, parts[0]), *others), low, high)])
+        case "ordering":
+            yield from _orders(study, pairwise(parts), claim.strict)
+        case "argmax":
+            yield from _orders(study, ((other, parts[0]) for other in parts[1:]), claim.strict)
+        case "argmin":
+            yield from _orders(study, ((parts[0], other) for other in parts[1:]), claim.strict)
+        case "monotone":
+            rising = claim.direction in ("increasing", "nondecreasing")
+            strict = claim.direction in ("increasing", "decreasing")
+            yield from _orders(study, pairwise(parts if rising else parts[::-1]), strict)
+        case "concave" | "linear":
+            yield from _levels(study, list(_bends(claim, parts, instance.axis)))
+
+
+def _bends(
+    claim: Claim, parts: Sequence[Terms], axis: Sequence[float]
+) -> Iterator[tuple[Terms, float, float]]:
+    """Differences of slopes and their limits: a slope falls, or is within the margin of others."""
+    gaps = np.diff(axis)
+    slopes = [
+        _combined((1 / gap, later), (-1 / gap, earlier))
+        for (earlier, later), gap in zip(pairwise(parts), gaps, strict=True)
     ]
-    if claim.kind in RATIOS:
-        yield _ratio(claim, instance, rows)
+    if claim.kind == "concave":
+        for earlier, later in pairwise(slopes):
+            yield _combined((1.0, later), (-1.0, earlier)), -math.inf, 0.0
         return
-    limits: dict[tuple[tuple[Quantity, float], ...], tuple[float, float]] = {}
-    for row in rows:
-        upper = (
-            row.terms[0][1] > 0 and claim.kind not in ORDERS
-        )  # an order's number is the larger less the smaller
-        terms = row.terms if upper else tuple((q, -c) for q, c in row.terms)
-        low, high = limits.get(terms, (-math.inf, math.inf))
-        limits[terms] = (low, min(high, row.bound)) if upper else (max(low, -row.bound), high)
-    for terms, (low, high) in limits.items():
-        units = {study.quantities[q.name].unit if abs(c) == 1 else "" for q, c in terms}
-        yield _Number(
-            dict(terms), low, high, unit=f" {units.pop()}".rstrip() if len(units) == 1 else ""
-        )
+    low, high = margin_factors(claim)
+    for earlier, later in combinations(slopes, 2) if claim.margin else pairwise(slopes):
+        if low == high:
+            yield _combined((1.0, later), (-1.0, earlier)), 0.0, 0.0
+        else:
+            yield _combined((1.0, later), (-high, earlier)), -math.inf, 0.0
+            yield _combined((1.0, later), (-low, earlier)), 0.0, math.inf
 
 
-def _ratio(claim: Claim, instance: Instance, rows: list[Row]) -> _Number:
-    """Its rows are multiples of ``of - high to`` and ``low to - of``; the limits are in their
-    coefficients.
-    """
-    of, to = ({q: c for c, q in part.terms} for part in instance.parts)
-    quantities = sorted({*of, *to})
-    sides = np.array([[side.get(q, 0.0) for side in (of, to)] for q in quantities])
-    low, high = -math.inf, math.inf
-    for row in rows:
-        a, b = np.linalg.lstsq(sides, np.array([_of(row).get(q, 0.0) for q in quantities]))[0]
-        low, high = (low, min(high, -b / a)) if a > 0 else (max(low, -b / a), high)
-    if claim.kind != "percent_change":
-        return _Number(of, low, high, under=to)
-    change = {q: 100 * (of.get(q, 0.0) - to.get(q, 0.0)) for q in quantities}
-    return _Number(change, 100 * (low - 1), 100 * (high - 1), under=to, unit=" %")
+def _levels(study: Study, levels: Iterable[tuple[Terms, float, float]]) -> Iterator[_Number]:
+    for terms, low, high in levels:
+        if terms:
+            units = {study.quantities[q.name].unit if abs(c) == 1 else "" for q, c in terms.items()}
+            yield _Number(
+                terms, low, high, unit=f" {units.pop()}".rstrip() if len(units) == 1 else ""
+            )
 
 
-def _scaled(
-    study: Study, claim: Claim, number: _Number, means: Mapping[Quantity, Mean]
-) -> _Number | None:
+def _orders(study: Study, pairs: Iterable[tuple[Terms, Terms]], strict: bool) -> Iterator[_Number]:
+    for smaller, larger in pairs:
+        if smaller != larger:
+            names = sorted({q.name for q in (*smaller, *larger)})
+            unit = f" {study.quantities[names[0]].unit}".rstrip() if len(names) == 1 else ""
+            least = study.quantities[next(iter(smaller)).name].resolution if strict else 0.0
+            if strict and not least:
+                least = MORE_THAN_ZERO
+            yield _Number(larger, least, math.inf, under=smaller, unit=unit, order=True)
+
+
+def _scaled(study: Study, claim: Claim, number: _Number, samples: Samples) -> _Number | None:
     """The number on the claim's scale; None where a mean that it needs was not measured."""
-    if not {*number.over, *number.under} <= means.keys():
+    if not samples.keys() >= {*number.over, *number.under}:
         return None
+    if number.order or number.under:
+        return number
     references = {study.reference_for(q) for q in number.over}
-    if number.under or references == {None}:
+    if references == {None}:
         return number
     reference = references.pop() if len(references) == 1 else None
-    if reference is not None and reference[0] in means and means[reference[0]].value:
+    if reference is not None and reference[0] in samples and samples[reference[0]].mean:
         point, hundred = reference
-        if claim.kind not in ORDERS:
-            return replace(number, under={point: 1 / hundred})
-        unit = hundred / means[point].value
-        return replace(number, over={q: c * unit for q, c in number.over.items()})
-    if claim.kind in ORDERS:
-        return replace(number, low=min(number.low, math.ulp(0.0)), unit=None)
-    return (
-        replace(number, unit=None)
-        if {number.low, number.high} <= {0.0, -math.inf, math.inf}
-        else None
-    )
+        return replace(number, under={point: 1 / hundred})
+    without_scale = {number.low, number.high} <= {0.0, -math.inf, math.inf}
+    return replace(number, unit=None) if without_scale else None
+
+
+def _ordered(study: Study, number: _Number, samples: Samples) -> _Number:
+    """An order as the ratio of the larger to the smaller, with the least ratio that it asks for."""
+    low = 1.0
+    if number.low > 0:
+        unit = _unit(study, number, samples)
+        smaller = sum(c * samples[q].mean for q, c in number.under.items())
+        low = max(MORE_THAN_ONE, 1 + number.low * unit / smaller if unit else 0.0)
+    return replace(number, low=low, unit="", order=False)
+
+
+def _difference(study: Study, number: _Number, samples: Samples) -> _Number:
+    """An order as the larger less the smaller, in the runs' own unit."""
+    terms = _combined((1, number.over), (-1, number.under))
+    low = 0.0
+    if number.low > 0:
+        low = max(MORE_THAN_ZERO, number.low * _unit(study, number, samples))
+    own_scale = all(study.reference_for(q) is None for q in terms)
+    unit = number.unit if own_scale else None
+    return replace(number, over=terms, under={}, low=low, unit=unit, order=False)
+
+
+def _unit(study: Study, number: _Number, samples: Samples) -> float:
+    """How much of the runs' own unit one unit of the claim's scale is; 0 where that is not
+    known.
+    """
+    references = {study.reference_for(q) for q in number.quantities}
+    if references == {None}:
+        return 1.0
+    reference = references.pop() if len(references) == 1 else None
+    if reference is None or reference[0] not in samples:
+        return 0.0
+    return samples[reference[0]].mean / reference[1]
 
 
 def _comparison(
-    claim: Claim, number: _Number, means: Mapping[Quantity, Mean], label: str
+    claim: Claim, number: _Number, contrast: Contrast, samples: Samples, label: str
 ) -> Comparison:
-    quantities = list(dict.fromkeys((*number.over, *number.under)))
-    over = np.array([*(number.over.get(q, 0.0) for q in quantities), 0.0])
-    under = np.array(
-        [*(number.under.get(q, 0.0) for q in quantities), 0.0 if number.under else 1.0]
-    )
+    counts = [samples.count(q) for q in number.quantities]
     found = Comparison(
-        tuple(means[q] for q in quantities),
-        over,
-        under,
+        contrast,
         number.low,
         number.high,
-        label,
+        (min(counts), max(counts)),
+        factor=number.factor,
+        shift=number.shift,
+        label=label,
         unit=number.unit,
     )
-    if not (
-        claim.kind in (*NUMBERED, "sum") or (claim.kind == "equivalence" and claim.margin == 0)
-    ):
+    if not _widened(claim):
         return found
-    low, high = number.low, number.high
-    if claim.kind == "percent_change":
-        low, high = (100 * (limit - 1) for limit in _wider(1 + low / 100, 1 + high / 100))
-    elif claim.kind in RATIOS or len({math.copysign(1, c) for c in number.over.values()}) == 1:
-        low, high = _wider(low, high)
-    else:
-        room = TOLERANCE / 2 * found.size
-        low, high = low - room, high + room
+    low, high = _wider(claim, number, found)
     return replace(found, low=low, high=high, remark=f"with {100 * TOLERANCE:g} % tolerance")
+
+
+def _widened(claim: Claim) -> bool:
+    """Whether the limits are room around a printed number ("1.18", "about 15"), or a plain
+    equality's, and not those of a direction.
+    """
+    if claim.kind == "sum" or (claim.kind == "equivalence" and claim.margin == 0):
+        return True
+    if claim.value is None:
+        return False
+    if claim.word:
+        return -math.inf < claim.low < claim.value < claim.high < math.inf
+    if claim.half_width is None:
+        return False
+    printed = claim.value - claim.half_width, claim.value + claim.half_width
+    return np.allclose((claim.low, claim.high), printed, rtol=1e-9, atol=1e-12)
+
+
+def _wider(claim: Claim, number: _Number, found: Comparison) -> tuple[float, float]:
+    if claim.kind in ("ratio", "percent_change", "equivalence"):
+        neutral = 1.0
+        ends = [(end - number.shift) / number.factor for end in (number.low, number.high)]
+    else:
+        neutral, ends = 0.0, [number.low, number.high]
+    low, high = ends
+    if (
+        claim.kind in ("difference", "sum")
+        and len({math.copysign(1, c) for c in number.over.values()}) > 1
+    ):
+        room_low = room_high = TOLERANCE / 2 * found.size
+    else:
+        room_low, room_high = TOLERANCE * abs(low), TOLERANCE * abs(high)
+    wide_low, wide_high = low - room_low, high + room_high
+    if low > neutral:
+        wide_low = max(wide_low, neutral)
+    if high < neutral:
+        wide_high = min(wide_high, neutral)
+    return (
+        number.factor * wide_low + number.shift,
+        number.factor * wide_high + number.shift,
+    )
 
 
 def _labels(study: Study, claim: Claim) -> Callable[[_Number], str]:
@@ -184,9 +303,13 @@ def _labels(study: Study, claim: Claim) -> Callable[[_Number], str]:
     return label
 
 
-def _of(row: Row) -> Terms:
-    return dict(row.terms)
+def _terms(part: Expression) -> Terms:
+    return _combined(*((c, {q: 1.0}) for c, q in part.terms))
 
 
-def _wider(low: float, high: float) -> tuple[float, float]:
-    return low - TOLERANCE * abs(low), high + TOLERANCE * abs(high)
+def _combined(*weighted: tuple[float, Terms]) -> Terms:
+    total: Terms = {}
+    for weight, terms in weighted:
+        for quantity, coefficient in terms.items():
+            total[quantity] = total.get(quantity, 0.0) + weight * coefficient
+    return {q: c for q, c in total.items() if c != 0.0}

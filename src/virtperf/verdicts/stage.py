@@ -1,4 +1,4 @@
-"""Claims judged by the means of runs, from and to the folders of a repository."""
+"""Claims judged by runs, from and to the folders of a repository."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import (
     CLAIMS,
     EXAMPLE_VERDICTS,
-    MEANS,
+    OBSERVATIONS,
     VERDICTS,
     VERDICTS_ELSEWHERE,
 )
@@ -22,15 +22,17 @@ from virtperf.verdicts.from_runs import judge
 
 
 def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
-    """Compare every claim, or hypothesis, with the means of runs; replaces data/verdicts/STUDY.
+    """Compare every claim, or hypothesis, with measured runs; replaces data/verdicts/STUDY.
 
-    Reads `MEANS` of data/runs/STUDY and, of a paper, `CLAIMS` of data/reconstructed/STUDY. Raises
+    Reads `OBSERVATIONS` of data/runs/STUDY and, of a paper, `CLAIMS` of data/reconstructed/STUDY. Raises
     `VirtperfError` where one of them can't be read.
     """
     text = None
     if study.kind != "measured":
         text = CLAIMS.read(layout.reconstructed(study.id) / CLAIMS.file)
-    means = MEANS.read(layout.runs(study.id) / MEANS.file, tuple(study.factors))
+    observations = OBSERVATIONS.read(
+        layout.runs(study.id) / OBSERVATIONS.file, tuple(study.factors)
+    )
     claims = claims_of(study, reading=parameters.reconstruct.readings)
     with replaced_folder(layout.verdicts(study.id)) as folder:
         for table, provenance in (
@@ -38,11 +40,11 @@ def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
             (EXAMPLE_VERDICTS, Provenance.EXAMPLE),
         ):
             verdicts = judge(
-                study, claims, text, means, level=parameters.level, provenance=provenance
+                study, claims, text, observations, level=parameters.level, provenance=provenance
             )
             table.write(verdicts, folder / table.file)
         VERDICTS_ELSEWHERE.write(
-            _elsewhere(study, claims, text, means, parameters.level),
+            _elsewhere(study, claims, text, observations, parameters.level),
             folder / VERDICTS_ELSEWHERE.file,
         )
 
@@ -51,7 +53,7 @@ def _elsewhere(
     study: Study,
     claims: Claims,
     text: pd.DataFrame | None,
-    means: pd.DataFrame,
+    observations: pd.DataFrame,
     level: float,
 ) -> pd.DataFrame:
     """The verdicts by runs at the other levels of the factor that the study names in
@@ -60,9 +62,9 @@ def _elsewhere(
     factor = study.factors.get(study.judged_over)
     others = [own for own in factor.levels if own != factor.default] if factor else []
     parts = [
-        judge(study, claims, text, means, level=level, elsewhere=(study.judged_over, other)).assign(
-            level=other
-        )
+        judge(
+            study, claims, text, observations, level=level, elsewhere=(study.judged_over, other)
+        ).assign(level=other)
         for other in others
     ]
     rows = pd.concat(parts).to_dict("records") if parts else []

@@ -18,6 +18,7 @@ from virtperf.core.stage_tables import (
     DISTRIBUTIONS,
     LINEAGE,
     MEANS,
+    OBSERVATIONS,
     SAMPLES,
     SERIES,
 )
@@ -145,7 +146,9 @@ def test_without_an_artifact_one_run_decides_nothing(place):
     place.add("m", "133120 rw\n", "p.map", size=128)
     place.read()
     study = place.study.model_copy(update={"artifact": None})
-    found = judge(study, load_claims(place.study), CLAIMS.frame(), place.table(MEANS), level=0.95)
+    found = judge(
+        study, load_claims(place.study), CLAIMS.frame(), place.table(OBSERVATIONS), level=0.95
+    )
     assert found.set_index("claim").loc["overhead", "measured_verdict"] == "undecided"
 
 

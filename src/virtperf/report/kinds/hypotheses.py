@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+
 import pandas as pd
 
+from virtperf.core.numbers import PROSE_SIGNIFICANT, pretty
 from virtperf.report.kinds import Context, Kind, note, register
-from virtperf.report.records import Grid, Numbers, Record, Span, Words
+from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.study.claims import Claim
 from virtperf.study.hypotheses import Hypothesis
 
@@ -16,13 +20,18 @@ COLUMNS = [
     "estimate_low",
     "estimate_high",
     "runs_needed",
+    "detectable",
+    "detectable_unit",
     "reason",
 ]
+DECIDED = ("holds here", "does not hold here")
+MAX_SHOWN_PERCENT = 1000.0
 
 
 def record(context: Context) -> Record:
     """A table with one row a hypothesis: its words, its origin and our reading, the verdict with
-    its reason.
+    its reason, the smallest difference that its runs could have shown; above it, how many verdicts
+    are expected to be wrong by chance.
     """
     data = context.data
     if not data.paper_claims:
@@ -33,22 +42,48 @@ def record(context: Context) -> Record:
             _asked(claim),
             (Span(text=verdict(result), style="verdict"),),
             str(result.get("reason") or ""),
+            _detectable(result),
         )
         for claim, result in zip(data.paper_claims, results, strict=True)
     )
-    columns = ("Hypothesis", "Verdict", "What the runs say")
+    columns = ("Hypothesis", "Verdict", "What the runs say", "Smallest difference they could show")
     ids = tuple(f"claim-{claim.id}" for claim in data.paper_claims)
     grid = Grid(label="Hypotheses", columns=columns, rows=rows, ids=ids, stacks=True)
     numbers = Numbers.of(
         pd.DataFrame(results).reindex(columns=COLUMNS), f"{data.study.id}-hypotheses"
     )
     claims = (claim.id for claim in data.paper_claims)
-    return register(context, "hypotheses", grid, claims=claims, numbers=(numbers,))
+    said = Paragraph(words=_by_chance(results, context.level), style="small")
+    return register(context, "hypotheses", said, grid, claims=claims, numbers=(numbers,))
 
 
-def verdict(result: dict[str, object]) -> str:
+def verdict(result: Mapping[str, object]) -> str:
     """The verdict of measured runs, of a row of the table of verdicts."""
     return str(result.get("measured_verdict") or "no measurement")
+
+
+def _by_chance(results: Sequence[Mapping[str, object]], level: float) -> str:
+    """What several verdicts of one study mean together, and what the last column is."""
+    decided = sum(verdict(result) in DECIDED for result in results)
+    share = 100 * (1 - level)
+    chance = (
+        f"Each verdict is wrong by chance with a probability of at most {pretty(share)} %: of "
+        f"{len(results)} hypotheses at most {pretty((1 - level) * len(results))} are expected to "
+        f"be decided wrongly. {decided} are decided."
+    )
+    return (
+        f"{chance} The last column says by how much a number has to lie outside of what the "
+        "hypothesis allows for runs like these to refute it four times in five."
+    )
+
+
+def _detectable(result: Mapping[str, object]) -> str:
+    least, unit = result.get("detectable"), str(result.get("detectable_unit") or "")
+    if not isinstance(least, float) or not math.isfinite(least):
+        return ""
+    if unit.startswith("%") and least > MAX_SHOWN_PERCENT:
+        return f"more than {pretty(MAX_SHOWN_PERCENT)} {unit}"
+    return f"{pretty(least, PROSE_SIGNIFICANT)} {unit}".rstrip()
 
 
 def _asked(claim: Claim) -> Words:

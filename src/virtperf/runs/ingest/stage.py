@@ -31,6 +31,7 @@ INDEX = "index.json"
 DESCRIBED = (
     "provenance",
     "replicate",
+    "block",
     "factors",
     "start",
     "duration_s",

@@ -117,10 +117,14 @@ def _one(
     run = load_series(samples / f"{info['run_id']}.parquet", info, metrics, level)
     head = {name: info[name] for name in ("run_id", "provenance", "replicate")}
     head |= {name: info["factors"][name] for name in study.factors}
+    made = {
+        "block": info["block"] or study.block(info["factors"], info["replicate"]),
+        "day": str(info["start"])[:10],
+    }
     found, behind = observe(study, run)
     return (
         [head | row for row in series_rows(run)],
-        [head | row for row in found],
+        [head | made | row for row in found],
         [{"run_id": info["run_id"], **row} for row in behind],
         list(thumbnail(study, run)),
         list(audit(run)),

@@ -1,0 +1,442 @@
+"""Ratios, differences and levels of replicated conditions, compared within blocks where runs have
+them: the one interval of verdicts, tables of ratios and derived numbers.
+
+Runs of one block were made one after another (a round over all conditions, a day, a boot) and share
+what drifts between blocks. Positive values are compared on the log scale. Where two conditions have
+several blocks in common, their ratio is the mean of the log ratios within them, whatever their
+blocks have in common and however their spreads differ. Conditions that stand in different blocks
+are compared by block means, whose spread holds that between blocks. Runs without blocks are taken
+as independent, with a spread of its own for each condition (Welch); two quantities of the same runs
+are compared within these.
+
+Few runs tell the spread roughly, so conditions of one quantity that were run alike pool it
+(`pooled_error`),
+
+    log y[condition, block] = condition + block + error,
+
+where Bartlett's test of the residuals does not speak against one coefficient of variation. A pooled
+error is never taken below that of the two conditions themselves: with it, data whose spreads differ
+and where so few runs do not show it would refute true statements in up to 8 %.
+
+References
+----------
+Bartlett, M. S. (1937). Properties of sufficiency and statistical tests. Proc. R. Soc. A 160,
+268-282. Fieller, E. C. (1954). Some problems in interval estimation. J. R. Stat. Soc. B 16,
+175-185. Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures: a
+general approach. Stat. Med. 27, 1693-1702. Donner, A., Zou, G. Y. (2012). Closed-form confidence
+intervals for functions of the normal mean and standard deviation. Stat. Methods Med. Res. 21,
+347-359. Montgomery, D. C. (2017). Design and Analysis of Experiments, chapter 4. Welch, B. L.
+(1947). The generalization of Student's problem. Biometrika 34, 28-35.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy import special, stats
+
+from virtperf.core.mean import CAP, Mean, satterthwaite
+
+POOLING_ALPHA = 0.1
+"""Level of the test whether conditions share one coefficient of variation. A test at 5 % misses too
+many that do not, since conditions have few runs."""
+MIN_POOLED_UNITS = 3
+"""Runs or blocks of every condition below which no error is pooled: of two, no test sees that
+spreads differ."""
+
+MIN_POOLED_CONDITIONS = 3
+"""Two conditions have hardly more than their own error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """The runs of one condition: a value of each, its block ("" where not known), its day and its
+    id.
+    """
+
+    values: np.ndarray
+    blocks: tuple[str, ...]
+    days: tuple[str, ...] = ()
+    run_ids: tuple[str, ...] = ()
+
+    def scaled(self, factor: float) -> Replicates:
+        """The same runs in another unit."""
+        return replace(self, values=factor * self.values)
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    @property
+    def mean(self) -> float:
+        return float(self.values.mean())
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the block of every run is known."""
+        return all(self.blocks)
+
+    @property
+    def design(self) -> tuple[object, ...]:
+        """Equal for conditions that were run alike: in the same blocks, or as often on the same
+        days.
+        """
+        if self.in_blocks:
+            return tuple(sorted(self.blocks))
+        return self.n, frozenset(self.days)
+
+    @cached_property
+    def by_block(self) -> dict[str, float]:
+        """The mean of the runs of each block, in the order of the blocks' names."""
+        gathered: dict[str, list[float]] = {}
+        for block, value in sorted(zip(self.blocks, self.values.tolist(), strict=True)):
+            gathered.setdefault(block, []).append(value)
+        return {block: math.fsum(runs) / len(runs) for block, runs in gathered.items()}
+
+    @property
+    def units(self) -> np.ndarray:
+        """What varies independently: the means of several blocks, else the runs."""
+        if self.in_blocks and len(self.by_block) > 1:
+            return np.array([*self.by_block.values()])
+        return self.values
+
+    def within(self, block: str) -> np.ndarray:
+        """The runs of one block."""
+        return self.values[[b == block for b in self.blocks]]
+
+
+@dataclass(frozen=True)
+class LogRatio:
+    """A ratio whose logarithm is estimated with a standard error, Student's t with `df` degrees of
+    freedom.
+
+    `n`: the fewest units (blocks or runs) of a side; `design`: in words, how the sides were
+    compared; `confounded`: whether they stand in different blocks. `se` is NaN where too few units
+    show no spread.
+    """
+
+    value: float
+    se: float
+    df: float
+    n: int
+    design: str = ""
+    confounded: bool = False
+
+    def interval(self, level: float) -> tuple[float, float]:
+        half = float(special.stdtrit(self.df, (1 + level) / 2)) * self.se if self.se else 0.0
+        with np.errstate(over="ignore"):
+            return self.value * math.exp(-half), self.value * float(np.exp(half))
+
+    def distance(self, end: float) -> tuple[float, float]:
+        """How far the estimate lies above a limit, and its standard error, on the scale of the
+        interval.
+        """
+        return (math.log(self.value / end) if end > 0 else math.inf), self.se
+
+    def detectable(self, quantile: float) -> float:
+        """So many standard errors, as a share of the ratio."""
+        return math.expm1(min(quantile * self.se, 700.0))
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRatio:
+    """``over @ x / under @ x`` of means and, last, the constant 1, with Fieller's interval;
+    coefficients and `means` of shape (m + 1,).
+
+    A number that is no ratio is zero in `under` but for the last, which is 1; its interval is
+    Student's t. `covariance` of the means has shape (m + 1, m + 1); `dfs` are the degrees of
+    freedom of independent means, of which Welch and Satterthwaite's are taken at the estimate, at
+    most `CAP` times the fewest, or one number where the means come from the same blocks.
+    """
+
+    over: np.ndarray
+    under: np.ndarray
+    means: np.ndarray
+    covariance: np.ndarray
+    dfs: tuple[float, ...]
+    n: int
+    design: str = ""
+    confounded: bool = False
+
+    @property
+    def value(self) -> float:
+        """The number; NaN where it is divided by zero."""
+        below = float(self.under @ self.means)
+        return float(self.over @ self.means) / below if below else math.nan
+
+    @property
+    def se(self) -> float:
+        return self.distance(self.value)[1] / abs(float(self.under @ self.means))
+
+    @property
+    def size(self) -> float:
+        """The sizes of the means, added in the number's unit as `over` weighs them."""
+        return float(abs(self.over) @ abs(self.means)) / abs(float(self.under @ self.means))
+
+    @cached_property
+    def df(self) -> float:
+        if len(self.dfs) == 1:
+            return self.dfs[0]
+        at_estimate = self.over - self.value * self.under
+        spent = (at_estimate**2 * np.diag(self.covariance))[:-1]
+        return min(satterthwaite(list(spent), self.dfs), CAP * min(self.dfs))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Both ends are infinite where the divisor is not clearly different from zero."""
+        t = float(special.stdtrit(self.df, (1 + level) / 2))
+        v = self.covariance
+        above, below = float(self.over @ self.means), float(self.under @ self.means)
+        a = below**2 - t**2 * float(self.under @ v @ self.under)
+        b = above * below - t**2 * float(self.over @ v @ self.under)
+        c = above**2 - t**2 * float(self.over @ v @ self.over)
+        if not a > 0:
+            return (math.nan, math.nan) if math.isnan(a) else (-math.inf, math.inf)
+        half = math.sqrt(max(b * b - a * c, 0.0))
+        return (b - half) / a, (b + half) / a
+
+    def distance(self, end: float) -> tuple[float, float]:
+        """How far the estimate lies above a limit, and its standard error, as ``over - end
+        under``.
+        """
+        row = math.copysign(1.0, self.under @ self.means) * (self.over - end * self.under)
+        return float(row @ self.means), math.sqrt(max(float(row @ self.covariance @ row), 0.0))
+
+    def detectable(self, quantile: float) -> float:
+        """So many standard errors, in the number's unit."""
+        return quantile * self.se
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRatio:
+    """``over @ x / under @ x`` of numbers that independent samples of one run repeat, as
+    `LinearRatio` has the coefficients.
+
+    Each number brings an interval of its own, which need not be symmetric: they are combined by the
+    squares of their distances (Zou and Donner 2008; of a ratio Donner and Zou 2012).
+    """
+
+    over: np.ndarray
+    under: np.ndarray
+    means: tuple[Mean, ...]
+    design: str = ""
+    confounded: bool = False
+
+    @property
+    def n(self) -> int:
+        return min(mean.n for mean in self.means)
+
+    @cached_property
+    def _values(self) -> np.ndarray:
+        return np.array([*(mean.value for mean in self.means), 1.0])
+
+    @property
+    def value(self) -> float:
+        """The number; NaN where it is divided by zero."""
+        below = float(self.under @ self._values)
+        return float(self.over @ self._values) / below if below else math.nan
+
+    @property
+    def size(self) -> float:
+        """The sizes of the numbers, added as `over` weighs them."""
+        return float(abs(self.over) @ abs(self._values)) / abs(float(self.under @ self._values))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Ends are infinite where the divisor is not clearly different from zero, or a number's own
+        interval is open.
+        """
+        if self.n < 2:
+            return math.nan, math.nan
+        return self._end(level, -1), self._end(level, 1)
+
+    def _end(self, level: float, side: int) -> float:
+        """The lower (-1) or upper (1) end of the interval."""
+        if len(self.means) == 1 and not self.under[:-1].any():
+            factor = float(self.over[0])
+            mean = self.means[0].at(level)
+            return factor * (mean.high if side * factor > 0 else mean.low) + float(self.over[-1])
+        weight = self.over - self.value * self.under
+        if float(self.under @ self._values) < 0:
+            weight = -weight
+        squares = np.zeros(len(self.over))
+        for place, mean in enumerate(self.means):
+            own = mean.at(level)
+            up = side * weight[place] > 0
+            squares[place] = (own.high - own.value if up else own.value - own.low) ** 2
+        if not np.isfinite(squares).all():
+            return side * math.inf
+        above, below = float(self.over @ self._values), float(self.under @ self._values)
+        a = below**2 - float(self.under @ (squares * self.under))
+        b = above * below - float(self.over @ (squares * self.under))
+        c = above**2 - float(self.over @ (squares * self.over))
+        if a <= 0:
+            return side * math.inf
+        return (b + side * math.sqrt(max(b * b - a * c, 0.0))) / a
+
+
+Contrast = LogRatio | LinearRatio | SampledRatio
+
+
+@dataclass(frozen=True)
+class PooledError:
+    """The standard deviation, on the log scale, of a unit (a block or a run) of each of so many
+    conditions.
+    """
+
+    deviation: float
+    df: float
+    conditions: int
+
+
+def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -> LogRatio:
+    """The ratio of two conditions with positive values.
+
+    `pooled` is the error of conditions that were run like these two; it stands for their own where
+    it is larger, and gives its degrees of freedom.
+    """
+    a, b = _with_blocks(a, b)
+    found = _own_log_ratio(a, b)
+    if pooled is None or not math.isfinite(found.se):
+        return found
+    said = f"error pooled over {pooled.conditions} conditions"
+    return replace(
+        found,
+        se=max(found.se, pooled.deviation * math.sqrt(2 / found.n)),
+        df=pooled.df,
+        design=f"{found.design}, {said}" if found.design else said,
+    )
+
+
+def pooled_error(conditions: Sequence[Replicates]) -> PooledError | None:
+    """The error of conditions of one `Replicates.design`, from their residuals.
+
+    None for values that are not positive, for too few units or conditions, and where the residuals speak against
+    one coefficient of variation.
+    """
+    units = [condition.units for condition in conditions]
+    n, k = len(units[0]), len(units)
+    if n < MIN_POOLED_UNITS or k < MIN_POOLED_CONDITIONS or any(u.min() <= 0 for u in units):
+        return None
+    logs = np.log(np.column_stack(units))
+    residuals = logs - logs.mean(axis=0)
+    df = k * (n - 1.0)
+    first = conditions[0]
+    if first.in_blocks and len(first.by_block) > 1:
+        residuals = residuals - residuals.mean(axis=1, keepdims=True)
+        df = (k - 1) * (n - 1.0)
+    squares = (residuals**2).sum(axis=0)
+    if not _same_spread(squares, df / k):
+        return None
+    return PooledError(math.sqrt(squares.sum() / df), df, k)
+
+
+def paired_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> LogRatio:
+    """The ratio of pairs ``a[i] / b[i]``, positive and at least two: the mean of their log ratios.
+
+    What the two of a pair share, say a slow day, drops out.
+    """
+    logs = np.log(a) - np.log(b)
+    n = len(logs)
+    se = float(logs.std(ddof=1)) / math.sqrt(n)
+    return LogRatio(math.exp(float(logs.mean())), se, n - 1.0, n, design)
+
+
+def independent_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> LogRatio:
+    """The ratio of the means of two independent samples, with a coefficient of variation for each
+    and the degrees of freedom of Welch and Satterthwaite, at most `CAP` times the fewest.
+
+    The error is NaN where a sample has one value.
+    """
+    value, n = float(a.mean() / b.mean()), min(len(a), len(b))
+    if n < 2:
+        return LogRatio(value, math.nan, 1.0, n, design)
+    variances = [float(x.var(ddof=1)) / len(x) / float(x.mean()) ** 2 for x in (a, b)]
+    dfs = [len(x) - 1.0 for x in (a, b)]
+    df = min(satterthwaite(variances, dfs), CAP * min(dfs))
+    return LogRatio(value, math.sqrt(sum(variances)), df, n, design)
+
+
+def _with_blocks(a: Replicates, b: Replicates) -> tuple[Replicates, Replicates]:
+    """Both with blocks of their own where none is known: each run, where both were observed in the
+    same runs; the days, where they share none, since what differs between days is then in their
+    difference.
+    """
+    if a.in_blocks and b.in_blocks:
+        return a, b
+    if a.run_ids and {*a.run_ids} == {*b.run_ids}:
+        return replace(a, blocks=a.run_ids), replace(b, blocks=b.run_ids)
+    if a.days and b.days and not {*a.days} & {*b.days}:
+        return replace(a, blocks=a.days), replace(b, blocks=b.days)
+    return a, b
+
+
+def _own_log_ratio(a: Replicates, b: Replicates) -> LogRatio:
+    if not (a.in_blocks and b.in_blocks):
+        return independent_log_ratio(a.values, b.values)
+    common = [block for block in a.by_block if block in b.by_block]
+    if len(common) > 1:
+        x, y = (np.array([side.by_block[block] for block in common]) for side in (a, b))
+        return paired_log_ratio(x, y, f"within {len(common)} blocks")
+    if common and min(len(side.within(common[0])) for side in (a, b)) > 1:
+        x, y = (side.within(common[0]) for side in (a, b))
+        return independent_log_ratio(x, y, "within one block")
+    x, y = (np.array([*side.by_block.values()]) for side in (a, b))
+    return replace(independent_log_ratio(x, y, "by block means"), confounded=True)
+
+
+def _same_spread(squares: np.ndarray, free: float) -> bool:
+    """Bartlett's test of equal variances, from sums of squares with equal degrees of freedom, which
+    scipy's takes from samples only.
+    """
+    if not squares.any():
+        return True
+    if not squares.all():
+        return False
+    k = len(squares)
+    total = k * free
+    statistic = total * math.log(squares.sum() / total) - free * float(np.log(squares / free).sum())
+    scale = 1 + (k / free - 1 / total) / (3 * (k - 1))
+    return bool(stats.chi2.sf(statistic / scale, k - 1) > POOLING_ALPHA)
+
+
+def linear_ratio(samples: Sequence[Replicates], over: np.ndarray, under: np.ndarray) -> LinearRatio:
+    """``over / under``, linear in the means of conditions, with coefficients as `LinearRatio` has
+    them.
+
+    The means are those of the blocks that all conditions have, where there are at least two; of the
+    runs of the one that they share; of block means otherwise; of runs where no block is known.
+    """
+    m = len(samples)
+    if m == 1:
+        several = len(samples[0].units) < samples[0].n
+        return _independent(over, under, [samples[0].units], "by block means" if several else "")
+    if m == 2:
+        samples = _with_blocks(*samples)
+    if not all(side.in_blocks for side in samples):
+        return _independent(over, under, [side.values for side in samples], "")
+    common = [b for b in samples[0].by_block if all(b in side.by_block for side in samples)]
+    if len(common) > 1:
+        x = np.array([[side.by_block[block] for block in common] for side in samples])
+        covariance = np.zeros((m + 1, m + 1))
+        covariance[:m, :m] = np.cov(x) / len(common)
+        means = np.append(x.mean(axis=1), 1.0)
+        n, words = len(common), f"within {len(common)} blocks"
+        return LinearRatio(over, under, means, covariance, (n - 1.0,), n, words)
+    if common and min(len(side.within(common[0])) for side in samples) > 1:
+        runs = [side.within(common[0]) for side in samples]
+        return _independent(over, under, runs, "within one block")
+    units = [np.array([*side.by_block.values()]) for side in samples]
+    return replace(_independent(over, under, units, "by block means"), confounded=True)
+
+
+def _independent(
+    over: np.ndarray, under: np.ndarray, units: Sequence[np.ndarray], design: str
+) -> LinearRatio:
+    errors = [u.var(ddof=1) / len(u) if len(u) > 1 else math.nan for u in units]
+    means = np.array([*(u.mean() for u in units), 1.0])
+    dfs = tuple(max(len(u) - 1.0, 1.0) for u in units)
+    fewest = min(len(u) for u in units)
+    return LinearRatio(over, under, means, np.diag([*errors, 0.0]), dfs, fewest, design)

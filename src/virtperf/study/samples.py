@@ -1,0 +1,166 @@
+"""The runs of every quantity, and the ratios and differences between them: one interval for one
+question, in verdicts, tables of ratios and derived numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.contrasts import (
+    LinearRatio,
+    LogRatio,
+    PooledError,
+    Replicates,
+    SampledRatio,
+    linear_ratio,
+    log_ratio,
+    pooled_error,
+)
+from virtperf.core.mean import Mean, over_runs
+from virtperf.core.provenance import Provenance
+from virtperf.study.conditions import rows_by_quantity
+from virtperf.study.definition import Study
+from virtperf.study.quantities import Quantity
+
+DEFAULT_LEVEL = 0.95  # of means whose interval is asked for at a level of its own later
+
+Terms = Mapping[Quantity, float]
+"""A sum of quantities, each with its coefficient."""
+
+
+class Samples(Mapping[Quantity, Replicates]):
+    """The runs of each quantity, in the unit in which runs observe it; `independent` has the numbers
+    of single runs whose independent samples stand in the place of runs.
+
+    A ratio of two conditions of one quantity has an error that is pooled over all its conditions
+    that were run alike (`core.contrasts.pooled_error`), whoever asks for it.
+    """
+
+    def __init__(
+        self,
+        runs: Mapping[Quantity, Replicates],
+        independent: Mapping[Quantity, Mean] | None = None,
+    ) -> None:
+        self._runs = dict(runs)
+        self._independent = dict(independent or {})
+        self._pools: dict[tuple[object, ...], PooledError | None] = {}
+
+    def __getitem__(self, quantity: Quantity) -> Replicates:
+        return self._runs[quantity]
+
+    def __iter__(self) -> Iterator[Quantity]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def count(self, quantity: Quantity) -> int:
+        """How many runs it has, or independent samples in their place."""
+        found = self._independent.get(quantity)
+        return found.n if found else self[quantity].n
+
+    def log_ratio(self, over: Terms, under: Terms) -> LogRatio | None:
+        """``over / under`` on the log scale; None where a side has a value that is not positive, is
+        a sum whose runs share no blocks, or is one run with independent samples. A condition against
+        itself has no error.
+        """
+        if self._independent.keys() & {*over, *under}:
+            return None
+        a, b = self._side(over), self._side(under)
+        if a is None or b is None or min(a.values.min(), b.values.min()) <= 0:
+            return None
+        if over.keys() == under.keys() and len(over) == 1:
+            (above,), (below,) = over.values(), under.values()
+            return LogRatio(above / below, 0.0 if a.n > 1 else math.nan, max(a.n - 1.0, 1.0), a.n)
+        return log_ratio(a, b, self._pooled(over, under))
+
+    def linear_ratio(self, over: Terms, under: Terms) -> LinearRatio | SampledRatio:
+        """``over / under``, or `over` where `under` is empty, by Student's t or Fieller's set, or by
+        the intervals of independent samples.
+        """
+        quantities = list(dict.fromkeys((*over, *under)))
+        above = np.array([*(over.get(q, 0.0) for q in quantities), 0.0])
+        below = np.array([*(under.get(q, 0.0) for q in quantities), 0.0 if under else 1.0])
+        if not self._independent.keys() & set(quantities):
+            return linear_ratio([self[q] for q in quantities], above, below)
+        return SampledRatio(above, below, tuple(map(self._mean, quantities)))
+
+    def _mean(self, quantity: Quantity) -> Mean:
+        if quantity in self._independent:
+            return self._independent[quantity]
+        values = self[quantity].values.tolist()
+        unknown = [math.nan] * len(values)
+        return over_runs(values, unknown, unknown, level=DEFAULT_LEVEL)
+
+    def _side(self, terms: Terms) -> Replicates | None:
+        """A side of a ratio as a condition of its own: a sum has a value in each block that all its
+        quantities have.
+        """
+        found = [self[q].scaled(c) for q, c in terms.items()]
+        if len(found) == 1:
+            return found[0]
+        if not all(each.in_blocks for each in found):
+            return None
+        common = [b for b in found[0].by_block if all(b in each.by_block for each in found)]
+        if not common:
+            return None
+        sums = [sum(each.by_block[block] for each in found) for block in common]
+        return Replicates(np.array(sums), tuple(common))
+
+    def _pooled(self, over: Terms, under: Terms) -> PooledError | None:
+        if len(over) != 1 or len(under) != 1:
+            return None
+        of, to = next(iter(over)), next(iter(under))
+        if of.name != to.name or self[of].design != self[to].design:
+            return None
+        key = (of.name, self[of].design)
+        if key not in self._pools:
+            alike = [
+                runs
+                for q, runs in sorted(self._runs.items())
+                if q.name == of.name and runs.design == self[of].design
+            ]
+            self._pools[key] = pooled_error(alike)
+        return self._pools[key]
+
+
+def samples_by_quantity(
+    study: Study, observations: pd.DataFrame, provenance: Provenance, level: float
+) -> Samples:
+    """The runs that observed each quantity, in their own unit, with their blocks and days.
+
+    Of `observations`, the table `OBSERVATIONS`, those of runs of this `provenance` are read; `level`
+    is that of their intervals.
+    """
+    of_kind = observations["provenance"] == provenance.value
+    table = observations[of_kind & np.isfinite(observations["value"])]
+    columns = [table[name].tolist() for name in ("value", "block", "day", "run_id")]
+    places: dict[Quantity, list[int]] = {}
+    for place, quantity in rows_by_quantity(study, table):
+        places.setdefault(quantity, []).append(place)
+    independent = {
+        quantity: mean
+        for quantity, found in places.items()
+        if len(found) == 1 and (mean := _of_row(table.iloc[found[0]], level)).of_samples
+    }
+    return Samples(
+        {
+            quantity: Replicates(
+                np.array([columns[0][place] for place in found]),
+                tuple(columns[1][place] for place in found),
+                tuple(columns[2][place] for place in found),
+                tuple(columns[3][place] for place in found),
+            )
+            for quantity, found in places.items()
+        },
+        independent,
+    )
+
+
+def _of_row(row: pd.Series, level: float) -> Mean:
+    value, se, df, low, high = (float(row[name]) for name in ("value", "se", "df", "low", "high"))
+    return Mean(value, se, df, low, high, level, int(row["n"]), str(row["method"]))

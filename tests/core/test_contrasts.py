@@ -1,0 +1,121 @@
+"""Ratios of replicated conditions against formulas, statsmodels, and what blocks must not change."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from scipy import stats
+
+from virtperf.core.contrasts import Replicates, linear_ratio, log_ratio, pooled_error
+
+BLOCKS = ("1", "2", "3", "4")
+
+
+def drawn(rng, mean, cv=0.05, blocks=BLOCKS, drift=None):
+    values = mean * (1 + cv * rng.standard_normal(len(blocks)))
+    return Replicates(values if drift is None else values * drift, tuple(blocks))
+
+
+def test_within_blocks_it_is_the_paired_t_test_of_logarithms():
+    rng = np.random.default_rng(1)
+    drift = np.array([1.0, 2.0, 0.5, 3.0])
+    a, b = (drawn(rng, mean, drift=drift) for mean in (3.0, 2.0))
+    found = log_ratio(a, b)
+    expected = stats.ttest_rel(np.log(a.values), np.log(b.values)).confidence_interval(0.9)
+    assert found.interval(0.9) == pytest.approx(tuple(map(math.exp, expected)))
+    assert (found.n, found.design) == (4, "within 4 blocks")
+
+
+def test_what_a_block_does_to_all_its_conditions_changes_nothing():
+    rng = np.random.default_rng(2)
+    conditions = [drawn(rng, mean) for mean in (1.0, 2.0, 5.0)]
+    drift = np.array([1.0, 2.0, 0.5, 3.0])
+    drifted = [replace(c, values=c.values * drift) for c in conditions]
+    for some in (conditions, drifted):
+        assert pooled_error(some).deviation == pytest.approx(pooled_error(conditions).deviation)
+        assert log_ratio(some[0], some[1]).se == pytest.approx(log_ratio(*conditions[:2]).se)
+
+
+def test_the_pooled_error_is_that_of_a_randomised_block_design():
+    rng = np.random.default_rng(33)
+    conditions = [drawn(rng, mean) for mean in (1.0, 2.0, 5.0, 4.0)]
+    rows = [
+        {"y": math.log(value), "condition": str(k), "block": block}
+        for k, c in enumerate(conditions)
+        for value, block in zip(c.values, c.blocks, strict=True)
+    ]
+    fit = smf.ols("y ~ condition + block", pd.DataFrame(rows)).fit()
+    pooled = pooled_error(conditions)
+    assert pooled.deviation == pytest.approx(math.sqrt(fit.scale))
+    assert (pooled.df, pooled.conditions) == (fit.df_resid, 4)
+    found = log_ratio(conditions[1], conditions[0], pooled)
+    own = log_ratio(conditions[1], conditions[0])
+    assert math.log(found.value) == pytest.approx(fit.params["condition[T.1]"])
+    assert found.se == pytest.approx(max(fit.bse["condition[T.1]"], own.se))
+    assert found.df == fit.df_resid > own.df
+
+
+def test_independent_runs_pool_the_variance_of_their_logarithms():
+    rng = np.random.default_rng(4)
+    conditions = [drawn(rng, mean, blocks=("",) * 5) for mean in (1.0, 2.0, 5.0)]
+    pooled = pooled_error(conditions)
+    variances = [np.log(c.values).var(ddof=1) for c in conditions]
+    assert pooled.deviation == pytest.approx(math.sqrt(np.mean(variances)))
+    assert pooled.df == 12
+
+
+def test_conditions_with_other_spreads_pool_nothing():
+    rng = np.random.default_rng(5)
+    spreads = (0.3, 0.003, 0.003)
+    conditions = [drawn(rng, 1.0, cv, blocks=("",) * 8) for cv in spreads]
+    assert stats.bartlett(*(np.log(c.values) for c in conditions)).pvalue < 0.1
+    assert pooled_error(conditions) is None
+
+
+def test_few_runs_and_values_that_are_not_positive_pool_nothing():
+    rng = np.random.default_rng(6)
+    assert pooled_error([drawn(rng, 1.0, blocks=("", "")) for _ in range(6)]) is None
+    assert pooled_error([drawn(rng, 1.0), drawn(rng, 2.0), drawn(rng, -1.0)]) is None
+    assert pooled_error([drawn(rng, 1.0), drawn(rng, 2.0)]) is None
+
+
+def test_different_blocks_are_compared_by_their_means():
+    rng = np.random.default_rng(7)
+    a = drawn(rng, 2.0, blocks=("1", "1", "2", "2", "3", "3"))
+    b = drawn(rng, 1.0, blocks=("4", "4", "5", "5"))
+    found = log_ratio(a, b)
+    means = [np.array([*side.by_block.values()]) for side in (a, b)]
+    assert found.confounded and (found.n, found.design) == (2, "by block means")
+    assert found.value == pytest.approx(means[0].mean() / means[1].mean())
+    level = linear_ratio([a, b], np.array([1.0, 0, 0]), np.array([0, 1.0, 0]))
+    assert level.confounded and level.design == "by block means"
+
+
+def test_one_block_does_not_show_how_far_blocks_differ():
+    rng = np.random.default_rng(8)
+    a, b = drawn(rng, 2.0, blocks=("1",) * 5), drawn(rng, 1.0, blocks=("2",) * 5)
+    assert math.isnan(log_ratio(a, b).se)
+    same = log_ratio(a, replace(b, blocks=a.blocks))
+    assert same.design == "within one block" and same.se > 0
+
+
+def test_days_count_as_blocks_only_where_conditions_share_none():
+    rng = np.random.default_rng(9)
+    a, b = (replace(drawn(rng, 1.0), blocks=("",) * 4, days=("1", "1", "2", "2")) for _ in "ab")
+    assert log_ratio(a, b).design == ""
+    elsewhere = replace(b, days=("3", "3", "4", "4"))
+    assert log_ratio(a, elsewhere).design == "by block means"
+
+
+def test_a_level_has_the_spread_of_its_blocks():
+    rng = np.random.default_rng(10)
+    runs = drawn(rng, 1.0, blocks=("1", "1", "2", "2", "3", "3"))
+    found = linear_ratio([runs], np.array([1.0, 0]), np.array([0, 1.0]))
+    means = np.array([*runs.by_block.values()])
+    expected = stats.ttest_1samp(means, 0).confidence_interval(0.95)
+    assert found.interval(0.95) == pytest.approx(tuple(expected))

@@ -1,0 +1,22 @@
+"""The page of hypotheses: what the runs could have shown, and how many verdicts chance may decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.report.plain import plain
+from virtperf.report.loaded import LoadedStudy
+
+
+def test_it_says_what_the_runs_could_show_and_what_chance_may_decide(loaded: LoadedStudy) -> None:
+    said = plain(loaded.hypotheses())
+    assert "6.5 % of the ratio" in said
+    # four claims at a level of 95 %
+    assert "of 4 hypotheses at most 0.2 are expected to be decided wrongly" in said
+
+
+def test_a_difference_that_nothing_could_show_has_no_number(loaded: LoadedStudy) -> None:
+    huge = loaded.data.verdicts.assign(detectable=1e9)
+    context = replace(loaded.context, data=replace(loaded.data, verdicts=huge))
+    said = plain(LoadedStudy(context).hypotheses())
+    assert "more than 1,000 % of the ratio" in said
