@@ -33,7 +33,7 @@ def test_a_part_of_a_key_lists_the_keys_that_begin_so(run: Run, keys: list[str])
 
 def test_a_value_leads_to_formula_limits_and_raw_lines(run: Run, keys: list[str]) -> None:
     said = next(text for key in keys if "(measured)" in (text := run("trace", key).output))
-    assert "  formula  " in said and "  allowed  " in said
+    assert "  formula  " in said and "  by the text alone  " in said
     assert f"{toy.HOSTILE_FILE}: lines 8 to 27, 20 samples" in said and "window 60 to 260 s" in said
     trace = json.loads(run("trace", said.splitlines()[0], "--json").output)
     assert trace["runs"][0]["files"][0]["first_line"] == 8 and trace["key"] == said.splitlines()[0]

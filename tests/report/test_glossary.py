@@ -36,14 +36,17 @@ def test_words_are_found_whole_and_the_longest_first() -> None:
     assert NO_WORDS.used_in("IFL") == ()
 
 
-def test_the_first_use_on_a_page_is_linked_and_all_else_escaped() -> None:
+def test_the_first_use_on_a_page_comes_with_its_term() -> None:
     seen: set[str] = set()
-    first = WORDS.linked("<b> an IFL and IFLs", seen)
-    assert first.count("<a ") == 1 and 'href="glossary.html#term-ifl"' in first
-    assert first.startswith("&lt;b&gt;") and seen == {"IFL"}
-    assert "<a " not in WORDS.linked("IFLs again", seen)
-    assert "What a clock shows &lt;here&gt;." in WORDS.linked("time", set())
-    assert NO_WORDS.linked("<b>", set()) == "&lt;b&gt;"
+    first = WORDS.pieces("An IFL and IFLs", seen)
+    assert [(text, term and term.term) for text, term in first] == [
+        ("An ", None),
+        ("IFL", "IFL"),
+        (" and IFLs", None),
+    ]
+    assert seen == {"IFL"}
+    assert WORDS.pieces("IFLs again", seen) == [("IFLs again", None)]
+    assert NO_WORDS.pieces("<b>", set()) == [("<b>", None)]
 
 
 def test_the_repositorys_words_are_read_and_stand_on_their_page(root: Path) -> None:

@@ -6,12 +6,11 @@ import re
 from functools import cached_property
 from pathlib import Path
 
-from markupsafe import Markup, escape
 from pydantic import Field, model_validator
 
 from rawperf.core.errors import Report, stop
 from rawperf.core.model import Model, load_model
-from virtperf.report.wording import printable, slug
+from virtperf.report.wording import slug
 
 
 class Term(Model):
@@ -80,25 +79,20 @@ class Glossary(Model):
         used = {self._named(found).term for found in self._pattern.findall(text)}
         return tuple(term for group in self.groups for term in group.terms if term.term in used)
 
-    def linked(self, text: str, seen: set[str]) -> Markup:
-        """Escaped text in which the first use of each term leads to its explanation; `seen` are the
-        terms that the page has linked already, and gets those of this text.
+    def pieces(self, text: str, seen: set[str]) -> list[tuple[str, Term | None]]:
+        """The text in pieces, of which the first use of each term comes with the term; `seen` are the
+        terms that the page has explained already, and gets those of this text.
         """
-        if self._pattern is None:
-            return escape(printable(text))
-        made, end = [], 0
-        for found in self._pattern.finditer(text):
+        made: list[tuple[str, Term | None]] = []
+        end = 0
+        for found in self._pattern.finditer(text) if self._pattern is not None else ():
             term = self._named(found[0])
             if term.term in seen:
                 continue
             seen.add(term.term)
-            link = Markup('<a class="vp-term" href="glossary.html#{}" title="{}">{}</a>')
-            made += [
-                escape(printable(text[end : found.start()])),
-                link.format(term.anchor, printable(term.says), found[0]),
-            ]
+            made += [(text[end : found.start()], None), (found[0], term)]
             end = found.end()
-        return Markup("").join([*made, escape(printable(text[end:]))])
+        return [piece for piece in (*made, (text[end:], None)) if piece[0]]
 
 
 NO_WORDS = Glossary()

@@ -102,7 +102,7 @@ def front_page(
         ticks=[(f"{tick:g}", percent(tick)) for tick in TICKS],
         one=percent(1),
         level=level,
-        glossed=lambda text: glossary.linked(text, linked),
+        pieces=lambda text: glossary.pieces(text, linked),
     )
 
 
