@@ -54,6 +54,8 @@ class Metric(Model):
         those add up that are there; ``"rest"`` where they are the parts of a whole of 1 that the
         metric is not: it is what they leave, and of them the first must be there; else ``""``: they
         are other spellings.
+    `better`: ``"higher"`` (a throughput) or ``"lower"`` (a response time); ``""`` where neither is
+        better by itself.
     """
 
     name: str = Field(alias="<name>", pattern=r"^[a-z][a-z0-9_]*$")
@@ -61,6 +63,7 @@ class Metric(Model):
     definition: str = Field(min_length=10)
     kind: Kind = "gauge"
     combine: Literal["", "sum", "present", "rest"] = ""
+    better: Literal["", "higher", "lower"] = ""
     sources: tuple[Source, ...] = ()
 
     @property

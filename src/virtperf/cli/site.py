@@ -20,7 +20,7 @@ from virtperf.core.paths import Layout
     help="The folder; default: reports/.",
 )
 def site(layout: Layout, output: Path | None) -> None:
-    """Write the pages over all studies: studies, claims, contradictions, data quality, methods.
+    """Write the pages over all studies: studies, claims, contradictions, data quality, methods, glossary.
 
     The pages stand beside the reports, link to them, work from file:// and make no request. They
     show what the stages have written.

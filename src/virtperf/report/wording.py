@@ -32,7 +32,12 @@ VERDICTS = {
     "no measurement": "not yet tested by measurement",
 }
 
-OF_MANY = {"holds here": "hold here", "does not hold here": "do not hold here"}
+OF_MANY = {
+    "holds here": "hold here",
+    "does not hold here": "do not hold here",
+    "value agrees": "values agree",
+    "value differs": "values differ",
+}
 """Verdicts as they are said of several claims."""
 
 

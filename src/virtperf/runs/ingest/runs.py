@@ -144,11 +144,15 @@ class Run(Model):
         return window
 
 
-def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Report = stop) -> Run:
+def load_run(
+    folder: Path, study: Study | None, root: str, paths: list[str], report: Report = stop
+) -> Run:
     """Load and check `run.yaml` of a run folder.
 
     Parameters
     ----------
+    study : Study or None
+        Without it, study, name and factors of the run are taken as they are written.
     root : str
         Kind of the folder that holds the run, a key of `ROOTS`.
     paths : list of str
@@ -177,10 +181,10 @@ def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Re
 
     try:
         run, document = load_model(path, Run, lambda err: report(of_run(err)), aliases=False)
-        if run.study != study.id:
+        if study is not None and run.study != study.id:
             problem = "study is not the id of the study whose folder it stands in"
             raise document.error(problem, "study", expected=repr(study.id), found=repr(run.study))
-        if run.run_id != folder.name:
+        if study is not None and run.run_id != folder.name:
             problem = "run is not the folder's name"
             raise document.error(problem, "run", expected=repr(folder.name), found=repr(run.run_id))
         if run.provenance not in ROOTS[root]:
@@ -190,9 +194,8 @@ def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Re
         known = tuple(
             files.get(path) or _owned(RawFile.model_validate({"path": path})) for path in paths
         )
-        return run.model_copy(
-            update={"factors": _factors(run.factors, study, document), "files": known}
-        )
+        factors = run.factors if study is None else _factors(run.factors, study, document)
+        return run.model_copy(update={"factors": factors, "files": known})
     except StudyError as err:
         raise of_run(err) from err
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,6 +84,18 @@ def test_the_newest_study_comes_first_whatever_it_rests_on(facts: StudyFacts) ->
     assert (year_of(old), year_of(new)) == ("2009", "2010 to 2011")
     ids = [i for i in Parsed(front_page([old, new])).ids if i.startswith("study-")]
     assert ids == ["study-new", "study-old"]
+
+
+def test_a_measured_study_tells_its_hypotheses_and_has_no_page_of_claims(
+    facts: StudyFacts,
+) -> None:
+    measured = copy.copy(facts)
+    study = facts.data.study.model_copy(update={"kind": "measured", "question": "What holds?"})
+    measured.data = replace(facts.data, study=study)
+    measured.measured = Counter({"holds here": 2, "undecided": 1})
+    page = Parsed(front_page([measured]))
+    assert "Hypotheses: 2 hold here, 1 undecided" in page.text
+    assert not [link for link in page.links if link.startswith("claims-")]
 
 
 def test_answers_are_lines_with_their_number_and_lead_to_their_question(

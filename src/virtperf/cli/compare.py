@@ -1,0 +1,149 @@
+"""`virtperf compare`: did it get slower?"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from virtperf.core.paths import Layout
+
+if TYPE_CHECKING:
+    from virtperf.comparison.compare import ComparisonTable
+
+FAILURES = ("slower", "faster", "lower", "higher", "undecided")
+
+
+class _Percent(click.ParamType[float]):
+    name = "percent"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%?", str(value))
+        if not found:
+            self.fail(f"{value!r} is no percentage; expected one such as 2%", param, ctx)
+        return float(found[1]) / 100
+
+
+@click.command()
+@click.argument("a")
+@click.argument("b", required=False)
+@click.option("--aa", is_flag=True, help="A/A: split the runs of A at random, with themselves.")
+@click.option("--factor", multiple=True, metavar="NAME=LEVEL", help="Twice: a study's two sides.")
+@click.option("--where", multiple=True, metavar="NAME=LEVEL", help="Only these runs of a study.")
+@click.option("--margin", type=_Percent(), default=0.0, metavar="2%", help="A change that is none.")
+@click.option("--paired", is_flag=True, help="Runs of the same name, or place, belong together.")
+@click.option("--quantity", multiple=True, metavar="NAME", help="Compare these (a pattern).")
+@click.option("--lower-is-better", multiple=True, metavar="NAME", help="Compare it: slower is up.")
+@click.option(
+    "--higher-is-better", multiple=True, metavar="NAME", help="Compare it: slower is down."
+)
+@click.option(
+    "--input-format", metavar="NAME|FILE.yaml", help="Format of raw files, else recognised."
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Confidence level of intervals, and of all verdicts together (Holm).",
+)
+@click.option("--splits", type=click.IntRange(0), default=200, show_default=True, help="For A/A.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    show_default=True,
+    help="How the result is printed.",
+)
+@click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(FAILURES),
+    help="Exit status 1 where a row has this verdict.",
+)
+@click.pass_obj
+def compare(
+    layout: Layout,
+    a: str,
+    b: str | None,
+    aa: bool,
+    factor: tuple[str, ...],
+    where: tuple[str, ...],
+    quantity: tuple[str, ...],
+    lower_is_better: tuple[str, ...],
+    higher_is_better: tuple[str, ...],
+    input_format: str | None,
+    output_format: str,
+    fail_on: tuple[str, ...],
+    paired: bool,
+    **options: Any,
+) -> None:
+    """Say whether the runs of B are slower than those of A.
+
+    A and B are folders of run folders or of raw files, each of them a run, or quoted patterns of
+    such; no study is needed. Or A is a study and --factor names two levels of one factor.
+
+    \b
+        virtperf compare results/6.1 results/6.6 --margin 2% --fail-on slower
+        virtperf compare STUDY --factor kernel=6.1 --factor kernel=6.6
+        virtperf compare --aa results/6.1
+    """
+    from virtperf.comparison.compare import compare as compare_sides
+    from virtperf.comparison.compare import compare_equal
+
+    options |= {
+        "where": _levels(where),
+        "quantities": quantity,
+        "lower": lower_is_better,
+        "higher": higher_is_better,
+        "format": input_format,
+        "root": layout.root,
+    }
+    if aa:
+        if b or factor or paired:
+            raise click.UsageError("--aa takes one folder or study, and no --factor or --paired.")
+        found = compare_equal(a, **options)
+    else:
+        if (b is None) == (not factor):
+            raise click.UsageError("give two folders, or a study and --factor twice.")
+        found = compare_sides(a, b, factor=factor, paired=paired, **options)
+    _print(found, output_format)
+    if found.verdicts & {*fail_on}:
+        raise SystemExit(1)
+
+
+def _levels(where: tuple[str, ...]) -> dict[str, Any]:
+    from virtperf.core.levels import parse_level
+
+    split = [text.partition("=") for text in where]
+    if wrong := [name for name, equals, _ in split if not equals]:
+        raise click.UsageError(f"--where {wrong[0]}: expected NAME=LEVEL.")
+    return {name: parse_level(level) for name, _, level in split}
+
+
+def _print(found: ComparisonTable, output_format: str) -> None:
+    from rawperf.core.files import json_text
+    from virtperf.cli._terminal import say, show
+    from virtperf.comparison.compare import COLUMNS
+
+    if output_format == "json":
+        click.echo(json_text(found.to_dict()), nl=False)
+        return
+    if output_format == "markdown":
+        click.echo(found.to_markdown())
+        return
+    for sentence in found.sentences:
+        say(sentence, style="bold")
+    if found.rows:
+        say(f"A is {found.a}, B is {found.b}; change of B against A", before=1)
+        show(COLUMNS, found.cells(), right=("A", "B", "change", "interval", "p (Holm)"))
+    if found.facts:
+        show(("differs", "A", "B"), found.fact_cells(), title="Machine and tools")
+    for note in found.remarks():
+        say(f"note: {note}")

@@ -1,0 +1,420 @@
+"""`virtperf.compare`: two sides of runs, the table of their ratios, and a sentence in front."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rawperf.core.errors import VirtperfError
+from virtperf.comparison.judged import (
+    CALLED_DIFFERENT,
+    ComparedQuantity,
+    Pair,
+    RatioRow,
+    contrast,
+    judged,
+)
+from virtperf.comparison.sides import (
+    Cell,
+    Side,
+    chosen,
+    read_sides,
+)
+from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits
+from virtperf.comparison.studies import MeasuredStudy, measured_study
+from virtperf.core.contrasts import Replicates
+from virtperf.core.levels import Level
+from virtperf.core.numbers import as_precise, number
+from virtperf.core.paths import Layout
+
+SEED = 20090131
+MAX_SENTENCES = 5
+MIN_POSSIBLE_SPLITS = 100
+"""Different splits of the runs of a side below which their share is not shown beside verdicts: with
+six runs there are ten, of which one is 10 %."""
+COLUMNS = ("quantity", "condition", "A", "B", "change", "interval", "p (Holm)", "verdict")
+TIMES = frozenset({"s", "ms", "us", "µs", "ns", "min"})
+RATES = frozenset({"1/s", "B/s", "MB/s", "MiB/s", "KiB/s", "Mbit/s"})
+
+
+@dataclass(frozen=True)
+class DifferentFact:
+    """A fact about machine or tools that is not the same on both sides, with its values there."""
+
+    fact: str
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ComparisonTable:
+    """Two sides compared, or, for equal runs (`b` empty), how often splits of them are called
+    different.
+
+    `margin` is a share, `level` that of intervals and of Holm's method over `rows`.
+    """
+
+    a: str
+    b: str
+    margin: float
+    level: float
+    rows: tuple[RatioRow, ...] = ()
+    equal_runs: tuple[EqualSplits, ...] = ()
+    facts: tuple[DifferentFact, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdicts(self) -> frozenset[str]:
+        return frozenset(row.verdict for row in self.rows)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was found: differences first, then throughputs; a geometric mean in place of the
+        conditions that it is over.
+        """
+        if not self.b:
+            return tuple(_split_sentence(each) for each in self.equal_runs)
+        without = {row.note for row in self.rows if row.low is None}
+        if len(without) == 1 and all(row.low is None for row in self.rows):
+            return (f"Whether {self.b} differs from {self.a} is undecided: {without.pop()}.",)
+        means = [row for row in self.rows if row.is_mean]
+        covered = {row.quantity for row in means}
+        first = means + [
+            row for row in self.rows if row.quantity.partition(" of ")[0] not in covered
+        ]
+        first.sort(key=lambda row: (row.verdict not in CALLED_DIFFERENT, row.better != "higher"))
+        left = len(first) - MAX_SENTENCES
+        said = [_sentence(row, self) for row in first[:MAX_SENTENCES]]
+        return (*said, f"{left} more below.") if left > 0 else tuple(said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it; numbers that do not exist are null."""
+        return {**asdict(self), "sentences": list(self.sentences)}
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """The table's cells as text, under `COLUMNS`."""
+        return [_cells(row) for row in self.rows]
+
+    def to_markdown(self) -> str:
+        """The sentences, the table, and what else is to be said."""
+        lines = [f"- {sentence}" for sentence in self.sentences]
+        if self.rows:
+            lines += ["", _markdown_row(COLUMNS), _markdown_row("---" for _ in COLUMNS)]
+            lines += [_markdown_row(cells) for cells in self.cells()]
+        if self.facts:
+            lines += ["", _markdown_row(("differs", "A", "B")), "| --- | --- | --- |"]
+            lines += [_markdown_row(cells) for cells in self.fact_cells()]
+        remarks = self.remarks()
+        return "\n".join([*lines, *([""] if remarks else []), *(f"- {note}" for note in remarks)])
+
+    def fact_cells(self) -> list[tuple[str, str, str]]:
+        return [(fact.fact, _listed(fact.a), _listed(fact.b)) for fact in self.facts]
+
+    def remarks(self) -> list[str]:
+        """Notes of rows, each once, and of the whole."""
+        found = dict.fromkeys(row.note for row in self.rows if row.note)
+        splits = [_split_sentence(each) for each in self.equal_runs] if self.b else []
+        return [*found, *self.notes, *splits]
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+
+def compare(
+    a: str | Path,
+    b: str | Path | None = None,
+    *,
+    factor: Sequence[str] = (),
+    where: Mapping[str, Level] | None = None,
+    margin: float = 0.0,
+    level: float = 0.95,
+    paired: bool = False,
+    quantities: Sequence[str] = (),
+    higher: Sequence[str] = (),
+    lower: Sequence[str] = (),
+    format: str | None = None,  # noqa: A002 - users' word
+    splits: int = SPLITS,
+    root: str | Path = ".",
+) -> ComparisonTable:
+    """Compare two sides of runs: is B slower than A?
+
+    The unit is a run. Runs that stand in blocks are compared within them (`core.contrasts`); a
+    side of one run has no interval.
+
+    Parameters
+    ----------
+    a, b : str or Path
+        Folders of run folders or raw files, each of which is a run, or patterns of such. Or `a` is
+        the id of a study of the repository and `factor` names two of its levels.
+    factor : sequence of str
+        ``["kernel=6.1", "kernel=6.6"]``, two levels of one factor of the study `a`.
+    where : mapping, optional
+        Only runs at these levels of the study's factors.
+    margin : float
+        Ratios from ``1 / (1 + margin)`` to ``1 + margin`` count as the same.
+    level : float
+        Confidence level of intervals, and of all verdicts of the table together (Holm).
+    paired : bool
+        Runs of the same name belong together, else the first of A and of B, and so on.
+    quantities : sequence of str
+        Names or patterns of what is compared; without it, whatever is known to be better high or
+        low.
+    higher, lower : sequence of str
+        Quantities that are better high, or low, whatever the metric dictionary says.
+    format : str, optional
+        Of raw files without `run.yaml`; else they are recognised.
+    splits : int
+        Random splits of the equal runs of each side, which say how often they would have been
+        called different; 0 for none.
+    root : str or Path
+        The repository, for studies and for run folders of its studies.
+
+    Raises
+    ------
+    VirtperfError
+        There are no such runs, or they can't be read; both sides have the same runs; they have
+        nothing in common.
+    """
+    layout = Layout(Path(root))
+    options: dict[str, Any] = {"margin": margin, "level": level}
+    if b is None:
+        study = measured_study(layout, str(a))
+        name, first, second = study.factor_levels(tuple(factor))
+        told = chosen(study.quantities, quantities, higher, lower)
+        pairs = study.pairs(name, first, second, where or {})
+        pairs = [pair for pair in pairs if pair.quantity in told]
+        if not pairs:
+            raise VirtperfError(
+                f"no condition was run at {name} {first} and {second}",
+                remedy="runs are compared at the same levels of all other factors",
+            )
+        sides = [study.side(f"{name}={at}", name, at, pairs) for at in (first, second)]
+        rows = judged(pairs, told, contrasted=study.contrast, **options)
+    else:
+        sides = read_sides((a, b), layout, format)
+        if paired:
+            sides = list(_paired(*sides))
+        both = {**sides[1].quantities, **sides[0].quantities}
+        told = chosen(both, quantities, higher, lower)
+        pairs = _common(sides[0], sides[1], told)
+        rows = judged(pairs, told, contrasted=contrast, **options)
+    return ComparisonTable(
+        sides[0].name,
+        sides[1].name,
+        margin,
+        level,
+        tuple(rows),
+        tuple(_splits_of_sides(pairs, told, splits, options)),
+        tuple(_different_facts(*sides)),
+        tuple(_notes(sides)),
+    )
+
+
+def compare_equal(
+    place: str | Path,
+    *,
+    where: Mapping[str, Level] | None = None,
+    margin: float = 0.0,
+    level: float = 0.95,
+    quantities: Sequence[str] = (),
+    higher: Sequence[str] = (),
+    lower: Sequence[str] = (),
+    format: str | None = None,  # noqa: A002 - users' word
+    splits: int = SPLITS,
+    seed: int = SEED,
+    root: str | Path = ".",
+) -> ComparisonTable:
+    """A/A: how often random splits of equal runs would have been called different.
+
+    `place` is a folder as `compare` takes it, or the id of a study of the repository; runs at
+    different levels of factors are split apart. Other parameters are as those of `compare`.
+
+    Raises
+    ------
+    VirtperfError
+        There are no such runs, or none that can be split.
+    """
+    layout = Layout(Path(root))
+    cells: dict[Cell, Replicates]
+    if not Path(place).exists() and str(place) in layout.studies():
+        study: MeasuredStudy = measured_study(layout, str(place))
+        found, known = study.conditions(where or {}), study.quantities
+        cells = {(quantity.name, quantity.at): runs for quantity, runs in found.items()}
+        notes: list[str] = []
+    else:
+        side = read_sides((place,), layout, format)[0]
+        cells, known, notes = side.cells(side.varied), side.quantities, list(side.warnings)
+    told = chosen(known, quantities, higher, lower)
+    results = equal_splits(cells, told, margin=margin, level=level, splits=splits, seed=seed)
+    if not results:
+        raise VirtperfError(
+            "no runs can be split",
+            file=str(place),
+            expected="4 runs of a condition, or blocks with several runs",
+        )
+    return ComparisonTable(
+        str(place), "", margin, level, equal_runs=tuple(results), notes=tuple(notes)
+    )
+
+
+def _common(a: Side, b: Side, told: Mapping[str, ComparedQuantity]) -> list[Pair]:
+    varied = a.varied | b.varied
+    first, second = a.cells(varied), b.cells(varied)
+    pairs = [
+        Pair(quantity, condition, runs, second[quantity, condition])
+        for name in told
+        for (quantity, condition), runs in first.items()
+        if quantity == name and (quantity, condition) in second
+    ]
+    if not pairs:
+        raise VirtperfError(
+            "the sides have nothing in common",
+            expected=f"a quantity of {a.name}: {', '.join(list(a.quantities)[:10]) or 'none'}",
+            found=", ".join(list(b.quantities)[:10]) or "none",
+            remedy="runs are compared at the same levels of the factors that vary within a side",
+        )
+    return pairs
+
+
+def _paired(a: Side, b: Side) -> tuple[Side, Side]:
+    """Both sides with a block a pair: runs of the same name, else those in the same place of the
+    order by name.
+    """
+    if len(a.runs) != len(b.runs):
+        raise VirtperfError(
+            "the sides have different numbers of runs, so that they are no pairs",
+            expected=str(len(a.runs)),
+            found=str(len(b.runs)),
+        )
+    first, second = ({run.run_id: run for run in side.runs} for side in (a, b))
+    names = sorted(first)
+    if set(first) == set(second) and len(first) == len(a.runs):
+        matched = [(first[name], second[name]) for name in names]
+    else:
+        matched = list(zip(a.runs, b.runs, strict=True))
+    sides = []
+    for side, place in ((a, 0), (b, 1)):
+        runs = tuple(replace(two[place], block=f"pair {k}") for k, two in enumerate(matched, 1))
+        sides.append(replace(side, runs=runs))
+    return sides[0], sides[1]
+
+
+def _splits_of_sides(
+    pairs: Sequence[Pair],
+    told: Mapping[str, ComparedQuantity],
+    splits: int,
+    options: Mapping[str, Any],
+) -> Iterable[EqualSplits]:
+    """The splits of each side by itself, for what is said beside the verdicts; few different splits
+    tell nothing.
+    """
+    for letter in "AB" if splits else "":
+        cells = {(p.quantity, p.condition): p.a if letter == "A" else p.b for p in pairs}
+        for found in equal_splits(cells, told, splits=splits, seed=SEED, **options):
+            if found.possible >= MIN_POSSIBLE_SPLITS:
+                yield replace(found, design=f"{letter}: {found.design}")
+
+
+def _different_facts(a: Side, b: Side) -> Iterable[DifferentFact]:
+    first, second = a.facts, b.facts
+    for name in sorted({*first, *second}):
+        of_a, of_b = first.get(name, frozenset()), second.get(name, frozenset())
+        if of_a != of_b:
+            yield DifferentFact(name, tuple(sorted(of_a)), tuple(sorted(of_b)))
+
+
+def _notes(sides: Sequence[Side]) -> Iterable[str]:
+    for letter, side in zip("AB", sides, strict=True):
+        yield from (f"{letter}: {warning}" for warning in side.warnings)
+        if side.disturbed:
+            yield f"{letter}: {side.disturbed} of {len(side.runs)} runs were disturbed"
+
+
+def change(ratio: float | None, low: float | None = None, high: float | None = None) -> list[str]:
+    """A ratio and its limits as changes in %, with a sign: ``-2.8 %``."""
+    percent = [math.nan if v is None else 100 * (v - 1) for v in (ratio, low, high)]
+    limits = percent if low is not None and high is not None else [percent[0]] * 3
+    shown = as_precise(*limits) if low is not None else (number(percent[0], 3),) * 3
+    signed = [
+        f"+{text}" if value > 0 and not text.startswith(("+", "-", "−")) else text
+        for text, value in zip(shown, limits, strict=True)
+    ]
+    return [text.replace("−", "-") for text in signed]
+
+
+def _cells(row: RatioRow) -> tuple[str, ...]:
+    by, low, high = change(row.ratio, row.low, row.high)
+    unit = f" {row.unit}" if row.unit and row.unit != "1" else ""
+    means = (f"{number(v)}{unit} (n={n})" if v is not None else "" for v, n in _means(row))
+    more = f" ({row.more_runs} more runs of each decide)" if row.more_runs else ""
+    return (
+        row.quantity,
+        row.condition,
+        *means,
+        f"{by} %" if row.ratio is not None else "n/a",
+        f"{low} to {high} %" if row.low is not None and row.high is not None else "none",
+        "" if row.p_holm is None else ("< 0.0001" if row.p_holm < 1e-4 else number(row.p_holm, 2)),
+        row.verdict + more,
+    )
+
+
+def _means(row: RatioRow) -> tuple[tuple[float | None, int], tuple[float | None, int]]:
+    return (row.mean_a, row.runs_a), (row.mean_b, row.runs_b)
+
+
+def _sentence(row: RatioRow, table: ComparisonTable) -> str:
+    """``B serves 2.8 % less than A, 1.8 to 3.8 % (throughput)``."""
+    at = f", {row.condition}" if row.condition else ""
+    of = f"({row.quantity}{at})"
+    a, b = table.a, table.b
+    if row.ratio is None:
+        return f"{b} and {a} can't be compared {of}: a side is zero."
+    by, low, high = change(row.ratio, row.low, row.high)
+    within = f", {low} to {high} %" if row.low is not None else ""
+    if row.verdict == "undecided":
+        more = f"; {row.more_runs} more runs of each decide" if row.more_runs else ""
+        reason = f"; {row.note}" if row.note and row.low is None else ""
+        return f"Whether {b} differs from {a} is undecided {of}: {by} %{within}{more}{reason}."
+    if row.verdict == "same within the margin":
+        return f"{b} is the same as {a} within {100 * table.margin:g} % {of}: {by} %{within}."
+    down = row.ratio < 1
+    ends = [text.lstrip("+-") if _one_sign(row) else text for text in (low, high)]
+    ends = ends[::-1] if down and _one_sign(row) else ends
+    reach = f", {ends[0]} to {ends[1]} %" if row.low is not None else ""
+    amount = f"{by.lstrip('+-')} %"
+    if row.better == "higher" and (row.unit in RATES or row.is_mean):
+        return (
+            f"{b} serves {amount} {'less' if down else 'more'} than {a}{reach} {of}: {row.verdict}."
+        )
+    if row.better == "lower" and (row.unit in TIMES or row.is_mean):
+        words = f"{amount} {'less time' if down else 'longer'}"
+        return f"{b} takes {words} than {a}{reach} {of}: {row.verdict}."
+    rest = f"{amount} {'lower' if down else 'higher'} on {b} than on {a}{reach}"
+    return f"{row.quantity}{at} is {rest}" + (f": {row.verdict}." if row.better else ".")
+
+
+def _one_sign(row: RatioRow) -> bool:
+    return row.low is not None and row.high is not None and (row.low > 1) == (row.high > 1)
+
+
+def _split_sentence(found: EqualSplits) -> str:
+    few = (
+        f"; there are only {found.possible} different ones" if found.possible < found.splits else ""
+    )
+    return (
+        f"A/A, {found.design}: {found.called} of {found.splits} splits had a row that was called "
+        f"different ({100 * found.share:.1f} %); {found.outside} of {found.rows * found.splits} "
+        f"rows have an interval of their own without 1{few}."
+    )
+
+
+def _listed(values: Sequence[str]) -> str:
+    shown = ", ".join(values[:3]) or "not known"
+    return f"{shown} and {len(values) - 3} more" if len(values) > 3 else shown
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,0 +1,355 @@
+"""The table of a comparison: ratio, interval and verdict of every quantity and condition that two
+sides of runs have in common.
+
+A verdict rests on the interval of the ratio (`core.contrasts`) and a margin that is declared: the
+ratio is outside of it, within it, or the runs do not tell. Rows of one table are judged together
+by Holm's method, which keeps the probability of any wrong call below ``1 - level``.
+
+References
+----------
+Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scand. J. Stat. 6, 65-70.
+Fleming, P. J., Wallace, J. J. (1986). How not to lie with statistics: the correct way to summarize
+benchmark results. Commun. ACM 29, 218-221.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from scipy import special
+from statsmodels.stats.multitest import multipletests
+
+from virtperf.core.contrasts import (
+    Contrast,
+    LogRatio,
+    Replicates,
+    linear_ratio,
+    log_ratio,
+)
+from virtperf.core.levels import Level, level_text
+from virtperf.core.mean import satterthwaite
+from virtperf.models.power import runs_needed
+from virtperf.models.ratio import EQUAL_REPLICATES, NO_SPREAD
+
+Verdict = Literal["slower", "faster", "lower", "higher", "same within the margin", "undecided"]
+CALLED_DIFFERENT = ("slower", "faster", "lower", "higher")
+GEOMETRIC_MEAN = "geometric mean"
+ONE_RUN = (
+    "{sides} one run: no interval between runs exists, and samples within a run do not replace it"
+)
+CONFOUNDED = "the sides were run in different blocks or on different days, whose spread is in it"
+ONE_BLOCK_EACH = (
+    "all runs of a side are of one block or day, and the sides share none: what differs between "
+    "blocks can't be told from what differs between the sides, so there is no interval"
+)
+
+Condition = tuple[tuple[str, Level], ...]
+
+
+@dataclass(frozen=True)
+class ComparedQuantity:
+    """What a quantity of a comparison is in; `better` is "higher", "lower", or "" where neither is
+    better; `group` is what its conditions are gathered by for a geometric mean.
+    """
+
+    unit: str = ""
+    better: str = ""
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class RatioRow:
+    """One row of a comparison: B's mean over A's.
+
+    `ratio` with `low` and `high` at the comparison's level, of this row alone; `p` is the level at
+    which its interval reaches the nearest end of the margin, `p_holm` the same adjusted over the
+    table. Numbers are None where there are none: an interval of one run a side, a limit that is
+    infinite. `more_runs` of each side decide with a probability of 80 % if the ratio and spread are
+    those observed; None where the row is decided, where nothing is known of the spread, and where
+    1,000 runs are too few.
+    """
+
+    quantity: str
+    condition: str
+    unit: str
+    better: str
+    verdict: Verdict
+    ratio: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+    mean_a: float | None
+    mean_b: float | None
+    runs_a: int
+    runs_b: int
+    compared: str
+    more_runs: int | None = None
+    note: str = ""
+
+    @property
+    def is_mean(self) -> bool:
+        return self.condition.startswith(GEOMETRIC_MEAN)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """The runs of both sides at one condition."""
+
+    quantity: str
+    condition: Condition
+    a: Replicates
+    b: Replicates
+
+
+Contrasted = Callable[[Pair], Contrast]
+
+
+def contrast(pair: Pair) -> Contrast:
+    """B over A on the log scale, or as a ratio of means where a run has a value that is not
+    positive.
+    """
+    if min(pair.a.values.min(), pair.b.values.min()) > 0:
+        return log_ratio(pair.b, pair.a)
+    return linear_ratio([pair.b, pair.a], np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
+
+
+def judged(
+    pairs: Sequence[Pair],
+    quantities: Mapping[str, ComparedQuantity],
+    *,
+    margin: float,
+    level: float,
+    contrasted: Contrasted = contrast,
+    planned: bool = True,
+) -> list[RatioRow]:
+    """A row a pair, and one for the geometric mean over the conditions of each group of quantities.
+
+    Parameters
+    ----------
+    margin : float
+        As a share: with 0.02, ratios from 1/1.02 to 1.02 count as the same; with 0 nothing does.
+    contrasted : callable, optional
+        Gives the ratio of a pair.
+    planned : bool
+        Whether to say how many runs would decide.
+    """
+    found = [
+        _row(pair, quantities[pair.quantity], contrasted(pair), margin, level)
+        for pair in pairs
+        if pair.a.values.any() or pair.b.values.any()
+    ]
+    for group, of_group in _groups(pairs, quantities).items():
+        mean, counts = _geometric_mean(of_group, contrasted)
+        if mean is not None:
+            kind = replace(quantities[of_group[0].quantity], unit="")
+            row = _made(mean, kind, margin, level, counts)
+            said = f"{GEOMETRIC_MEAN} over {len(of_group)} conditions"
+            found.append((replace(row, quantity=group, condition=said), mean))
+    return _with_holm(found, margin, level, planned)
+
+
+def _row(
+    pair: Pair, kind: ComparedQuantity, ratio: Contrast, margin: float, level: float
+) -> tuple[RatioRow, Contrast]:
+    row = _made(ratio, kind, margin, level, (pair.a.n, pair.b.n))
+    row = replace(
+        row,
+        quantity=pair.quantity,
+        condition=condition_text(pair.condition),
+        mean_a=_known(pair.a.mean),
+        mean_b=_known(pair.b.mean),
+    )
+    if _same_values(pair.a) and _same_values(pair.b) and min(pair.a.n, pair.b.n) > 1:
+        row = replace(row, p=None, note=NO_SPREAD)
+    return row, ratio
+
+
+def _made(
+    ratio: Contrast, kind: ComparedQuantity, margin: float, level: float, counts: tuple[int, int]
+) -> RatioRow:
+    known = math.isfinite(ratio.value) and not math.isnan(ratio.se)
+    low, high = ratio.interval(level) if known else (math.nan, math.nan)
+    note = ""
+    if not known:
+        single = [side for side, n in zip("AB", counts, strict=True) if n == 1]
+        has = " and ".join(single) + (" have" if len(single) > 1 else " has")
+        note = ONE_RUN.format(sides=has) if single else ONE_BLOCK_EACH
+        note = "" if not math.isfinite(ratio.value) else note
+    elif ratio.confounded:
+        note = CONFOUNDED
+    return RatioRow(
+        quantity="",
+        condition="",
+        unit=kind.unit,
+        better=kind.better,
+        verdict="undecided",
+        ratio=_known(ratio.value),
+        low=_known(low),
+        high=_known(high),
+        p=p_value(ratio, margin) if known else None,
+        p_holm=None,
+        mean_a=None,
+        mean_b=None,
+        runs_a=counts[0],
+        runs_b=counts[1],
+        compared=ratio.design,
+        note=note,
+    )
+
+
+def p_value(ratio: Contrast, margin: float) -> float:
+    """The level at which the interval of a ratio reaches the nearest end of the margin: the interval
+    of a level ``1 - p`` lies on one side of both ends, or between them.
+    """
+    low, high = 1 / (1 + margin), 1 + margin
+    above, below = ratio.distance(high), ratio.distance(low)
+    if ratio.value > high:
+        seen = [above]
+    elif ratio.value < low:
+        seen = [(-below[0], below[1])]
+    else:
+        seen = [below, (-above[0], above[1])]
+    errors = min(abs(gap) / se if se else (math.inf if gap else 0.0) for gap, se in seen)
+    return float(2 * special.stdtr(ratio.df, -errors))
+
+
+def _with_holm(
+    found: Sequence[tuple[RatioRow, Contrast]], margin: float, level: float, planned: bool
+) -> list[RatioRow]:
+    tested = [place for place, (row, _) in enumerate(found) if row.p is not None]
+    rows = [row for row, _ in found]
+    if not tested:
+        return rows
+    alpha = 1 - level
+    adjusted = multipletests([rows[place].p for place in tested], alpha, method="holm")[1]
+    for place, p in zip(tested, adjusted.tolist(), strict=True):
+        row = replace(rows[place], p_holm=float(p))
+        if p <= alpha:
+            row = replace(row, verdict=_verdict(row, margin))
+        elif planned:
+            each = _more_runs(found[place][1], margin, alpha / len(tested))
+            row = replace(row, more_runs=each)
+        rows[place] = row
+    return rows
+
+
+def _verdict(row: RatioRow, margin: float) -> Verdict:
+    assert row.ratio is not None  # it has a p
+    if 1 / (1 + margin) <= row.ratio <= 1 + margin:
+        return "same within the margin" if margin else "undecided"
+    above = row.ratio > 1
+    if not row.better:
+        return "higher" if above else "lower"
+    return "faster" if above == (row.better == "higher") else "slower"
+
+
+def _more_runs(ratio: Contrast, margin: float, alpha: float) -> int | None:
+    """Further runs (or blocks) of each side; `models.power` plans for two conditions of one
+    coefficient of variation, which is that of the observed error.
+    """
+    relative = ratio.se if isinstance(ratio, LogRatio) else ratio.se / abs(ratio.value or 1.0)
+    deviation = relative * math.sqrt(ratio.n / 2)
+    cv = math.sqrt(math.expm1(min(deviation**2, 50.0)))
+    if not (cv > 0 and ratio.value > 0) or (not margin and ratio.value == 1):
+        return None
+    effect = ratio.value - 1
+    if margin:
+        low, high = 1 / (1 + margin), 1 + margin
+        needed = runs_needed(
+            cv=cv, question="claim", effect=effect, low=low, high=high, alpha=alpha
+        )
+    else:
+        needed = runs_needed(cv=cv, question="difference", effect=effect, alpha=alpha)
+    return None if needed is None else max(needed - ratio.n, 1)
+
+
+def _groups(
+    pairs: Iterable[Pair], quantities: Mapping[str, ComparedQuantity]
+) -> dict[str, list[Pair]]:
+    """Pairs of each group that has several, all positive."""
+    found: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        found.setdefault(quantities[pair.quantity].group or pair.quantity, []).append(pair)
+    return {
+        group: of_group
+        for group, of_group in found.items()
+        if len(of_group) > 1 and all(min(p.a.values.min(), p.b.values.min()) > 0 for p in of_group)
+    }
+
+
+def _geometric_mean(
+    pairs: Sequence[Pair], contrasted: Contrasted
+) -> tuple[LogRatio | None, tuple[int, int]]:
+    """The geometric mean of B over A, and the runs of each side.
+
+    What varies independently decides: runs that observed all conditions, blocks that have runs of
+    all of them, else the conditions themselves, each with the error of its own ratio.
+    """
+    counts = (_runs([p.a for p in pairs]), _runs([p.b for p in pairs]))
+    by_run = [_means_by([side(p) for p in pairs], blocks=False) for side in (_a, _b)]
+    if all(by_run):
+        return log_ratio(by_run[1], by_run[0]), counts  # type: ignore[arg-type]
+    by_block = [_means_by([side(p) for p in pairs], blocks=True) for side in (_a, _b)]
+    if all(by_block):
+        return log_ratio(by_block[1], by_block[0]), counts  # type: ignore[arg-type]
+    ratios = [contrasted(pair) for pair in pairs]
+    logs = [math.log(ratio.value) for ratio in ratios if isinstance(ratio, LogRatio)]
+    if len(logs) < len(ratios) or any(ratio.confounded for ratio in ratios):
+        return None, counts
+    k, errors = len(ratios), [ratio.se for ratio in ratios]
+    df = satterthwaite([se**2 for se in errors], [ratio.df for ratio in ratios])
+    se = math.sqrt(sum(se**2 for se in errors)) / k
+    n = min(ratio.n for ratio in ratios)
+    said = f"over {k} conditions with the error of each"
+    return LogRatio(math.exp(math.fsum(logs) / k), se, df, n, said), counts
+
+
+def _means_by(sides: Sequence[Replicates], *, blocks: bool) -> Replicates | None:
+    """The geometric mean over conditions of each run, or of each block that has all of them."""
+    first = sides[0]
+    if not blocks:
+        if not first.run_ids or any(side.run_ids != first.run_ids for side in sides):
+            return None
+        logs = np.mean([np.log(side.values) for side in sides], axis=0)
+        return replace(first, values=np.exp(logs))
+    if not all(side.in_blocks for side in sides):
+        return None
+    common = [block for block in first.by_block if all(block in s.by_block for s in sides)]
+    if not common:
+        return None
+    values = [math.fsum(math.log(s.by_block[b]) for s in sides) / len(sides) for b in common]
+    return Replicates(np.exp(values), tuple(common))
+
+
+def condition_text(condition: Condition) -> str:
+    """``guests=2, think_ms=0``."""
+    return ", ".join(f"{factor}={level_text(level)}" for factor, level in condition)
+
+
+def _same_values(side: Replicates) -> bool:
+    spread = float(np.ptp(side.values))
+    return spread <= EQUAL_REPLICATES * abs(side.mean)
+
+
+def _a(pair: Pair) -> Replicates:
+    return pair.a
+
+
+def _b(pair: Pair) -> Replicates:
+    return pair.b
+
+
+def _runs(sides: Sequence[Replicates]) -> int:
+    """Different runs of a side; where ids are not known, those of all conditions."""
+    if all(side.run_ids for side in sides):
+        return len({run for side in sides for run in side.run_ids})
+    return sum(side.n for side in sides)
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None

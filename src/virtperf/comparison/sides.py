@@ -1,0 +1,359 @@
+"""The runs of one side of a comparison, read from a folder: run folders with `run.yaml`, folders of
+raw files, or single raw files, each a run.
+
+A run folder is read as a study's runs are: steady-state means within the declared window, and the
+study's quantities where the repository has that study. Without `run.yaml` a run's values are the
+means over all samples of its files.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rawperf.choose import dictionary_of
+from rawperf.core.errors import RunError, VirtperfError
+from rawperf.core.metrics import MetricDictionary
+from rawperf.core.near import did_you_mean
+from virtperf.comparison.judged import ComparedQuantity, Condition
+from virtperf.core.contrasts import Replicates
+from virtperf.core.levels import Level
+from virtperf.core.paths import Layout
+from virtperf.runs.ingest import own
+from virtperf.runs.ingest.cache import hash_file
+from virtperf.runs.ingest.folder import RUN_FILE, raw_files
+from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.runs import load_run
+from virtperf.runs.ingest.samples import read_run
+from virtperf.runs.summarize.observations import observe
+from virtperf.runs.summarize.series import load_series
+from virtperf.runs.summarize.stage import series_rows
+from virtperf.study.definition import Study, load_study
+
+NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
+HAND_WRITTEN = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
+NOT_RAW = (".md", ".rst", ".dvc")
+
+Cell = tuple[str, Condition]
+"""A quantity at a condition."""
+
+
+@dataclass(frozen=True)
+class RunValues:
+    """One run: a value of every quantity that it observed, and what is known of how it was made."""
+
+    run_id: str
+    values: Mapping[str, float]
+    block: str = ""
+    day: str = ""
+    factors: Mapping[str, Level] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    disturbed: bool = False
+    digest: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Side:
+    """All runs of one side, and what its quantities are."""
+
+    name: str
+    runs: tuple[RunValues, ...]
+    quantities: Mapping[str, ComparedQuantity]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> dict[str, frozenset[str]]:
+        """The values that each fact about machine and tools has among its runs."""
+        found: dict[str, set[str]] = {}
+        for run in self.runs:
+            for name, value in run.facts.items():
+                found.setdefault(name, set()).add(value)
+        return {name: frozenset(values) for name, values in found.items()}
+
+    @property
+    def disturbed(self) -> int:
+        return sum(run.disturbed for run in self.runs)
+
+    @cached_property
+    def varied(self) -> frozenset[str]:
+        """Factors with several levels among its runs."""
+        levels: dict[str, set[Level]] = {}
+        for run in self.runs:
+            for name, level in run.factors.items():
+                levels.setdefault(name, set()).add(level)
+        return frozenset(name for name, found in levels.items() if len(found) > 1)
+
+    def cells(self, varied: frozenset[str]) -> dict[Cell, Replicates]:
+        """The runs of every quantity at each condition, a level of every factor of `varied`."""
+        gathered: dict[Cell, list[tuple[float, RunValues]]] = {}
+        for run in self.runs:
+            at = tuple((name, level) for name, level in run.factors.items() if name in varied)
+            for quantity, value in run.values.items():
+                gathered.setdefault((quantity, at), []).append((value, run))
+        return {cell: _replicates(found) for cell, found in gathered.items()}
+
+
+def _replicates(found: Sequence[tuple[float, RunValues]]) -> Replicates:
+    runs = [run for _, run in found]
+    days = tuple(run.day for run in runs)
+    return Replicates(
+        np.array([value for value, _ in found]),
+        tuple(run.block for run in runs),
+        days if all(days) else (),
+        tuple(run.place for run in runs),  # runs of both sides may have the same names
+    )
+
+
+def read_sides(
+    places: Sequence[str | Path], layout: Layout, format_name: str | None = None
+) -> list[Side]:
+    """Read all runs of each side.
+
+    Parameters
+    ----------
+    places : sequence of str or Path
+        Of each side a folder, one run folder, one raw file, or a pattern of such.
+    layout : Layout
+        The repository, for run folders of its studies.
+    format_name : str, optional
+        Format of raw files that stand without `run.yaml`, or a YAML file that declares one.
+
+    Raises
+    ------
+    VirtperfError
+        There is nothing at a place, or a run can't be read; with file and line. Two runs have the
+        same files.
+    """
+    reader = _Reader(layout, format_name)
+    names = _names([Path(place) for place in places])
+    sides = [
+        Side(name, tuple(reader.run(path) for path in _places(str(place))), reader.quantities)
+        for name, place in zip(names, places, strict=True)
+    ]
+    _refuse_repetitions([run for side in sides for run in side.runs])
+    return [replace(side, warnings=reader.warnings_of(side)) for side in sides]
+
+
+def _names(places: Sequence[Path]) -> list[str]:
+    """The last part of each place in which they differ."""
+    for parts in zip(*(reversed(place.parts) for place in places), strict=False):
+        if len({*parts}) == len(places):
+            return list(parts)
+    return [str(place) for place in places]
+
+
+def _places(text: str) -> list[Path]:
+    """The folders and files that are runs, by name."""
+    place = Path(text)
+    if place.exists():
+        found = list(_inside(place)) if place.is_dir() else [place]
+    else:
+        base = Path(place.anchor) if place.is_absolute() else Path()
+        pattern = str(place.relative_to(place.anchor)) if place.is_absolute() else text
+        matched = sorted(base.glob(pattern)) if any(c in text for c in "*?[") else []
+        found = [path for path in matched if not _left_out(path)]
+    if not found:
+        raise VirtperfError("there are no runs", file=text, expected=NO_RUNS)
+    return found
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    if (folder / RUN_FILE).is_file():
+        yield folder
+        return
+    entries = sorted(path for path in folder.iterdir() if not _left_out(path))
+    with_file = [path for path in entries if (path / RUN_FILE).is_file()]
+    yield from with_file or entries
+
+
+def _left_out(path: Path) -> bool:
+    named = path.name.startswith(".") or path.name in HAND_WRITTEN
+    return named or path.name.lower().endswith(NOT_RAW)
+
+
+class _Reader:
+    """Reads runs, and gathers what their quantities are."""
+
+    def __init__(self, layout: Layout, format_name: str | None) -> None:
+        self._layout, self._format = layout, format_name
+        self._studies: dict[str, tuple[Study | None, MetricDictionary]] = {}
+        self.quantities: dict[str, ComparedQuantity] = {}
+        self._warnings: dict[str, list[str]] = {}
+
+    @cached_property
+    def _dictionary(self) -> MetricDictionary:
+        return dictionary_of(self._layout.metrics)
+
+    def warnings_of(self, side: Side) -> tuple[str, ...]:
+        return tuple(said for run in side.runs for said in self._warnings.get(run.place, ()))
+
+    def run(self, path: Path) -> RunValues:
+        if path.is_dir() and (path / RUN_FILE).is_file():
+            return self._run_folder(path)
+        names = raw_files(path) if path.is_dir() else [path.name]
+        folder = path if path.is_dir() else path.parent
+        values: dict[str, float] = {}
+        for name in names:
+            try:
+                values |= self._raw_file(folder / name)
+            except VirtperfError as err:
+                if path.is_file():
+                    raise
+                self._warnings.setdefault(str(path), []).append(f"{path.name}: not read: {err}")
+        if not values:
+            raise RunError(
+                "no file of the run was read", file=str(path), remedy="name its --format"
+            )
+        return RunValues(path.name, values, digest=_digest(folder, names), place=str(path))
+
+    def _raw_file(self, path: Path) -> dict[str, float]:
+        frame = own.read(path, format=self._format)
+        if "metric_value" not in frame.columns:  # a table: its columns of numbers
+            numbers = frame.select_dtypes("number").mean()
+            for name in numbers.index:
+                self.quantities.setdefault(str(name), ComparedQuantity())
+            return {str(name): float(value) for name, value in numbers.items()}
+        named = frame["metric"] != ""
+        values = {}
+        for known, label, number in ((True, "metric", "metric_value"), (False, "field", "value")):
+            part = frame[named == known]
+            for (name, entity), found in part.groupby([label, "entity"], sort=False)[number]:
+                mean = found[np.isfinite(found)].mean()
+                if pd.notna(mean):
+                    unit = part.loc[found.index[0], "metric_unit"] if known else ""
+                    values[self._described(str(name), str(entity), unit)] = float(mean)
+        return values
+
+    def _described(self, metric: str, entity: str, unit: str) -> str:
+        """The name of a metric of an entity, whose meaning is kept."""
+        name = f"{metric} of {entity}" if entity else metric
+        better = self._dictionary[metric].better if metric in self._dictionary else ""
+        self.quantities.setdefault(name, ComparedQuantity(unit, better, metric))
+        return name
+
+    def _run_folder(self, path: Path) -> RunValues:
+        names = raw_files(path)
+        study, dictionary = self._study_of(path)
+        run = load_run(path, study, "measured", names)
+        metrics = {
+            name: {"unit": metric.unit, "formats": list(metric.formats)}
+            for name, metric in dictionary.metrics.items()
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "samples.parquet"
+            read_run(path, run, dictionary, out, inputs_of(study) if study else ())
+            series = load_series(out, run.model_dump(mode="json"), metrics, 0.95)
+        values: dict[str, float] = {}
+        if study is None:
+            for row in series_rows(series):
+                if np.isfinite(row["value"]):
+                    name = self._described(row["metric"], row["entity"], row["unit"])
+                    values[name] = row["value"]
+        else:
+            for row in observe(study, series)[0]:
+                if np.isfinite(row["value"]):
+                    values[row["quantity"]] = row["value"]
+                    self.quantities.setdefault(
+                        row["quantity"], quantity_of(study, row["quantity"], dictionary)
+                    )
+        facts = {name: str(value) for name, value in {**run.machine, **run.tools}.items()}
+        block = run.block or (study.block(run.factors, run.replicate) if study else "")
+        return RunValues(
+            run.run_id,
+            values,
+            str(block),
+            str(run.start)[:10],
+            run.factors,
+            facts,
+            bool(run.disturbed),
+            _digest(path, names),
+            str(path),
+        )
+
+    def _study_of(self, path: Path) -> tuple[Study | None, MetricDictionary]:
+        """The study that a run names, where the repository has it, and its dictionary."""
+        name = load_run(path, None, "measured", raw_files(path)).study
+        if name not in self._studies:
+            study, dictionary = None, self._dictionary
+            if name in self._layout.studies():
+                study = load_study(self._layout.known(name))
+                dictionary = dictionary_of(self._layout.metrics, inputs_of(study))
+            self._studies[name] = (study, dictionary)
+        return self._studies[name]
+
+
+def quantity_of(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:
+    """A study's quantity; it is better higher or lower as the metric is that it is observed by."""
+    kind = study.quantities[name]
+    rule: Mapping[str, Any] = kind.observed
+    metric = rule["from"][0]["metric"] if rule and "per" not in rule else ""
+    better = dictionary[metric].better if metric in dictionary else ""
+    return ComparedQuantity(kind.unit, better, name)
+
+
+def _digest(folder: Path, names: Sequence[str]) -> str:
+    return "".join(sorted(hash_file(folder / name)[0] for name in names))
+
+
+def _refuse_repetitions(runs: Sequence[RunValues]) -> None:
+    """Raise `RunError` where two runs have the same files, byte for byte."""
+    seen: dict[str, RunValues] = {}
+    for run in runs:
+        if run.digest and run.digest in seen:
+            raise RunError(
+                f"its raw files are the same, byte for byte, as those of {seen[run.digest].place}",
+                file=run.place,
+                remedy="compare runs that were made, each of which counts once",
+            )
+        seen[run.digest] = run
+
+
+def chosen(
+    quantities: Mapping[str, ComparedQuantity],
+    names: Sequence[str],
+    higher: Sequence[str],
+    lower: Sequence[str],
+) -> dict[str, ComparedQuantity]:
+    """The quantities that are compared: those that `names` or a direction asks for (patterns), else
+    those with a direction, else all.
+
+    Raises `VirtperfError` for a pattern that none has.
+    """
+    found: dict[str, ComparedQuantity] = {}
+    told = dict(quantities)
+    for better, patterns in (("higher", higher), ("lower", lower)):
+        for name in _matching(quantities, patterns):
+            kind = quantities[name]
+            told[name] = ComparedQuantity(kind.unit, better, kind.group)
+            found[name] = told[name]
+    if names:
+        return found | {name: told[name] for name in _matching(quantities, names)}
+    directed = {name: kind for name, kind in told.items() if kind.better}
+    return directed or told
+
+
+def _matching(quantities: Mapping[str, ComparedQuantity], patterns: Sequence[str]) -> list[str]:
+    found = []
+    for pattern in patterns:
+        names = [
+            name
+            for name, kind in quantities.items()
+            if fnmatchcase(name, pattern) or kind.group == pattern
+        ]
+        if not names:
+            raise VirtperfError(
+                f"no run has a quantity {pattern!r}",
+                expected=", ".join(quantities),
+                remedy=did_you_mean(pattern, quantities),
+            )
+        found += names
+    return found

@@ -1,0 +1,174 @@
+"""A/A: how often equal runs would have been called different.
+
+Runs of one condition are split at random into two sides and compared as any two sides are. Whatever
+is called different is a false alarm, since both sides were run alike.
+
+Where conditions have one run in each block, no condition can be split within its blocks. There, the
+runs of all conditions of the same blocks are divided by their condition's mean, and those of each
+block are split at random: the sides are compared within blocks, as two conditions of the study would
+be.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from virtperf.comparison.judged import (
+    CALLED_DIFFERENT,
+    ComparedQuantity,
+    Pair,
+    RatioRow,
+    judged,
+)
+from virtperf.comparison.sides import Cell
+from virtperf.core.contrasts import Replicates
+
+SPLITS = 200
+MIN_RUNS = 4
+"""Runs of a condition that can be split: a side of one run has no interval."""
+
+
+@dataclass(frozen=True)
+class EqualSplits:
+    """How many of so many random splits had a row that was called different.
+
+    `design`: in words, how runs were split. `possible`: how many different splits there are of the
+    condition, or quantity, that has the fewest. `rows` of a split on average, of which
+    `called_rows` of all splits together were called different, and `outside` as many as their own
+    interval alone would have been.
+    """
+
+    design: str
+    splits: int
+    possible: int
+    called: int
+    rows: int
+    called_rows: int
+    outside: int
+
+    @property
+    def share(self) -> float:
+        return self.called / self.splits
+
+
+def equal_splits(
+    cells: Mapping[Cell, Replicates],
+    quantities: Mapping[str, ComparedQuantity],
+    *,
+    margin: float,
+    level: float,
+    splits: int,
+    seed: int,
+) -> list[EqualSplits]:
+    """Split the runs of conditions at random, as often as `splits` says.
+
+    Returns one result for halves of the runs of each condition, of those with at least `MIN_RUNS`,
+    and one for splits within blocks, where at least two blocks have two runs.
+    """
+    known = {cell: runs for cell, runs in cells.items() if cell[0] in quantities}
+    halves = {cell: runs for cell, runs in known.items() if runs.n >= MIN_RUNS}
+    within = _in_blocks(known)
+    designs: list[tuple[str, int, Callable[[np.random.Generator], list[Pair]]]] = []
+    if halves:
+        said = "random halves of the runs of each condition"
+        possible = min(_ways(runs.n) for runs in halves.values())
+        designs.append((said, possible, lambda rng: _halves(halves, rng)))
+    if within:
+        said = "random halves of the runs of each block, relative to their condition"
+        possible = min(
+            math.prod(_ways(n) for n in Counter(runs.blocks).values()) for runs in within.values()
+        )
+        designs.append((said, possible, lambda rng: _block_halves(within, rng)))
+    found = []
+    gc.freeze()  # multipletests collects garbage at every call, which takes long beside much else
+    try:
+        for number, (said, possible, split) in enumerate(designs):
+            rng = np.random.default_rng([seed, number])
+            calls = [
+                _calls(judged(split(rng), quantities, margin=margin, level=level, planned=False))
+                for _ in range(splits)
+            ]
+            found.append(_counted(said, possible, calls))
+    finally:
+        gc.unfreeze()
+    return found
+
+
+def _ways(runs: int) -> int:
+    """How many different halves so many runs have, the sides not told apart."""
+    return math.comb(runs, runs // 2) // (1 if runs % 2 else 2)
+
+
+def _calls(table: Sequence[RatioRow]) -> tuple[int, int, int]:
+    """Rows of a table, those called different, and those whose own interval excludes 1."""
+    called = sum(row.verdict in CALLED_DIFFERENT for row in table)
+    outside = sum(
+        not row.low <= 1 <= row.high
+        for row in table
+        if row.low is not None and row.high is not None
+    )
+    return len(table), called, outside
+
+
+def _counted(said: str, possible: int, calls: Sequence[tuple[int, int, int]]) -> EqualSplits:
+    rows, called, outside = (sum(column) for column in zip(*calls, strict=True))
+    different = sum(each > 0 for _, each, _ in calls)
+    return EqualSplits(
+        said, len(calls), possible, different, round(rows / len(calls)), called, outside
+    )
+
+
+def _halves(cells: Mapping[Cell, Replicates], rng: np.random.Generator) -> list[Pair]:
+    pairs = []
+    for (quantity, condition), runs in cells.items():
+        order = rng.permutation(runs.n)
+        first, second = order[: runs.n // 2], order[runs.n // 2 :]
+        pairs.append(Pair(quantity, condition, _picked(runs, first), _picked(runs, second)))
+    return pairs
+
+
+def _in_blocks(cells: Mapping[Cell, Replicates]) -> dict[Cell, Replicates]:
+    """Of each quantity the runs of all conditions that were run in the same blocks, divided by
+    their condition's mean, where several blocks have at least two of them.
+
+    Other conditions may have another spread, which within one comparison no blocks have.
+    """
+    gathered: dict[Cell, list[Replicates]] = {}
+    for (quantity, _), runs in cells.items():
+        if runs.in_blocks and len(runs.by_block) > 1 and runs.values.min() > 0:
+            blocks = (("blocks", ", ".join(sorted({*runs.blocks}))),)
+            gathered.setdefault((quantity, blocks), []).append(runs.scaled(1 / runs.mean))
+    found = {}
+    for cell, conditions in gathered.items():
+        values = np.concatenate([runs.values for runs in conditions])
+        together = Replicates(values, tuple(b for runs in conditions for b in runs.blocks))
+        if min(Counter(together.blocks).values()) > 1:
+            found[cell] = together
+    return found
+
+
+def _block_halves(cells: Mapping[Cell, Replicates], rng: np.random.Generator) -> list[Pair]:
+    pairs = []
+    for (quantity, condition), runs in cells.items():
+        first: list[int] = []
+        second: list[int] = []
+        for block in runs.by_block:
+            places = rng.permutation(np.flatnonzero([b == block for b in runs.blocks])).tolist()
+            first += places[: len(places) // 2]
+            second += places[len(places) // 2 :]
+        sides = (_picked(runs, np.array(side)) for side in (first, second))
+        pairs.append(Pair(quantity, condition, *sides))
+    return pairs
+
+
+def _picked(runs: Replicates, places: np.ndarray) -> Replicates:
+    def of(texts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(texts[place] for place in places) if texts else ()
+
+    return Replicates(runs.values[places], of(runs.blocks), of(runs.days), of(runs.run_ids))

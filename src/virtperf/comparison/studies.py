@@ -1,0 +1,134 @@
+"""Sides of a comparison taken from a study of the repository: two levels of one factor."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rawperf.choose import dictionary_of
+from rawperf.core.errors import VirtperfError
+from virtperf.comparison.judged import ComparedQuantity, Condition, Pair, contrast
+from virtperf.comparison.sides import RunValues, Side, quantity_of
+from virtperf.core.contrasts import Contrast, Replicates
+from virtperf.core.levels import Level, parse_level
+from virtperf.core.paths import Layout
+from virtperf.core.provenance import Provenance
+from virtperf.core.stage_tables import OBSERVATIONS
+from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.stage import INDEX
+from virtperf.study.definition import Study, load_study
+from virtperf.study.quantities import Quantity
+from virtperf.study.samples import Samples, samples_by_quantity
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredStudy:
+    """A study with the measured runs of its quantities, as the runs stage stored them."""
+
+    study: Study
+    samples: Samples
+    quantities: Mapping[str, ComparedQuantity]
+    runs: Mapping[str, Mapping[str, Any]]
+
+    def factor_levels(self, written: tuple[str, ...]) -> tuple[str, Level, Level]:
+        """The factor and the two levels of ``("kernel=6.1", "kernel=6.6")``.
+
+        Raises `VirtperfError` for anything but two known levels of one factor.
+        """
+        split = [text.partition("=") for text in written]
+        names = {name.strip() for name, _, _ in split}
+        levels = [parse_level(level) for _, _, level in split]
+        if len(split) != 2 or len(names) != 1 or not all(level for _, _, level in split):
+            raise VirtperfError(
+                "two levels of one factor are needed",
+                expected="--factor NAME=A --factor NAME=B",
+                found=", ".join(written) or "none",
+            )
+        name = names.pop()
+        for level in levels:
+            if wrong := self.study.level_problem(name, level):
+                raise VirtperfError(wrong["problem"], expected=wrong["expected"])
+        return name, levels[0], levels[1]
+
+    def conditions(self, where: Mapping[str, Level]) -> dict[Quantity, Replicates]:
+        """The quantities that runs observed at these levels."""
+        return {
+            quantity: runs
+            for quantity, runs in self.samples.items()
+            if all(quantity.level(name) == level for name, level in where.items())
+        }
+
+    def pairs(self, factor: str, a: Level, b: Level, where: Mapping[str, Level]) -> list[Pair]:
+        """Both sides of every quantity at all other levels that both were run at."""
+        found = self.conditions(where)
+        both = [
+            (quantity, moved)
+            for quantity in sorted(found)
+            if quantity.level(factor) == a
+            and (moved := quantity.moved({factor: b})) in self.samples
+        ]
+        told = _telling([quantity for quantity, _ in both]) - {factor}
+        return [
+            Pair(of.name, _condition(of, told), self.samples[of], self.samples[to])
+            for of, to in both
+        ]
+
+    def contrast(self, pair: Pair) -> Contrast:
+        """The ratio that verdicts and tables of ratios of the study have, whose error may be pooled
+        over its conditions.
+        """
+        found = {id(runs): quantity for quantity, runs in self.samples.items()}
+        of, to = found[id(pair.b)], found[id(pair.a)]
+        return self.samples.log_ratio({of: 1.0}, {to: 1.0}) or contrast(pair)
+
+    def side(self, name: str, factor: str, level: Level, pairs: list[Pair]) -> Side:
+        """What is known of the runs of one side."""
+        ids = dict.fromkeys(run for p in pairs for side in (p.a, p.b) for run in side.run_ids)
+        runs = []
+        for run in ids:
+            info = self.runs.get(run, {})
+            if info.get("factors", {}).get(factor) != level:
+                continue
+            facts = {**info.get("machine", {}), **info.get("tools", {})}
+            written = {k: str(v) for k, v in facts.items()}
+            runs.append(RunValues(run, {}, facts=written, disturbed=bool(info.get("disturbed"))))
+        return Side(name, tuple(runs), self.quantities)
+
+
+def measured_study(layout: Layout, study_id: str) -> MeasuredStudy:
+    """Load a study's measured runs.
+
+    Raises `VirtperfError`: there is no such study, or its runs are not read yet.
+    """
+    study = load_study(layout.known(study_id))
+    path = layout.runs(study_id) / OBSERVATIONS.file
+    if not path.is_file():
+        raise VirtperfError(
+            "the study's runs are not read yet",
+            file=str(path),
+            remedy=f"run `virtperf runs {study_id}`",
+        )
+    observations = OBSERVATIONS.read(path, tuple(study.factors))
+    samples = samples_by_quantity(study, observations, Provenance.MEASURED)
+    if not samples:
+        raise VirtperfError(f"{study_id} has no measured runs")
+    dictionary = dictionary_of(layout.metrics, inputs_of(study))
+    names = dict.fromkeys(quantity.name for quantity in samples)
+    quantities = {name: quantity_of(study, name, dictionary) for name in names}
+    index = json.loads((layout.samples(study_id) / INDEX).read_text(encoding="utf-8"))
+    return MeasuredStudy(study, samples, quantities, {r["run_id"]: r for r in index["runs"]})
+
+
+def _telling(quantities: list[Quantity]) -> set[str]:
+    """Factors that have several levels among these."""
+    levels: dict[str, set[Level]] = {}
+    for quantity in quantities:
+        for factor, level in quantity.at:
+            levels.setdefault(factor, set()).add(level)
+    return {factor for factor, found in levels.items() if len(found) > 1}
+
+
+def _condition(quantity: Quantity, told: set[str]) -> Condition:
+    return tuple((factor, level) for factor, level in quantity.at if factor in told)

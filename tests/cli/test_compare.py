@@ -1,0 +1,77 @@
+"""virtperf compare: what it prints, its exit status, Markdown, JSON and its schema."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import jsonschema
+import pytest
+from pydantic import TypeAdapter
+
+from tests.comparison.test_compare import A, B, raw_files
+from virtperf.comparison.compare import ComparisonTable
+
+
+@pytest.fixture
+def command(run, tmp_path):
+    raw_files(tmp_path / "a", A)
+    raw_files(tmp_path / "b", B)
+    return lambda *words, **named: run("compare", *words, **named).output
+
+
+def test_the_command_prints_sentence_and_table(command):
+    text = command("a", "b", "--margin", "2%")
+    first, second, *rest = text.splitlines()
+    assert (
+        first
+        == "b serves 10.0 % less than a, 9.1 to 10.9 % (page_element_throughput_total): slower."
+    )
+    assert second.startswith("b takes 11.1 % longer than a, 10.0 to 12.2 %")
+    assert any(line.startswith("quantity") and "p (Holm)" in line for line in rest)
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("a", "b", "--fail-on", "slower"), 1),
+        (("b", "a", "--fail-on", "slower"), 0),
+        (("b", "a", "--fail-on", "slower", "--fail-on", "faster"), 1),
+        (("a", "b", "--margin", "30%", "--fail-on", "slower"), 0),
+        (("a", "b/run-1.txt", "--fail-on", "slower"), 0),
+        (("a", "b/run-1.txt", "--fail-on", "undecided"), 1),
+        (("a",), 2),
+        (("--aa", "a", "b"), 2),
+        (("a", "b", "--margin", "much"), 2),
+    ],
+)
+def test_the_exit_status_says_what_was_found(command, words, status):
+    command(*words, status=status)
+
+
+def test_one_run_a_side_is_said_in_front(command):
+    text = command("a", "b/run-1.txt")
+    assert text.startswith(
+        "Whether run-1.txt differs from a is undecided: B has one run: no interval between runs exists"
+    )
+
+
+def test_json_has_what_its_schema_says(command):
+    for words in (("a", "b"), ("a", "b/run-1.txt"), ("--aa", "a")):
+        found = json.loads(command(*words, "--format", "json"))
+        schema = TypeAdapter(ComparisonTable).json_schema(mode="serialization")
+        jsonschema.validate(found, schema)
+    assert found["equal_runs"][0]["splits"] == 200
+    found = json.loads(command("a", "b", "--format", "json"))
+    ratios = {row["quantity"]: row["ratio"] for row in found["rows"]}
+    assert math.isclose(ratios["page_element_throughput_total"], sum(B) / sum(A))
+    assert {row["verdict"] for row in found["rows"]} == {"slower"}
+    assert found["sentences"][0].startswith("b serves")
+
+
+def test_markdown_is_a_table(command):
+    lines = command("a", "b", "--format", "markdown").splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    assert len(table) == 4
+    assert len({line.count("|") for line in table}) == 1
+    assert lines[0].startswith("- b serves 10.0 % less than a")

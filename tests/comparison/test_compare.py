@@ -1,0 +1,158 @@
+"""`virtperf compare` on folders of raw files and run folders: what is a run, pairs, blocks, what is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+import virtperf
+from rawperf.core.errors import VirtperfError
+from tests.toy_runs import write_run
+from virtperf.comparison.compare import compare_equal
+
+A = (99.0, 100.5, 100.2, 99.6, 100.9, 99.8)
+B = (90.6, 89.2, 90.3, 90.1, 89.1, 90.7)
+WRK = """\
+Running 9s test @ http://127.0.0.1:8100/
+  1 threads and 8 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency    {latency:.2f}ms    1.12ms  25.02ms   79.84%
+    Req/Sec   446.62     19.42   484.00     67.78%
+  {requests} requests in 9.00s, 3.91GB read
+Requests/sec:    {rate:.2f}
+Transfer/sec:    444.80MB
+"""
+
+
+def wrk(rate: float) -> str:
+    return WRK.format(rate=rate, latency=8e3 / rate, requests=round(9 * rate))
+
+
+def raw_files(folder, rates, names="run-{}.txt"):
+    folder.mkdir(parents=True)
+    for number, rate in enumerate(rates, 1):
+        (folder / names.format(number)).write_text(wrk(rate))
+    return folder
+
+
+def run_folders(root, rates, kernel="6.1", **fields):
+    for number, rate in enumerate(rates, 1):
+        write_run(
+            root,
+            f"r{number}",
+            {"wrk.txt": wrk(rate).encode()},
+            study="kernels",
+            factors={"kernel": kernel, "guests": 1 + number % 2},
+            replicate=number,
+            machine={"kernel": kernel, "cpu": "one"},
+            **fields,
+        )
+    return root
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return raw_files(tmp_path / "a", A), raw_files(tmp_path / "b", B)
+
+
+def row(table, quantity, condition=""):
+    (found,) = [r for r in table.rows if (r.quantity, r.condition) == (quantity, condition)]
+    return found
+
+
+def test_folders_of_raw_files_are_compared(folders):
+    table = virtperf.compare(*folders)
+    rate = row(table, "page_element_throughput_total")
+    assert rate.ratio == pytest.approx(sum(B) / sum(A))
+    assert (rate.verdict, rate.runs_a, rate.runs_b, rate.compared) == ("slower", 6, 6, "")
+    assert row(table, "page_element_response_time_total").verdict == "slower"
+    assert table.sentences[0].startswith("b serves 10.0 % less than a, ")
+    assert {r.quantity for r in table.rows} == {  # nothing without a direction
+        "page_element_throughput_total",
+        "page_element_response_time_total",
+    }
+
+
+def test_folders_within_are_runs_too(tmp_path, folders):
+    for letter, rates in (("c", A), ("d", B)):
+        for number, rate in enumerate(rates):
+            raw_files(tmp_path / letter / f"r{number}", [rate], "wrk.txt")
+    assert virtperf.compare("c", "d").rows == virtperf.compare(*folders).rows
+
+
+def test_patterns_name_runs(folders):
+    table = virtperf.compare("a/run-[1-4].txt", "b/run-?.txt")
+    assert {(r.runs_a, r.runs_b) for r in table.rows} == {(4, 6)}
+
+
+def test_pairs_are_runs_of_one_name(tmp_path):
+    drift = (1.0, 1.4, 0.8, 1.2, 0.7, 1.3)
+    sides = [
+        raw_files(tmp_path / name, [d * rate for d, rate in zip(drift, rates, strict=True)])
+        for name, rates in (("a", A), ("b", B))
+    ]
+    loose = row(virtperf.compare(*sides), "page_element_throughput_total")
+    paired = row(virtperf.compare(*sides, paired=True), "page_element_throughput_total")
+    assert (loose.verdict, paired.verdict) == ("undecided", "slower")
+    assert paired.compared == "within 6 blocks"
+    (sides[1] / "run-6.txt").unlink()
+    with pytest.raises(VirtperfError, match="different numbers of runs"):
+        virtperf.compare(*sides, paired=True)
+
+
+def test_run_folders_are_compared_at_the_same_levels(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_folders(tmp_path / "a", A)
+    run_folders(tmp_path / "b", B, kernel="6.6", disturbed=["another load"])
+    table = virtperf.compare("a", "b", quantities=["page_element_throughput_total"])
+    assert [r.condition for r in table.rows] == [
+        "guests=2",
+        "guests=1",
+        "geometric mean over 2 conditions",
+    ]
+    assert [(f.fact, f.a, f.b) for f in table.facts] == [("kernel", ("6.1",), ("6.6",))]
+    assert "B: 6 of 6 runs were disturbed" in table.notes
+
+
+def test_blocks_of_run_yaml_are_used(tmp_path):
+    for name, rates in (("a", A), ("b", B)):
+        for number, rate in enumerate(rates, 1):
+            write_run(
+                tmp_path / name,
+                f"{name}{number}",
+                {"wrk.txt": wrk(rate * number).encode()},
+                block=f"round {number}",
+                factors={},
+            )
+    table = virtperf.compare(tmp_path / "a", tmp_path / "b")
+    assert {r.compared for r in table.rows} == {"within 6 blocks"}
+    assert {r.verdict for r in table.rows} == {"slower"}
+
+
+def test_the_same_runs_on_both_sides_are_refused(folders):
+    with pytest.raises(VirtperfError, match="the same, byte for byte"):
+        virtperf.compare("a", "a")
+
+
+def test_what_is_better_can_be_told(folders):
+    table = virtperf.compare(*folders, lower=["page_elements_total"])
+    assert row(table, "page_elements_total").verdict == "faster"
+    with pytest.raises(VirtperfError, match="no run has a quantity 'page_element_throughput'"):
+        virtperf.compare(*folders, quantities=["page_element_throughput"])
+
+
+def test_nothing_and_nothing_in_common_are_errors(tmp_path, folders):
+    with pytest.raises(VirtperfError, match="there are no runs"):
+        virtperf.compare("a", "c")
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "x.csv").write_text("seconds\n1.5\n")
+    with pytest.raises(VirtperfError, match="nothing in common"):
+        virtperf.compare("a", "t")
+
+
+def test_equal_runs_of_a_folder_are_split(folders):
+    table = compare_equal("a", splits=20)
+    (found,) = table.equal_runs
+    assert (found.splits, found.possible, found.rows) == (20, 10, 2)
+    assert table.sentences[0].startswith("A/A, random halves of the runs of each condition: ")
+    assert "there are only 10 different ones" in table.sentences[0]

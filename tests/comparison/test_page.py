@@ -1,0 +1,40 @@
+"""docs/compare.md: its commands run on measured runs of the repository, and print what stands there."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.end_to_end.test_docs import agrees, alone, steps
+from virtperf.cli import main
+
+RUNS = ("c-cbc-r?", "c-cbc-software-r?", "f-*", "e-shared-guests-1-r?", "e-direct-guests-1-r?")
+
+
+@pytest.fixture
+def workplace(root: Path, tmp_path: Path) -> Path:
+    """A repository with the runs that the page compares."""
+    for part in ("data/published", "data/measured/xen-2026"):
+        shutil.copytree(root / part, tmp_path / part)
+    for part in ("data/readings.yaml", "params.yaml"):
+        shutil.copy(root / part, tmp_path / part)
+    source, target = (base / "data" / "measured" / "linux-2026" for base in (root, tmp_path))
+    target.mkdir()
+    for path in (path for pattern in ("*.yaml", *RUNS) for path in source.glob(pattern)):
+        copy = shutil.copytree if path.is_dir() else shutil.copy
+        copy(path, target / path.name)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_what_the_page_shows_is_what_happens(root, workplace, monkeypatch):
+    monkeypatch.chdir(workplace)
+    found = steps((root / "docs" / "compare.md").read_text(encoding="utf-8"))
+    assert len(found) >= 6
+    for step in found:
+        result = CliRunner().invoke(main, alone(step.command))
+        assert isinstance(result.exception, SystemExit | None), step.command
+        assert agrees(step.shown, result.output), f"line {step.line}: {result.output}"
