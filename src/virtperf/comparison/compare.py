@@ -181,7 +181,7 @@ def compare(
     layout = Layout(Path(root))
     options: dict[str, Any] = {"margin": margin, "level": level}
     if b is None:
-        study = measured_study(layout, str(a))
+        study = measured_study(layout, str(a), level)
         name, first, second = study.factor_levels(tuple(factor))
         told = chosen(study.quantities, quantities, higher, lower)
         pairs = study.pairs(name, first, second, where or {})
@@ -240,7 +240,7 @@ def compare_equal(
     layout = Layout(Path(root))
     cells: dict[Cell, Replicates]
     if not Path(place).exists() and str(place) in layout.studies():
-        study: MeasuredStudy = measured_study(layout, str(place))
+        study: MeasuredStudy = measured_study(layout, str(place), level)
         found, known = study.conditions(where or {}), study.quantities
         cells = {(quantity.name, quantity.at): runs for quantity, runs in found.items()}
         notes: list[str] = []

@@ -24,7 +24,7 @@ from scipy import special
 from statsmodels.stats.multitest import multipletests
 
 from virtperf.core.contrasts import (
-    Contrast,
+    LinearRatio,
     LogRatio,
     Replicates,
     linear_ratio,
@@ -106,10 +106,12 @@ class Pair:
     b: Replicates
 
 
-Contrasted = Callable[[Pair], Contrast]
+RunRatio = LogRatio | LinearRatio
+"""A ratio whose error is that between runs."""
+Contrasted = Callable[[Pair], RunRatio]
 
 
-def contrast(pair: Pair) -> Contrast:
+def contrast(pair: Pair) -> RunRatio:
     """B over A on the log scale, or as a ratio of means where a run has a value that is not
     positive.
     """
@@ -154,8 +156,8 @@ def judged(
 
 
 def _row(
-    pair: Pair, kind: ComparedQuantity, ratio: Contrast, margin: float, level: float
-) -> tuple[RatioRow, Contrast]:
+    pair: Pair, kind: ComparedQuantity, ratio: RunRatio, margin: float, level: float
+) -> tuple[RatioRow, RunRatio]:
     row = _made(ratio, kind, margin, level, (pair.a.n, pair.b.n))
     row = replace(
         row,
@@ -170,7 +172,7 @@ def _row(
 
 
 def _made(
-    ratio: Contrast, kind: ComparedQuantity, margin: float, level: float, counts: tuple[int, int]
+    ratio: RunRatio, kind: ComparedQuantity, margin: float, level: float, counts: tuple[int, int]
 ) -> RatioRow:
     known = math.isfinite(ratio.value) and not math.isnan(ratio.se)
     low, high = ratio.interval(level) if known else (math.nan, math.nan)
@@ -202,7 +204,7 @@ def _made(
     )
 
 
-def p_value(ratio: Contrast, margin: float) -> float:
+def p_value(ratio: RunRatio, margin: float) -> float:
     """The level at which the interval of a ratio reaches the nearest end of the margin: the interval
     of a level ``1 - p`` lies on one side of both ends, or between them.
     """
@@ -219,7 +221,7 @@ def p_value(ratio: Contrast, margin: float) -> float:
 
 
 def _with_holm(
-    found: Sequence[tuple[RatioRow, Contrast]], margin: float, level: float, planned: bool
+    found: Sequence[tuple[RatioRow, RunRatio]], margin: float, level: float, planned: bool
 ) -> list[RatioRow]:
     tested = [place for place, (row, _) in enumerate(found) if row.p is not None]
     rows = [row for row, _ in found]
@@ -248,7 +250,7 @@ def _verdict(row: RatioRow, margin: float) -> Verdict:
     return "faster" if above == (row.better == "higher") else "slower"
 
 
-def _more_runs(ratio: Contrast, margin: float, alpha: float) -> int | None:
+def _more_runs(ratio: RunRatio, margin: float, alpha: float) -> int | None:
     """Further runs (or blocks) of each side; `models.power` plans for two conditions of one
     coefficient of variation, which is that of the observed error.
     """

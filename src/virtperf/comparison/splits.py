@@ -32,6 +32,9 @@ from virtperf.core.contrasts import Replicates
 SPLITS = 200
 MIN_RUNS = 4
 """Runs of a condition that can be split: a side of one run has no interval."""
+MIN_BLOCK_SPLITS = 100
+"""Different splits of conditions within their blocks below which these are left out: of 27, which four
+conditions in three blocks have, two are 7 %."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +84,7 @@ def equal_splits(
         designs.append((said, possible, lambda rng: _halves(halves, rng)))
     if within:
         said = "random halves of the runs of each block, relative to their condition"
-        possible = min(
-            math.prod(_ways(n) for n in Counter(runs.blocks).values()) for runs in within.values()
-        )
+        possible = min(_block_ways(runs) for runs in within.values())
         designs.append((said, possible, lambda rng: _block_halves(within, rng)))
     found = []
     gc.freeze()  # multipletests collects garbage at every call, which takes long beside much else
@@ -103,6 +104,12 @@ def equal_splits(
 def _ways(runs: int) -> int:
     """How many different halves so many runs have, the sides not told apart."""
     return math.comb(runs, runs // 2) // (1 if runs % 2 else 2)
+
+
+def _block_ways(runs: Replicates) -> int:
+    """How many different splits within blocks there are; none where a block has one run."""
+    counts = Counter(runs.blocks).values()
+    return math.prod(_ways(n) for n in counts) if min(counts) > 1 else 0
 
 
 def _calls(table: Sequence[RatioRow]) -> tuple[int, int, int]:
@@ -135,7 +142,7 @@ def _halves(cells: Mapping[Cell, Replicates], rng: np.random.Generator) -> list[
 
 def _in_blocks(cells: Mapping[Cell, Replicates]) -> dict[Cell, Replicates]:
     """Of each quantity the runs of all conditions that were run in the same blocks, divided by
-    their condition's mean, where several blocks have at least two of them.
+    their condition's mean, where each block has at least two of them.
 
     Other conditions may have another spread, which within one comparison no blocks have.
     """
@@ -148,7 +155,7 @@ def _in_blocks(cells: Mapping[Cell, Replicates]) -> dict[Cell, Replicates]:
     for cell, conditions in gathered.items():
         values = np.concatenate([runs.values for runs in conditions])
         together = Replicates(values, tuple(b for runs in conditions for b in runs.blocks))
-        if min(Counter(together.blocks).values()) > 1:
+        if _block_ways(together) >= MIN_BLOCK_SPLITS:
             found[cell] = together
     return found
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from rawperf.choose import dictionary_of
 from rawperf.core.errors import VirtperfError
-from virtperf.comparison.judged import ComparedQuantity, Condition, Pair, contrast
+from virtperf.comparison.judged import ComparedQuantity, Condition, Pair, RunRatio, contrast
 from virtperf.comparison.sides import RunValues, Side, quantity_of
-from virtperf.core.contrasts import Contrast, Replicates
+from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
@@ -75,7 +75,7 @@ class MeasuredStudy:
             for of, to in both
         ]
 
-    def contrast(self, pair: Pair) -> Contrast:
+    def contrast(self, pair: Pair) -> RunRatio:
         """The ratio that verdicts and tables of ratios of the study have, whose error may be pooled
         over its conditions.
         """
@@ -97,8 +97,8 @@ class MeasuredStudy:
         return Side(name, tuple(runs), self.quantities)
 
 
-def measured_study(layout: Layout, study_id: str) -> MeasuredStudy:
-    """Load a study's measured runs.
+def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy:
+    """Load a study's measured runs; `level` is that of their intervals.
 
     Raises `VirtperfError`: there is no such study, or its runs are not read yet.
     """
@@ -111,7 +111,7 @@ def measured_study(layout: Layout, study_id: str) -> MeasuredStudy:
             remedy=f"run `virtperf runs {study_id}`",
         )
     observations = OBSERVATIONS.read(path, tuple(study.factors))
-    samples = samples_by_quantity(study, observations, Provenance.MEASURED)
+    samples = samples_by_quantity(study, observations, Provenance.MEASURED, level)
     if not samples:
         raise VirtperfError(f"{study_id} has no measured runs")
     dictionary = dictionary_of(layout.metrics, inputs_of(study))
