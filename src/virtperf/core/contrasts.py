@@ -224,6 +224,8 @@ class SampledRatio:
     means: tuple[Mean, ...]
     design: str = ""
     confounded: bool = False
+    se: float = math.nan  # their intervals have no common error
+    df: float = math.nan
 
     @property
     def n(self) -> int:
@@ -238,6 +240,10 @@ class SampledRatio:
         """The number; NaN where it is divided by zero."""
         below = float(self.under @ self._values)
         return float(self.over @ self._values) / below if below else math.nan
+
+    def distance(self, end: float) -> tuple[float, float]:
+        """How far the number lies above a limit, and an error that is not known."""
+        return self.value - end, math.nan
 
     @property
     def size(self) -> float:

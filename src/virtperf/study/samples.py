@@ -129,7 +129,7 @@ class Samples(Mapping[Quantity, Replicates]):
 
 
 def samples_by_quantity(
-    study: Study, observations: pd.DataFrame, provenance: Provenance, level: float
+    study: Study, observations: pd.DataFrame, provenance: Provenance, level: float = DEFAULT_LEVEL
 ) -> Samples:
     """The runs that observed each quantity, in their own unit, with their blocks and days.
 
