@@ -16,7 +16,7 @@ LAYERS = [
     {"reconstruct"},
     {"verdicts"},
     {"runs"},
-    {"measure"},
+    {"comparison", "measure"},
     {"report"},
     {"pipeline"},
     {"check"},
