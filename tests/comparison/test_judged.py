@@ -201,7 +201,7 @@ def test_the_runs_that_are_said_to_decide_do():
     n = row.runs_a + row.more_runs
     rng = np.random.default_rng(1)
     decided = 0
-    for _ in range(200):
+    for _ in range(40):
         noise = rng.normal(0, side(1).values.std(ddof=1), (2, n))
         two = Pair(
             "rate",
@@ -212,4 +212,4 @@ def test_the_runs_that_are_said_to_decide_do():
             ),
         )
         decided += only(judged([two], RATE, margin=0.0, level=0.95)).verdict in CALLED_DIFFERENT
-    assert 0.65 < decided / 200 < 0.95
+    assert 0.65 < decided / 40 < 0.95
