@@ -8,12 +8,11 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import optimize, stats
-from virtperf.models.glm_curve import FREE
 
-from virtperf.models.irls import Mean, solve
+from virtperf.models.irls import Family, solve
 from virtperf.models.noise import NOISES
 from virtperf.models.usl import fit_usl
-from virtperf.models.usl_result import coefficients, columns
+from virtperf.models.usl_result import FREE, coefficients, columns
 
 SEED, FITS, INTERVALS, REPLICATES = 20090101, 200, 10, 1_000
 REFITS = 10_000
@@ -102,9 +101,9 @@ def refits(samples: np.ndarray) -> float:
     that both fit.
     """
     begin = time.perf_counter()
-    mean = Mean(True, NOISES["constant"])
+    family = Family(NOISES["constant"])
     found = coefficients(
-        solve(mean, columns(LOAD), samples, np.ones_like(samples), free=np.array(FREE["usl"])).b
+        solve(family, columns(LOAD), samples, np.ones_like(samples), free=np.array(FREE["usl"])).b
     )
     spent = (time.perf_counter() - begin) / len(samples)
     begin = time.perf_counter()
