@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
-
 from virtperf.core.params import load_parameters, notebook_parameters
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
@@ -46,8 +44,7 @@ def test_defaults_in_the_notebook_are_those_of_the_parameter_file(root):
 def test_committed_outputs_are_those_of_the_last_execution(root):
     for path in [*notebooks(root), root / "notebooks" / f"{TOGETHER}.ipynb"]:
         executed = root / "build" / path.name
-        if not executed.exists():
-            pytest.skip("the pipeline has not run: `dvc repro` first")
+        assert executed.exists(), "the pipeline has not run: `dvc repro` first"
         own, done = (
             [c for c in json.loads(p.read_text())["cells"] if c["cell_type"] == "code"]
             for p in (path, executed)
@@ -73,8 +70,7 @@ def test_nothing_that_is_shown_rests_on_example_runs(root):
             root / "build" / path.name,
             root / "data" / "samples" / path.stem / "index.json",
         )
-        if not executed.exists() or not index.exists():
-            pytest.skip("the pipeline has not run: `dvc repro` first")
+        assert executed.exists() and index.exists(), "the pipeline has not run: `dvc repro` first"
         runs = {
             r["run_id"]
             for r in json.loads(index.read_text())["runs"]
