@@ -178,7 +178,7 @@ def get_format(name: str) -> Format:
     """The format of that name; raises `FormatError` listing the known ones."""
     formats = all_formats()
     if name not in formats:
-        remedy = "install the package that brings the format, or mend the name."
+        remedy = "install the package that brings the format, or correct the name."
         raise FormatError(
             f"no format is called {name!r}", expected=f"one of {', '.join(formats)}", remedy=remedy
         )

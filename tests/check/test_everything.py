@@ -100,7 +100,7 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             STUDY,
             'title: "EXAMPLE, replace: a printed table"',
             "titel: x",
-            "'titel' stands there: mend it",
+            "'titel' stands there: correct it",
         ),
         (STUDY, "id: figure-1", "id: table-1", "the id 'table-1' is given twice"),
         (STUDY, "table: table-1}", "table: table-9}", "the cells of table-9 are missing"),

@@ -121,7 +121,7 @@ def problems(
                 if n not in _names(model, where[len(at) :])
             ]
             alike = difflib.get_close_matches(str(name), written, n=1)
-            remedy = {"remedy": f"{alike[0]!r} stands there: mend it"} if alike else {}
+            remedy = {"remedy": f"{alike[0]!r} stands there: correct it"} if alike else {}
             yield document.error(f"{place}{name!r} is missing", *where, **remedy)
         elif error["type"] == "extra_forbidden":
             known = [n for n in _names(model, where[len(at) : -1]) if not n.startswith("<")]

@@ -74,7 +74,7 @@ def load_yaml(path: Path, *, aliases: bool = True) -> Document:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as err:
         raise StudyError(
-            "the file is missing", file=path, remedy="create it, or mend the name"
+            "the file is missing", file=path, remedy="create it, or correct the name"
         ) from err
     except UnicodeDecodeError as err:
         raise StudyError("the file is not UTF-8", file=path.name) from err

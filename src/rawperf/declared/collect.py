@@ -302,7 +302,7 @@ class Collector:
                 line=int(lines[wrong[0]]),
                 expected="seconds above 0",
                 found=_text(cells[wrong[0]]).strip() or "nothing",
-                remedy="the line is damaged; mend or remove it.",
+                remedy="the line is damaged; correct or remove it.",
             )
         return rates
 

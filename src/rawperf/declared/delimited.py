@@ -142,7 +142,7 @@ class _Columns:
             line,
             expected=f"{width} cells: {' '.join(self.names)}{more}",
             found=f"{len(row)}: {delimiter.join(row)}",
-            remedy="the line is damaged; mend or remove it.",
+            remedy="the line is damaged; correct or remove it.",
         )
 
     def send_rows(self, rows: list[list[str]], lines: list[int]) -> None:

@@ -92,7 +92,7 @@ def _metrics(path: Path, problems: Problems) -> MetricDictionary | None:
                         path,
                         document.line("metrics", name, "sources", position),
                         expected=f"one of {', '.join(formats)}",
-                        remedy="install its package, or mend the name",
+                        remedy="install its package, or correct the name",
                     )
         return with_presets(dictionary, problems.of(path.parent))
     return None

@@ -90,7 +90,7 @@ def _metric_units(
         return []
     unknown = [metric for metric in metrics if metric not in dictionary]
     for metric in unknown:
-        remedy = "add it to src/rawperf/metrics.yaml, or mend it"
+        remedy = "add it to src/rawperf/metrics.yaml, or correct it"
         report(
             study.document.error(f"{words} {metric!r}, which is no metric", *place, remedy=remedy)
         )

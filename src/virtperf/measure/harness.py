@@ -152,7 +152,7 @@ class Harness:
                 if missing := self.missing_programs(runs):
                     raise VirtperfError(
                         f"not found: {', '.join(missing)}",
-                        remedy="install it, or mend measure.yaml",
+                        remedy="install it, or correct measure.yaml",
                     )
                 for name in uncounted():
                     if any(getattr(run.experiment.disturbed, name) is not None for run in runs):

@@ -66,7 +66,7 @@ def test_members_of_a_mapping_know_their_name(tmp_path):
         ("parts:\n  - {size: 2}", "line 2: parts/0: 'id' is missing"),
         (
             "parts:\n  - {idd: a, size: 2}",
-            "line 2: parts/0: 'id' is missing. 'idd' stands there: mend it",
+            "line 2: parts/0: 'id' is missing. 'idd' stands there: correct it",
         ),
         ("units:\n  speed: {}", "line 2: units/speed: 'unit' is missing"),
         (

@@ -12,6 +12,7 @@ from typing import Any
 import mistune
 from markupsafe import Markup
 
+from virtperf.report.html.templating import environment
 from virtperf.report.wording import slug
 
 
@@ -64,6 +65,10 @@ def pages_of(
     return written, headings
 
 
+def _macros() -> Any:
+    return environment().get_template("markdown.html.j2").module
+
+
 class _Renderer(mistune.HTMLRenderer):
     def __init__(self, page: Writer) -> None:
         super().__init__(escape=True)
@@ -82,12 +87,8 @@ class _Renderer(mistune.HTMLRenderer):
         )
         anchor = next(name for name in names if name not in taken)
         self._page.headings.append(Heading(level, plain, anchor))
-        link = (
-            f'<a class="vp-anchor" href="#{anchor}" aria-label="Link to this section">#</a>'
-            if level > 1
-            else ""
-        )
-        return f'<h{level} id="{anchor}">{text} {link}</h{level}>\n'
+        link = _macros().heading_link(anchor) if level > 1 else ""
+        return self.heading(f"{text} {link}", level, id=anchor)
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
         known = self._page.known
@@ -106,8 +107,7 @@ class _Renderer(mistune.HTMLRenderer):
         return f"[{mistune.escape(text)}]"
 
     def table(self, text: str) -> str:
-        box = '<div class="vp-scroll" role="region" tabindex="0" aria-label="Table">'
-        return f"{box}<table>\n{text}</table></div>\n"
+        return str(_macros().table(Markup(text)))  # noqa: S704 (rows that mistune escaped)
 
     def block_html(self, html: str) -> str:
         # Comments are for authors.

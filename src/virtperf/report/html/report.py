@@ -130,7 +130,7 @@ def _read(path: Path) -> nbformat.NotebookNode:
                 raise VirtperfError(
                     f"cell {position} ends in {output.ename}: {output.evalue}",
                     file=path.name,
-                    remedy="mend the cell and execute the notebook again.",
+                    remedy="correct the cell and execute the notebook again.",
                 )
     return notebook
 
