@@ -245,10 +245,12 @@ def _facts(context: Context) -> tuple[Fact, ...]:
         ),
         Fact(
             value=str(runs),
-            label=f"runs {data.study.artifact.words}" if data.study.artifact else "measured runs",
+            label=f"runs {data.study.artifact.words}"
+            if data.study.artifact
+            else "measured runs of this set-up",
             note=f"{plural(judged, 'claim')} tested by them"
             if runs
-            else "nothing here is tested by measurement",
+            else "the page Claims says what studies of other set-ups found",
         ),
     )
 
