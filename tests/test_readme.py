@@ -12,7 +12,13 @@ import yaml
 from tests.dvc_stages import load_stages
 from virtperf.cli import main
 
-PAGES = ["README.md", "docs/README.md", "docs/rerun.md", "docs/architecture.md", "docs/formats/README.md"]
+PAGES = [
+    "README.md",
+    "docs/README.md",
+    "docs/rerun.md",
+    "docs/architecture.md",
+    "docs/formats/README.md",
+]
 
 
 def code(text: str) -> list[str]:

@@ -32,6 +32,7 @@ PAGES = {
     "quality.html": "Data quality",
     "methods.html": "Methods",
     "glossary.html": "Glossary",
+    "search.html": "Search",
 }
 """The pages that the navigation of the site names."""
 
