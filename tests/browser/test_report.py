@@ -10,6 +10,7 @@ import nbformat
 import pytest
 
 from tests.browser.conftest import REPORTS, Look, Opener
+from tests.conftest import ROOT
 from tests.report.html.toy_notebook import cell, notebook_of
 from tests.report.toy import DOLLARS, HOSTILE
 from virtperf.report.html.report import render
