@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,29 +39,44 @@ def short_hash(text: str | bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:DIGITS]
 
 
-def protocol(run: PlannedRun, here: Path, root: Path) -> dict[str, Any]:
-    """What decides what is measured for a run: `fingerprint`, `experiment`, a hash of its
-    `settings`, and one of each of its `files`.
+@dataclass
+class Protocols:
+    """Protocols of many runs at one time: files that several name are read once.
 
-    Parameters
-    ----------
-    here, root : Path
-        The folder of measure.yaml, and the repository.
-
-    Raises
-    ------
-    VirtperfError
-        A pattern of `testbed` matches no file.
+    `here` is the folder of measure.yaml, `root` the repository.
     """
-    settings = short_hash(json.dumps(_settings(run), sort_keys=True))
-    files = {name: short_hash("".join(_contents(paths))) for name, paths in _files(run, here, root)}
-    whole = short_hash(json.dumps([run.experiment.name, settings, files], sort_keys=True))
-    return {
-        "fingerprint": whole,
-        "experiment": run.experiment.name,
-        "settings": settings,
-        "files": files,
-    }
+
+    here: Path
+    root: Path
+    _hashes: dict[str, str] = field(default_factory=dict)
+
+    def of(self, run: PlannedRun) -> dict[str, Any]:
+        """What decides what is measured for a run: `fingerprint`, `experiment`, a hash of its
+        `settings`, and one of each of its `files`.
+
+        Raises
+        ------
+        VirtperfError
+            A pattern of `testbed` matches no file.
+        """
+        settings = settings_hash(run)
+        files = {}
+        for name, paths in _files(run, self.here, self.root):
+            if name not in self._hashes:
+                self._hashes[name] = short_hash("".join(_contents(paths)))
+            files[name] = self._hashes[name]
+        whole = short_hash(json.dumps([run.experiment.name, settings, files], sort_keys=True))
+        return {
+            "fingerprint": whole,
+            "experiment": run.experiment.name,
+            "settings": settings,
+            "files": files,
+        }
+
+
+def settings_hash(run: PlannedRun) -> str:
+    """A hash of the settings of a run's experiment."""
+    return short_hash(json.dumps(_settings(run), sort_keys=True))
 
 
 def _settings(run: PlannedRun) -> dict[str, Any]:

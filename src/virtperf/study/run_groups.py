@@ -103,14 +103,16 @@ def _facts(
     study: Study, group: Sequence[Entry]
 ) -> Iterator[tuple[str, str, dict[str, list[str]]]]:
     """Each fact of a group: the name that allows it, in words, its runs by value."""
-    yield PROTOCOL, PROTOCOL, _by_value(group, lambda e: _recorded(e))
+    yield PROTOCOL, PROTOCOL, _by_value(group, _recorded)
     recorded = [entry for entry in group if entry.get("protocol")]
     yield PROTOCOL, SETTINGS, _by_value(recorded, lambda e: e["protocol"]["settings"])
     for path in sorted({path for entry in recorded for path in entry["protocol"]["files"]}):
         values = _by_value(recorded, lambda e, path=path: e["protocol"]["files"].get(path))
         yield PROTOCOL, path, values
     declared = [
-        name for name in study.factors if any(name in (e.get("machine") or {}) for e in group)
+        name
+        for name in study.factors
+        if any(name in (e.get(kind) or {}) for e in group for kind in ("machine", "tools"))
     ]
     levels: dict[str, list[Entry]] = {}
     for entry in group:
