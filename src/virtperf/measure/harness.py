@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from rawperf.core.errors import VirtperfError
 from rawperf.core.files import json_text, write_atomically
 from virtperf.core.locks import exclusive_lock
 from virtperf.measure.commands import calls
+from virtperf.measure.definition import FILE as MEASURE
 from virtperf.measure.definition import PHASES, Definition
 from virtperf.measure.disturbance import uncounted
 from virtperf.measure.earlier import EarlierRuns
@@ -65,6 +66,7 @@ class Event:
     left_s: float
     words: str = ""
     fine: bool = True
+    block: int = 1
 
 
 @dataclass
@@ -83,16 +85,19 @@ class Outcome:
 class Harness:
     """A study's runs and what is known of them.
 
-    They stand in `runs`, `data/measured/<study>` of the repository in `root`, beside measure.yaml.
+    They stand in `runs`, `data/measured/<study>` of the repository in `root`, beside measure.yaml
+    unless that is elsewhere: `here`.
     """
 
     study: Study
     definition: Definition
     runs: Path
     root: Path
+    here: Path = Path()
 
     def __post_init__(self) -> None:
         self.runs, self.root = self.runs.absolute(), self.root.absolute()
+        self.here = self.runs if self.here == Path() else self.here.absolute()
         own = self.runs / STATE_FOLDER
         self._running, self._failed, self._times = (
             own / "running",
@@ -146,7 +151,7 @@ class Harness:
             call
             for run in runs
             for p in PHASES
-            for call in run.calls(p, self.runs, self.root, self.runs)
+            for call in run.calls(p, self.here, self.root, self.runs)
         ]
         named = {call.argv[0] for call in started}
         return sorted(name for name in named if "/" not in name and shutil.which(name) is None)
@@ -185,13 +190,14 @@ class Harness:
                     name: next(calls(name, (c,), {})) for name, c in self.definition.tools.items()
                 }
                 described = self._describe(runs, versions(tools)) if runs else {}
-                protocols = Protocols(self.runs, self.root)
+                protocols = Protocols(self.here, self.root)
                 planned = {run.run_id: protocols.of(run) for run in runs}
                 self.earlier.refuse_mixture(runs, planned, described)
                 for number, run in enumerate(runs, start=1):
                     check()
                     self._refuse_change(run, planned[run.run_id])
-                    tell(Event(run.run_id, number, len(runs), self.expected_s(*runs[number - 1 :])))
+                    left_s = self.expected_s(*runs[number - 1 :])
+                    tell(Event(run.run_id, number, len(runs), left_s, block=run.replicate))
                     own = {**planned[run.run_id], **described["protocol"]}
                     words, fine = self._one(
                         run, {**described, "protocol": own}, check, outcome, say
@@ -204,6 +210,7 @@ class Harness:
                             self.expected_s(*runs[number:]),
                             words,
                             fine,
+                            run.replicate,
                         )
                     )
             except OSError as err:
@@ -224,7 +231,7 @@ class Harness:
         """Raise `VirtperfError` where files of the testbed are not those that they were at the
         start.
         """
-        now = Protocols(self.runs, self.root).of(run)
+        now = Protocols(self.here, self.root).of(run)
         for name in sorted(planned["files"].keys() | now["files"].keys()):
             if planned["files"].get(name) != now["files"].get(name):
                 raise VirtperfError(
@@ -261,7 +268,7 @@ class Harness:
             if rule.then == "abort":
                 raise VirtperfError(
                     f"{run.run_id} {words}; it was not kept, runs before it are",
-                    file=self.runs / "measure.yaml",
+                    file=self.here / MEASURE,
                     remedy="find what disturbs the machine, then start again (on_disturbed: abort)",
                 )
             outcome.again += 1
@@ -305,10 +312,14 @@ class Harness:
                 self.study,
                 run,
                 folder,
-                self.runs,
+                self.here,
                 self.root,
                 Processes(folder, logs, str(self._running), record, check),
-                {**described, "machine": known, "machine_state": state},
+                {
+                    **{name: part for name, part in described.items() if part or name != "attempts"},
+                    "machine": known,
+                    "machine_state": state,
+                },
                 say,
                 lambda: changed(first, {**machine_settings(), **machine_state()}),
             )
@@ -388,11 +399,14 @@ class Harness:
             name, replicate, sessions = "", 1, {}
         ended = end_all(str(self._running), sessions, GRACE_S)
         folder, logs = self._running / name, self._running / "logs"
-        known = [run for run in plan(self.definition, self.study, replicate) if run.run_id == name]
+        planned = plan(self.definition, self.study, replicate)
+        known = [run for run in planned if run.run_id in (name, name.partition("-")[2])]
         if known and folder.is_dir():
-            processes = Processes(folder, logs, str(self._running), partial(self._record, known[0]))
+            interrupted = replace(known[0], run_id=name)
+            record = partial(self._record, interrupted)
+            processes = Processes(folder, logs, str(self._running), record)
             Measurement(
-                self.study, known[0], folder, self.runs, self.root, processes, {}
+                self.study, interrupted, folder, self.here, self.root, processes, {}
             ).tear_down()
         shutil.rmtree(self._running)
         if name and not (self.runs / name).exists():

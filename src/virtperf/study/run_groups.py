@@ -78,6 +78,12 @@ def differences(study: Study, entries: Iterable[Entry]) -> list[Difference]:
     ]
 
 
+def facts_of(entry: Entry) -> set[str]:
+    """The names under which `machine_may_differ` may allow for something about a run."""
+    host = {"host"} if (entry.get("protocol") or {}).get("host") else set()
+    return {PROTOCOL, *host, *(entry.get("machine") or {}), *(entry.get("tools") or {})}
+
+
 def _groups(
     study: Study, entries: Sequence[Entry], experiments: Sequence[str]
 ) -> Iterator[tuple[str, list[Entry]]]:
