@@ -190,7 +190,8 @@ def test_the_quality_page_counts_kept_marked_made_again_and_excluded(
     loaded,  # noqa: F811 - the fixture
 ):
     busy_for(1)
-    repository.measure(replicates=2, **RULES, on_disturbed="again")
+    work = {"run": "sleep 0.3; printf 'time,work\\n1,%s\\n' $seed > work.csv", "shell": True}
+    repository.measure(replicates=2, **RULES, on_disturbed="again", workload=[work])
     path = repository.runs / "cpu-guests-2-r2" / "run.yaml"
     path.write_text(f"{path.read_text()}excluded: {{reason: the guest's clock stood still}}\n")
     layout = Layout(repository.root)
