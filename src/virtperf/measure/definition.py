@@ -21,6 +21,7 @@ from rawperf.core.model import (
     Positive,
     Whole,
 )
+from virtperf.measure.presets import expanded
 from virtperf.runs.ingest.runs import RawFile, Seconds
 from virtperf.study.parts import Id
 
@@ -53,8 +54,10 @@ class Command(Model):
     @model_validator(mode="before")
     @classmethod
     def _short(cls, entry: Any) -> Any:
-        """A command that says nothing else may be its arguments alone."""
+        """A command that says nothing else may be its arguments alone; a preset stands for one."""
         entry = {"run": entry} if isinstance(entry, str | list) else entry
+        if isinstance(entry, Mapping) and "preset" in entry:
+            entry = expanded(entry)
         if not isinstance(entry, Mapping) or not isinstance(run := entry.get("run"), str):
             return entry
         return {**entry, "run": [run] if entry.get("shell") else shlex.split(run)}
