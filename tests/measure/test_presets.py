@@ -60,7 +60,7 @@ def test_mistakes(entry, words):
 
 
 def test_a_mistake_is_said_with_its_line(repository):
-    with pytest.raises(StudyError, match=r"measure.yaml:\d+.*no preset 'vmsat'"):
+    with pytest.raises(StudyError, match=r"measure.yaml line \d+: .*no preset 'vmsat'"):
         repository.measure(monitors=[{"preset": "vmsat"}])
 
 

@@ -36,7 +36,7 @@ def expanded(entry: Mapping[str, Any]) -> dict[str, Any]:
     """
     name = entry["preset"]
     if name not in presets():
-        raise ValueError(f"there is no preset {name!r}. {did_you_mean(str(name), presets())}")
+        raise ValueError(f"there is no preset {name!r}: {did_you_mean(str(name), presets())}")
     command = {key: value for key, value in presets()[name].items() if key != "format"}
     every, group = entry.get("every", 1), entry.get("of")
     if isinstance(every, bool) or not isinstance(every, int) or not 1 <= every <= 3600:

@@ -130,7 +130,7 @@ def advice_for(name: str, wanted: RequiredFact | None, facts: Facts) -> str:
     """What to do that a fact becomes as required."""
     if name not in facts:
         known = did_you_mean(name, facts)
-        return f"this machine does not tell {name}. {known}".strip()
+        return f"this machine does not tell {name}: {known}".strip()
     single = wanted if isinstance(wanted, str | int | float) else ""
     return ADVICE.get(name, "").format(single)
 
