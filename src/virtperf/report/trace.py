@@ -25,7 +25,6 @@ STATISTICS = {
     "quantile": "quantile over the",
     "max": "maximum over the",
     "sum": "sum over the",
-    "quantile": "quantile over the",
     "interquartile": "interquartile range over the",
     "above": "share above a limit over the",
 }
