@@ -35,6 +35,8 @@ PAGES = {
 }
 """The pages that the navigation of the site names."""
 
+LONG_CAPTION = 400  # characters; a longer caption opens on a click
+
 
 @cache
 def environment() -> Environment:
@@ -65,6 +67,7 @@ def equip(made: Environment) -> None:
     }
     made.globals |= {
         "VERDICTS": VERDICTS,
+        "LONG_CAPTION": LONG_CAPTION,
         "OF_MANY": OF_MANY,
         "PROVENANCES": {str(p): p.words for p in Provenance},
         "palette": palette,
