@@ -17,8 +17,7 @@ VERSION_1 = {
 }
 PERIOD_US = 100_000
 HEAVY = 16_384
-"""Weight of the group around all guests, and in it of the drivers: others then get as little beside one guest as
-beside eight."""
+"""Weight of the group around all guests, and in it of the drivers: a driver does not wait for guests."""
 CPU_FILES = ("cpuacct.usage", "cpuacct.usage_user", "cpuacct.usage_sys")
 
 
@@ -102,6 +101,11 @@ class Group:
         self.set_up(**limits)  # type: ignore[arg-type]
         return self
 
+    def limit_all(self, memory: int) -> None:
+        """Limit the memory, in bytes, of the group and of all groups below it together."""
+        name = "memory.max" if self.tree.version == 2 else "memory.limit_in_bytes"
+        self._write(name, memory)
+
     def set_up(
         self,
         *,
@@ -147,7 +151,7 @@ class Group:
             )
             self._write(*limit)
         if memory is not None:
-            self._write("memory.max" if self.tree.version == 2 else "memory.limit_in_bytes", memory)
+            self.limit_all(memory)
         if reads is not None and self.tree.version == 2:
             device, number = reads.split()
             self._write("io.max", f"{device} riops={number}")
