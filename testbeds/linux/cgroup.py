@@ -158,6 +158,25 @@ class Group:
         elif reads is not None:
             self._write("blkio.throttle.read_iops_device", reads)
 
+    def keep_alive(self) -> None:
+        """Let a guest wait, in place of being killed, where the kernel finds nothing to swap out; `reclaim` helps it on."""
+        if self.tree.version == 1:
+            self._write("memory.oom_control", 1)
+
+    def reclaim(self, memory: int) -> bool:
+        """Whether the group waits for memory. If it does, the limit is raised by 1 MiB and set back to `memory` bytes: the
+        first wakes the guest, the second makes the kernel swap out again."""
+        if self.tree.version == 2 or "under_oom 1" not in self.file("memory.oom_control").read_text():
+            return False
+        self.limit_all(memory + 2**20)
+        for _ in range(10):
+            try:
+                self.limit_all(memory)
+                break
+            except OSError:  # busy: what is to be swapped out is still in use
+                time.sleep(0.002)
+        return True
+
     def enter(self) -> None:
         """Put this process, and what it will start, into the group."""
         for folder in self.folders:
@@ -171,14 +190,15 @@ class Group:
             + self.file("cpu.stat").read_text()
         )
 
+    def memory_limit(self) -> int:
+        """The limit of its memory, in bytes; 0 where there is none."""
+        name = "memory.max" if self.tree.version == 2 else "memory.limit_in_bytes"
+        limit = self.file(name).read_text().strip()
+        return int(limit) if limit.isdecimal() and int(limit) < 2**50 else 0
+
     def limited(self) -> bool:
         """Whether its memory has a limit."""
-        limit = (
-            self.file("memory.max" if self.tree.version == 2 else "memory.limit_in_bytes")
-            .read_text()
-            .strip()
-        )
-        return limit.isdecimal() and int(limit) < 2**50
+        return self.memory_limit() > 0
 
     def memory(self) -> str:
         """`memory.stat`, as the kernel prints it."""

@@ -15,7 +15,7 @@ LAB = Path(os.environ.get("VIRTPERF_LAB", "/var/tmp/virtperf-linux"))  # noqa: S
 HERE = Path(__file__).parent
 PORT = 8100
 CLIENT = "client"
-GUEST_S = 60.0
+GUEST_S = 20.0
 
 
 def address(n: int) -> str:

@@ -2,14 +2,18 @@
 
 memory.py limit SWAP PERCENT      one guest, whose limit is PERCENT of its working set. SWAP: disk or ram
 memory.py define TIMES            guests on the disk's swap that define TIMES the memory that all of them have together
+memory.py watch FILE NAME         until SIGTERM, helps a guest on (all together where NAME is empty) for which the kernel
+                                  finds nothing to swap out; FILE gets the times
 memory.py stop
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from cgroup import Group, Tree
@@ -24,6 +28,7 @@ READS = 8000
 on every day."""
 SWAP_SIZE = 2 * 2**30
 ZRAM = Path("/sys/block/zram0")
+LOOK_S = 0.01
 
 
 def run(*command: str) -> str:
@@ -63,7 +68,8 @@ def disk_limit() -> str:
 def limit(swap: str, percent: int) -> None:
     program()
     swap_on(swap)
-    Group(Tree(), "guest1").make(memory=WORKING_SET * percent // 100, reads=disk_limit())
+    guest = Group(Tree(), "guest1").make(memory=WORKING_SET * percent // 100, reads=disk_limit())
+    guest.keep_alive()
 
 
 def define(times: float) -> None:
@@ -73,7 +79,24 @@ def define(times: float) -> None:
     for n in range(1, GUESTS + 1):
         # its own limit lets a guest have what it defines: a limit is what makes its memory counted
         Group(tree, f"guest{n}").make(memory=2 * WORKING_SET, reads=disk_limit())
-    Group(tree, "").limit_all(round(GUESTS * WORKING_SET / times))
+    together = Group(tree, "")
+    together.limit_all(round(GUESTS * WORKING_SET / times))
+    together.keep_alive()
+
+
+def watch(path: str, name: str) -> None:
+    """Write the time, in seconds since 1970, of each help, below a heading."""
+    group = Group(Tree(), name)
+    memory = group.memory_limit()
+    ended: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: ended.append(number))
+    with Path(path).open("w") as file:
+        file.write("helped_s\n")
+        while not ended:
+            if group.reclaim(memory):
+                file.write(f"{time.time():.3f}\n")
+                file.flush()
+            time.sleep(LOOK_S)
 
 
 def stop() -> None:
@@ -90,10 +113,12 @@ def main(what: str, *arguments: str) -> None:
         limit(arguments[0], int(arguments[1]))
     elif what == "define":
         define(float(arguments[0]))
+    elif what == "watch":
+        watch(*arguments)
     elif what == "stop":
         stop()
     else:
-        raise SystemExit(f"{what!r}; expected limit, define or stop")
+        raise SystemExit(f"{what!r}; expected limit, define, watch or stop")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ WORK = """\
   perl_set $work 'sub {{ my $x = 0; for (1..{turns}) {{ $x = ($x * 31 + $_) % 65521 }} return $x; }}';
   add_header X-Work $work;
 """
-PERL = "load_module modules/ngx_http_perl_module.so;"
+PERL = "load_module /usr/lib/nginx/modules/ngx_http_perl_module.so;"
 SHARE = 0.5
 """Of processor 1, which the encrypting guest may use: the clients, on processor 0, then never limit throughput."""
 ENCRYPTING_CLIENTS = 8
