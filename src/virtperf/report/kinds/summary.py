@@ -257,7 +257,8 @@ def _facts_of_runs(context: Context) -> tuple[Fact, ...]:
     data = context.data
     runs = data.index.get("runs", ())
     conditions = {str(sorted(run["factors"].items())) for run in runs}
-    warned, out = sum(1 for run in runs if warnings_of(run)), len(data.index.get("quarantined", ()))
+    warned = sum(1 for run in runs if warnings_of(run))
+    out = sum(len(data.index.get(part, ())) for part in ("quarantined", "excluded"))
     words = Counter(verdict(data.result(claim.id)) for claim in data.paper_claims)
     facts = [
         Fact(
