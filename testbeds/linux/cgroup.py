@@ -159,14 +159,23 @@ class Group:
             self._write("blkio.throttle.read_iops_device", reads)
 
     def keep_alive(self) -> None:
-        """Let a guest wait, in place of being killed, where the kernel finds nothing to swap out; `reclaim` helps it on."""
+        """Let a guest wait, in place of being killed, where the kernel finds nothing to swap out.
+
+        `reclaim` helps it on.
+        """
         if self.tree.version == 1:
             self._write("memory.oom_control", 1)
 
     def reclaim(self, memory: int) -> bool:
-        """Whether the group waits for memory. If it does, the limit is raised by 1 MiB and set back to `memory` bytes: the
-        first wakes the guest, the second makes the kernel swap out again."""
-        if self.tree.version == 2 or "under_oom 1" not in self.file("memory.oom_control").read_text():
+        """Whether the group waits for memory.
+
+        If it does, the limit is raised by 1 MiB, which wakes the guest, and set back to `memory` bytes, which makes the
+        kernel swap out again.
+        """
+        if (
+            self.tree.version == 2
+            or "under_oom 1" not in self.file("memory.oom_control").read_text()
+        ):
             return False
         self.limit_all(memory + 2**20)
         for _ in range(10):

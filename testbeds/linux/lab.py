@@ -58,9 +58,7 @@ def compiled(name: str, classes: str = "") -> Path:
     path, source = folder("java"), HERE / f"{name}.java"
     made_of = path / f"{name}.java"
     if not made_of.is_file() or made_of.read_bytes() != source.read_bytes():
-        subprocess.run(
-            ["javac", "-cp", classes or ".", "-d", str(path), str(source)], check=True
-        )
+        subprocess.run(["javac", "-cp", classes or ".", "-d", str(path), str(source)], check=True)
         made_of.write_bytes(source.read_bytes())
     return path
 
@@ -104,8 +102,10 @@ def client(tree: Tree, cpus: str | None = None) -> Group:
 
 
 def warm(group: Group, commands: list[list[str]]) -> None:
-    """Run drivers whose output nobody keeps, all at once: where there are many, the load of the first would keep the others
-    from being started."""
+    """Run drivers whose output nobody keeps, all at once.
+
+    Where there are many, the load of the first would keep the others from being started.
+    """
     wait = ["sh", "-c", f'sleep {TOGETHER_S}; exec "$@"', "sh"] if len(commands) > 2 else []
     running = [
         subprocess.Popen([*wait, *c], preexec_fn=group.enter, stdout=subprocess.DEVNULL)

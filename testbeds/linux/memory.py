@@ -1,10 +1,12 @@
 """Guests whose memory is smaller than what they touch or define, and where they swap to: experiments b and i.
 
-memory.py limit SWAP PERCENT      one guest, whose limit is PERCENT of its working set. SWAP: disk or ram
-memory.py define TIMES            guests on the disk's swap that define TIMES the memory that all of them have together
-memory.py watch FILE NAME         until SIGTERM, helps a guest on (all together where NAME is empty) for which the kernel
-                                  finds nothing to swap out; FILE gets the times
+memory.py limit SWAP PERCENT     one guest, whose limit is PERCENT of its working set
+memory.py define TIMES           guests that define TIMES the memory that all have together
+memory.py watch FILE NAME        until SIGTERM, helps a guest on (all together where NAME is empty)
+                                 for which the kernel finds nothing to swap out
 memory.py stop
+
+SWAP is disk or ram; the guests of `define` swap to the disk. FILE gets the times of each help.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ WORKING_SET = 512 * 2**20
 GUESTS = 2
 """How many guests share the memory of `define`."""
 READS = 8000
-"""Read requests a second that a guest's disk takes: fewer than the virtual disk has given on any day, so that it is as fast
-on every day."""
+"""Read requests a second that a guest's disk takes: fewer than the virtual disk has given on any
+day, so that it is as fast on every day.
+"""
 SWAP_SIZE = 2 * 2**30
 ZRAM = Path("/sys/block/zram0")
 LOOK_S = 0.01

@@ -2,8 +2,9 @@
 
 recompute.py [FOLDER] [HYPOTHESES]     the folder of the runs (default data/measured/linux-2026)
 
-Prints, for each condition and quantity, the mean over the runs with its 95 % interval (t, independent runs), then each hypothesis
-that is a ratio, an order or a range with its ratio within blocks: the mean of log-ratios of runs of one session and replicate.
+Prints, for each condition and quantity, the mean over the runs with its 95 % interval (t,
+independent runs), then each hypothesis with its ratio within blocks, the mean of log-ratios of runs
+of one session and replicate, or with its value.
 """
 
 from __future__ import annotations
@@ -131,9 +132,7 @@ class Run:
         self.cpu = cpu
 
     def programs(self) -> None:
-        own = [
-            pd.read_csv(path) for path in self.folder.glob("guests/*/workingset.csv")
-        ]
+        own = [pd.read_csv(path) for path in self.folder.glob("guests/*/workingset.csv")]
         if own:
             # the program's clock starts with it, within some ms of the run's
             low, high = self.info["window_s"]
@@ -258,7 +257,9 @@ def hypotheses(table: Table, path: Path) -> None:
                     pairs = [(said["of"], said["to"], also)]
                 else:
                     value = interval(table.values(said["of"], also))
-                    print(f"{said['id']}; {where}; value {value[0]:.5g} ({value[1]:.5g} to {value[2]:.5g})")
+                    print(
+                        f"{said['id']}; {where}; value {value[0]:.5g} ({value[1]:.5g} to {value[2]:.5g})"
+                    )
                 for of, to, levels in pairs:
                     report(said["id"], where, table.values(of, levels), table.values(to, levels))
             except KeyError as err:

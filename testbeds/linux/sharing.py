@@ -1,15 +1,15 @@
-"""Files that guests read, and how fast the disk below them is: experiment e.
+"""Files that guests read, and how fast the disk below them is: experiments e and g.
 
-sharing.py DATA GUESTS WARM_S WINDOW_S SEED RUN_DIR     DATA: shared (one file, cached), private (a copy each, cached as far
-                                                        as the guest's memory goes), direct (one, without a cache), or
-                                                        disk (as direct, with no limit on the disk)
+sharing.py DATA GUESTS WARM_S WINDOW_S SEED
+
+DATA: shared (one file, cached), private (a copy each, cached as far as the guest's memory goes), direct (one, without a
+cache) or disk (as direct, with no limit on the disk).
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 from cgroup import Group, Tree
 from lab import LAB, client, made, noise
@@ -31,11 +31,13 @@ time_based
 ramp_time={warm_s}
 runtime={window_s}
 randseed={seed}
-write_iops_log={log}
+write_iops_log=reader{n}
 log_avg_msec=1000
 log_unix_epoch=1
 """
-"""The log has the rate of each second, with the clock's time."""
+"""The log has the rate of each second, with the clock's time. It stands beside the job, since fio's
+report tells where it is.
+"""
 
 
 def name(data: str, n: int) -> str:
@@ -50,7 +52,7 @@ def forget(path: str) -> None:
     os.close(file)
 
 
-def main(data: str, guests: int, warm_s: str, window_s: str, seed: int, run_dir: str) -> None:
+def main(data: str, guests: int, warm_s: str, window_s: str, seed: int) -> None:
     tree = Tree()
     client(tree)
     for n in (1, 2):
@@ -58,8 +60,6 @@ def main(data: str, guests: int, warm_s: str, window_s: str, seed: int, run_dir:
     reads = None if data == "disk" else disk_limit()
     groups = [Group(tree, f"guest{n}").make(memory=MEMORY) for n in range(1, guests + 1)]
     for n in range(1, guests + 1):
-        log = Path(run_dir, "guests", f"guest{n}", "reads")
-        log.parent.mkdir(parents=True, exist_ok=True)
         job = JOB.format(
             n=n,
             name=name(data, n),
@@ -67,7 +67,6 @@ def main(data: str, guests: int, warm_s: str, window_s: str, seed: int, run_dir:
             warm_s=warm_s,
             window_s=window_s,
             seed=seed + n,
-            log=log,
         )
         made(f"reader{n}.fio", job.encode())
     if data in ("shared", "private"):
@@ -92,6 +91,4 @@ def fill(groups: list[Group], data: str) -> None:
 
 
 if __name__ == "__main__":
-    main(
-        sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4], int(sys.argv[5]), sys.argv[6]
-    )
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4], int(sys.argv[5]))

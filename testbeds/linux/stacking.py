@@ -23,9 +23,10 @@ JVM = (
     "-XX:-UsePerfData",
     "-Dsun.net.httpserver.nodelay=true",
 )
-"""One collector and one size of heap wherever a server stands: else the JVM takes both from the guest's limits. The first
-compiler alone, since the second is still at work after half a minute. Without nodelay every answer waits some 40 ms for a
-delayed acknowledgement."""
+"""One collector and one size of heap wherever a server stands: else the JVM takes both from the
+guest's limits. The first compiler alone, since the second takes longer to warm up. Without nodelay
+every answer waits some 40 ms for a delayed acknowledgement.
+"""
 
 
 def main(guests: int, quota: str, warm_s: int, run_dir: str) -> None:

@@ -2,8 +2,8 @@
 
 web.py compress GUESTS THINK_MS FIELDS     each guest compresses a page of 64 KiB for each request, on one processor
 web.py open GUESTS                         the same for requests at a constant rate
-web.py encrypt ENCRYPTION WORK_MS FIELDS   one guest, half of processor 1, works for about WORK_MS and sends a file of 1 MiB;
-                                           clients on processor 0
+web.py encrypt ENCRYPTION WORK_MS FIELDS   one guest, half of processor 1, works for about WORK_MS and
+                                           sends a file of 1 MiB; clients on processor 0
 """
 
 from __future__ import annotations
