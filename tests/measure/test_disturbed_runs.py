@@ -71,7 +71,7 @@ def test_after_the_last_attempt_it_is_kept_and_marked(repository, busy_machine):
 
 def test_attempts_outlive_the_end_of_the_harness(repository, busy_machine):
     """As a harness that was killed after the first attempt leaves it."""
-    with pytest.raises(VirtperfError, match="one-r1 disturbed: .* it was not kept") as caught:
+    with pytest.raises(VirtperfError, match=r"one-r1 disturbed: .* it was not kept") as caught:
         repository.measure(**ONE, **RULES, on_disturbed="abort")
     assert "on_disturbed: abort" in str(caught.value)
     assert repository.present() == []

@@ -117,7 +117,7 @@ def measure(
         style="bold",
     )
     for run in given_up:
-        where = f"{harness.runs / '.measure' / 'failed' / run.run_id}-*"
+        where = f"{(aa or place) / '.measure' / 'failed' / run.run_id}-*"
         say(
             f"{run.run_id}: given up after {tried[run.run_id]} attempts; remove {where} to try again",
             err=True,

@@ -316,7 +316,9 @@ class Harness:
                 self.root,
                 Processes(folder, logs, str(self._running), record, check),
                 {
-                    **{name: part for name, part in described.items() if part or name != "attempts"},
+                    **{
+                        name: part for name, part in described.items() if part or name != "attempts"
+                    },
                     "machine": known,
                     "machine_state": state,
                 },

@@ -141,10 +141,8 @@ def _named(run: PlannedRun, here: Path, root: Path) -> Iterator[Path]:
 
 def _tracked(unit: Path, root: Path) -> list[Path]:
     """Files of a folder, or a file, without prose and without what git ignores; by name."""
-    if unit.is_file():
-        paths = [unit]
-    else:
-        paths = [p for p in unit.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    inside = [unit] if unit.is_file() else unit.rglob("*")
+    paths = [path for path in inside if path.is_file() and "__pycache__" not in path.parts]
     ignored = _ignored(paths, root)
     return sorted(p for p in paths if p.suffix not in PROSE and p not in ignored)
 

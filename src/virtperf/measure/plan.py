@@ -129,7 +129,9 @@ def _problems(
         )
         yield document.error(problem, *place)
     if experiment.order == "abba" and len(runs) != 2:
-        problem = f"{experiment.name}: order abba is for two conditions, of which it has {len(runs)}"
+        problem = (
+            f"{experiment.name}: order abba is for two conditions, of which it has {len(runs)}"
+        )
         yield document.error(problem, *place, remedy="order: blocks")
     if not experiment.workload:
         yield document.error(f"{experiment.name} has no workload", *place)

@@ -159,10 +159,10 @@ def changed(first: Facts, now: Facts) -> list[str]:
         before, after = first.get(name), now.get(name)
         if before is None or after is None or before == after:
             continue
-        numbers = isinstance(before, int | float) and isinstance(after, int | float)
-        if name == "swap_used_mb" and numbers and abs(after - before) <= SWAP_TOLERANCE_MB:
-            continue
-        if name == "d_state_tasks" and numbers and after < before:
-            continue
+        if isinstance(before, int | float) and isinstance(after, int | float):
+            if name == "swap_used_mb" and abs(after - before) <= SWAP_TOLERANCE_MB:
+                continue
+            if name == "d_state_tasks" and after < before:
+                continue
         found.append(f"{words} changed from {before} before the block's first run to {after}")
     return found

@@ -22,7 +22,6 @@ from virtperf.study.quantities import Quantity
 STATISTICS = {
     "mean": "mean of the steady",
     "median": "median over the",
-    "quantile": "quantile over the",
     "max": "maximum over the",
     "sum": "sum over the",
     "quantile": "quantile over the",

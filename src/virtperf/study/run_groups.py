@@ -105,9 +105,7 @@ def experiment_of(entry: Entry, experiments: Sequence[str]) -> str:
     return max(fits, key=len, default="")
 
 
-def _facts(
-    study: Study, group: Sequence[Entry]
-) -> Iterator[tuple[str, str, dict[str, list[str]]]]:
+def _facts(study: Study, group: Sequence[Entry]) -> Iterator[tuple[str, str, dict[str, list[str]]]]:
     """Each fact of a group: the name that allows it, in words, its runs by value."""
     yield PROTOCOL, PROTOCOL, _by_value(group, _recorded)
     recorded = [entry for entry in group if entry.get("protocol")]
