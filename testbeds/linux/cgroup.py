@@ -17,8 +17,7 @@ VERSION_1 = {
 }
 PERIOD_US = 100_000
 HEAVY = 16_384
-"""Weight of the group around all guests, and in it of the drivers: others then get as little beside one guest as
-beside eight."""
+"""Weight of the group around all guests, and in it of the drivers: a driver does not wait for guests."""
 CPU_FILES = ("cpuacct.usage", "cpuacct.usage_user", "cpuacct.usage_sys")
 
 
@@ -102,6 +101,11 @@ class Group:
         self.set_up(**limits)  # type: ignore[arg-type]
         return self
 
+    def limit_all(self, memory: int) -> None:
+        """Limit the memory, in bytes, of the group and of all groups below it together."""
+        name = "memory.max" if self.tree.version == 2 else "memory.limit_in_bytes"
+        self._write(name, memory)
+
     def set_up(
         self,
         *,
@@ -147,12 +151,40 @@ class Group:
             )
             self._write(*limit)
         if memory is not None:
-            self._write("memory.max" if self.tree.version == 2 else "memory.limit_in_bytes", memory)
+            self.limit_all(memory)
         if reads is not None and self.tree.version == 2:
             device, number = reads.split()
             self._write("io.max", f"{device} riops={number}")
         elif reads is not None:
             self._write("blkio.throttle.read_iops_device", reads)
+
+    def keep_alive(self) -> None:
+        """Let a guest wait, in place of being killed, where the kernel finds nothing to swap out.
+
+        `reclaim` helps it on.
+        """
+        if self.tree.version == 1:
+            self._write("memory.oom_control", 1)
+
+    def reclaim(self, memory: int) -> bool:
+        """Whether the group waits for memory.
+
+        If it does, the limit is raised by 1 MiB, which wakes the guest, and set back to `memory` bytes, which makes the
+        kernel swap out again.
+        """
+        if (
+            self.tree.version == 2
+            or "under_oom 1" not in self.file("memory.oom_control").read_text()
+        ):
+            return False
+        self.limit_all(memory + 2**20)
+        for _ in range(10):
+            try:
+                self.limit_all(memory)
+                break
+            except OSError:  # busy: what is to be swapped out is still in use
+                time.sleep(0.002)
+        return True
 
     def enter(self) -> None:
         """Put this process, and what it will start, into the group."""
@@ -167,14 +199,15 @@ class Group:
             + self.file("cpu.stat").read_text()
         )
 
+    def memory_limit(self) -> int:
+        """The limit of its memory, in bytes; 0 where there is none."""
+        name = "memory.max" if self.tree.version == 2 else "memory.limit_in_bytes"
+        limit = self.file(name).read_text().strip()
+        return int(limit) if limit.isdecimal() and int(limit) < 2**50 else 0
+
     def limited(self) -> bool:
         """Whether its memory has a limit."""
-        limit = (
-            self.file("memory.max" if self.tree.version == 2 else "memory.limit_in_bytes")
-            .read_text()
-            .strip()
-        )
-        return limit.isdecimal() and int(limit) < 2**50
+        return self.memory_limit() > 0
 
     def memory(self) -> str:
         """`memory.stat`, as the kernel prints it."""

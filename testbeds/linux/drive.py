@@ -44,8 +44,8 @@ def drive(driver: str, think_ms: str, seconds: str, results: str) -> None:
     if driver == "wrk":
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), sys.stdout.fileno())
         url = f"http://{address(1)}:{PORT}/page.txt"
-        script = ["-H", "Accept-Encoding: gzip", "-s", str(HERE / "think.lua"), url, "--", think_ms]
-        command = ["wrk", "-t1", "-c4", f"-d{seconds}s", "--latency", *script]
+        script = ["-H", "Accept-Encoding: gzip", "-s", str(HERE / "think.lua"), url]
+        command = ["wrk", "-t1", "-c4", f"-d{seconds}s", *script, "--", think_ms, f"{path}.csv"]
     else:
         save = "-Jjmeter.save.saveservice."
         options = [

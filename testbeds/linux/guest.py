@@ -15,11 +15,9 @@ import time
 from pathlib import Path
 
 from cgroup import Group, Tree
-from lab import CLIENT, folder
+from lab import CLIENT, TOGETHER_S, folder
 
 MEMORY_EVERY = 2
-TOGETHER_S = 0.7
-"""Drivers wait so long before they begin: the load of the first would keep the others from being started."""
 
 
 def sample(tree: Tree) -> None:

@@ -15,7 +15,9 @@ LAB = Path(os.environ.get("VIRTPERF_LAB", "/var/tmp/virtperf-linux"))  # noqa: S
 HERE = Path(__file__).parent
 PORT = 8100
 CLIENT = "client"
-GUEST_S = 60.0
+GUEST_S = 20.0
+TOGETHER_S = 0.7
+"""Drivers wait so long before they begin."""
 
 
 def address(n: int) -> str:
@@ -53,10 +55,11 @@ def noise(name: str, size: int, seed: int) -> Path:
 
 def compiled(name: str, classes: str = "") -> Path:
     """The folder with the classes of a Java program of the testbed; `classes` is the path of those that it uses."""
-    path = folder("java")
-    subprocess.run(
-        ["javac", "-cp", classes or ".", "-d", str(path), str(HERE / f"{name}.java")], check=True
-    )
+    path, source = folder("java"), HERE / f"{name}.java"
+    made_of = path / f"{name}.java"
+    if not made_of.is_file() or made_of.read_bytes() != source.read_bytes():
+        subprocess.run(["javac", "-cp", classes or ".", "-d", str(path), str(source)], check=True)
+        made_of.write_bytes(source.read_bytes())
     return path
 
 
@@ -99,9 +102,14 @@ def client(tree: Tree, cpus: str | None = None) -> Group:
 
 
 def warm(group: Group, commands: list[list[str]]) -> None:
-    """Run drivers whose output nobody keeps, all at once."""
+    """Run drivers whose output nobody keeps, all at once.
+
+    Where there are many, the load of the first would keep the others from being started.
+    """
+    wait = ["sh", "-c", f'sleep {TOGETHER_S}; exec "$@"', "sh"] if len(commands) > 2 else []
     running = [
-        subprocess.Popen(c, preexec_fn=group.enter, stdout=subprocess.DEVNULL) for c in commands
+        subprocess.Popen([*wait, *c], preexec_fn=group.enter, stdout=subprocess.DEVNULL)
+        for c in commands
     ]
     if sum(process.wait() != 0 for process in running):
         raise SystemExit("the warm-up failed; expected that each driver ends with status 0")

@@ -1,7 +1,9 @@
-"""Files that guests read: experiment e.
+"""Files that guests read, and how fast the disk below them is: experiments e and g.
 
-sharing.py DATA GUESTS WARM_S WINDOW_S SEED     DATA: shared (one file, cached), private (a copy each, cached),
-                                                direct (one, without a cache), cold (one, not cached yet)
+sharing.py DATA GUESTS WARM_S WINDOW_S SEED
+
+DATA: shared (one file, cached), private (a copy each, cached as far as the guest's memory goes), direct (one, without a
+cache) or disk (as direct, with no limit on the disk).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import sys
 
 from cgroup import Group, Tree
 from lab import LAB, client, made, noise
+from memory import disk_limit
 
 SIZE = 512 * 2**20
 MEMORY = 320 * 2**20
@@ -28,6 +31,12 @@ time_based
 ramp_time={warm_s}
 runtime={window_s}
 randseed={seed}
+write_iops_log=reader{n}
+log_avg_msec=1000
+log_unix_epoch=1
+"""
+"""The log has the rate of each second, with the clock's time. It stands beside the job, since fio's
+report tells where it is.
 """
 
 
@@ -48,22 +57,28 @@ def main(data: str, guests: int, warm_s: str, window_s: str, seed: int) -> None:
     client(tree)
     for n in (1, 2):
         forget(str(noise(f"data-{n}", SIZE, n)))
+    reads = None if data == "disk" else disk_limit()
     groups = [Group(tree, f"guest{n}").make(memory=MEMORY) for n in range(1, guests + 1)]
     for n in range(1, guests + 1):
         job = JOB.format(
             n=n,
             name=name(data, n),
-            direct=int(data == "direct"),
+            direct=int(data in ("direct", "disk")),
             warm_s=warm_s,
             window_s=window_s,
             seed=seed + n,
         )
         made(f"reader{n}.fio", job.encode())
-    if data not in ("shared", "private"):
-        return
-    # each guest is charged for the part of a shared file that it reads first
+    if data in ("shared", "private"):
+        fill(groups, data)
+    for group in groups:
+        group.set_up(memory=MEMORY, reads=reads)
+
+
+def fill(groups: list[Group], data: str) -> None:
+    """Read the files once; each guest is charged for the part of a shared file that it reads first."""
     for n, group in enumerate(groups, start=1):
-        part = SIZE // guests if data == "shared" else SIZE
+        part = SIZE // len(groups) if data == "shared" else SIZE
         begin = (n - 1) * part if data == "shared" else 0
         if os.fork() == 0:
             group.enter()
