@@ -40,7 +40,7 @@ def measure(build: Path, into: Path, guests: int, data: str) -> None:
     images = _images(build, names, data)
     for image in images:
         host.forget(image)
-    with host.merging(data == "disk-ksm"), ExitStack() as stack:
+    with host.merging(data == "disk-ksm", build / "merging"), ExitStack() as stack:
         started = [
             stack.enter_context(Guest(build, name, memory_mb=MEMORY_MB, options=_disk(image, data)))
             for name, image in zip(names, images * (guests // len(images)), strict=True)

@@ -45,7 +45,7 @@ class Group:
         return int(re.findall(r"(?m)^usage_usec (\d+)$", text)[0]) * 1e-6
 
     def remove(self) -> None:
-        """Remove the group, which holds no process."""
+        """Remove the group, which holds no process any more, where there is one."""
         for folder in self._folders:
             if folder.is_dir():
                 folder.rmdir()
@@ -64,3 +64,10 @@ def groups(weights: dict[str, float]) -> Iterator[dict[str, Group]]:
     finally:
         for group in (*inner.values(), around):
             group.remove()
+
+
+def clean() -> None:
+    """Remove what a killed run has left."""
+    for name in ("guest1", "guest2", "guest3", "guest4"):
+        Group(name).remove()
+    Group().remove()

@@ -12,6 +12,9 @@ from pathlib import Path
 
 KSM = Path("/sys/kernel/mm/ksm")
 KSM_COUNTERS = ("pages_shared", "pages_sharing", "pages_unshared", "pages_volatile", "full_scans")
+KSM_SETTINGS_HERE = {"pages_to_scan": "20000", "sleep_millisecs": "20", "smart_scan": "0"}
+"""As fast as it can; smart scanning would leave pages out that were not merged before."""
+KSM_SETTINGS = (*KSM_SETTINGS_HERE, "run")
 SCANS = 3
 """The first scan takes checksums, the second merges what did not change, the third what it then found."""
 
@@ -67,23 +70,33 @@ def cached_kib(text: str) -> int:
 
 
 @contextmanager
-def merging(on: bool) -> Iterator[None]:
-    """The kernel merges same pages of guests (KSM) until the block ends; all as it was afterwards."""
+def merging(on: bool, mark: Path) -> Iterator[None]:
+    """The kernel merges same pages of guests (KSM) until the block ends; all as it was afterwards.
+
+    The settings before are kept in the file `mark` meanwhile, for `unmerge`.
+    """
     if not on:
         yield
         return
-    names = ("run", "pages_to_scan", "sleep_millisecs", "smart_scan", "use_zero_pages")
-    before = {name: (KSM / name).read_text().strip() for name in names if (KSM / name).exists()}
+    names = [name for name in KSM_SETTINGS if (KSM / name).exists()]
+    mark.write_text("".join(f"{name} {(KSM / name).read_text()}" for name in names))
     try:
-        if "smart_scan" in before:  # it would leave pages out that were not merged before
-            (KSM / "smart_scan").write_text("0")
-        (KSM / "pages_to_scan").write_text("20000")
-        (KSM / "sleep_millisecs").write_text("20")
+        for name in names:
+            if name in KSM_SETTINGS_HERE:
+                (KSM / name).write_text(KSM_SETTINGS_HERE[name])
         yield
     finally:
-        (KSM / "run").write_text("2")  # undo what was merged
-        for name, value in before.items():
+        unmerge(mark)
+
+
+def unmerge(mark: Path) -> None:
+    """Undo what was merged and put the settings back; nothing happens where there is no mark."""
+    if mark.is_file():
+        (KSM / "run").write_text("2")
+        for line in mark.read_text().splitlines():
+            name, value = line.split()
             (KSM / name).write_text(value)
+        mark.unlink()
 
 
 def merge(timeout_s: float = 300) -> None:

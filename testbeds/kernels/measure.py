@@ -11,17 +11,21 @@ import json
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import dcss
+import groups
+import host
 import overcommit
 import shares
 import stacking
 import swap
 
 HERE = Path(__file__).resolve().parent
+LAB = "/var/tmp/virtperf-kernels"  # noqa: S108 - kernels and images, which stay between runs
 EXPERIMENTS = {
     "dcss": dcss.measure,
     "overcommit": overcommit.measure,
@@ -33,13 +37,18 @@ EXPERIMENTS = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("test", choices=EXPERIMENTS)
-    parser.add_argument("condition", nargs="+", metavar="FACTOR=LEVEL")
-    parser.add_argument("--into", type=Path, required=True, help="where the raw files go")
-    parser.add_argument("--fields", type=Path, required=True, help="gets what run.yaml is to say")
+    parser.add_argument("test", choices=[*EXPERIMENTS, "clean"])
+    parser.add_argument("condition", nargs="*", metavar="FACTOR=LEVEL")
+    parser.add_argument("--into", type=Path, help="where the raw files go")
+    parser.add_argument("--fields", type=Path, help="gets what run.yaml is to say")
     chosen = parser.parse_args()
-    lab = Path(os.environ.get("VIRTPERF_LAB", "/var/tmp/virtperf-kernels")).resolve()
+    lab = Path(os.environ.get("VIRTPERF_LAB", LAB)).resolve()
     lab.mkdir(parents=True, exist_ok=True)
+    if chosen.test == "clean":
+        host.unmerge(lab / "merging")
+        groups.clean()
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was set up is undone
     with (lab / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (lab / "data.img").is_file():  # the last thing that is built

@@ -35,7 +35,8 @@ def measure(build: Path, into: Path, guests: int, touched_mb: int, means: str) -
     """
     names = [f"guest{number}" for number in range(1, guests + 1)]
     device = "virtio-balloon-pci" + ",free-page-reporting=on" * (means == "reporting")
-    with host.merging(means == "ksm"), ExitStack() as stack:
+    hold = f"tool hold {touched_mb} "
+    with host.merging(means == "ksm", build / "merging"), ExitStack() as stack:
         started = [
             stack.enter_context(
                 Guest(build, name, memory_mb=MEMORY_MB, options=["-device", device])
@@ -45,16 +46,16 @@ def measure(build: Path, into: Path, guests: int, touched_mb: int, means: str) -
         for guest in started:
             guest.ready()
         looks = {"started": _look(into, "started", started, means)}
-        first = {guest.name: guest.run(f"tool hold {touched_mb} 1{guest.pid}") for guest in started}
+        first = _everywhere(started, [f"{hold}1{guest.pid}" for guest in started])
         looks["touched"] = _look(into, "touched", started, means)
-        for guest in started:
-            guest.run(f"kill {first[guest.name].split()[0]}; sleep 1")
+        numbers = [first[guest.name].split()[0] for guest in started]
+        _everywhere(started, [f"kill {number}; sleep 1" for number in numbers])
         _give_back(started, means, touched_mb)
         looks["freed"] = _look(into, "freed", started, means)
         if means == "balloon":
             for guest in started:
                 guest.balloon_to(MEMORY_MB)
-        again = {guest.name: guest.run(f"tool hold {touched_mb} 2{guest.pid}") for guest in started}
+        again = _everywhere(started, [f"{hold}2{guest.pid}" for guest in started])
         looks["again"] = _look(into, "again", started, means)
     rows: list[list[object]] = []
     for name in names:
@@ -71,6 +72,13 @@ def measure(build: Path, into: Path, guests: int, touched_mb: int, means: str) -
     write_csv(into / "guests.csv", ("guest", *GUEST_COLUMNS), rows)
     totals = [sum(looks[moment]["memory"].values()) for moment in MOMENTS]
     write_csv(into / "host.csv", [f"all_{moment}_kib" for moment in MOMENTS], [totals])
+
+
+def _everywhere(guests: list[Guest], commands: list[str]) -> dict[str, str]:
+    """Let each guest run its command, all at once; what each printed."""
+    for guest, command in zip(guests, commands, strict=True):
+        guest.begin(command)
+    return {guest.name: guest.end() for guest in guests}
 
 
 def _give_back(guests: list[Guest], means: str, touched_mb: int) -> None:

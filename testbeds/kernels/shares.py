@@ -13,7 +13,7 @@ from groups import groups
 
 MEMORY_MB = 96
 SHARES = {"guest1": 100, "guest2": 100, "guest3": 200, "guest4": 200}
-FOURTH = {"busy": "tool loop 100000", "pulses": "tool pulse 30", "idle": "sleep 100000"}
+FOURTH = {"busy": "tool loop 100000", "pulses": "tool pulse 80", "idle": "sleep 100000"}
 WARMUP_S = 3
 WINDOW_S = 15
 SAMPLES = 5
@@ -39,8 +39,8 @@ def measure(build: Path, into: Path, fourth: str) -> None:
         for guest in guests:
             guest.ready()
         for guest in guests:
-            for thread in os.listdir(f"/proc/{guest.pid}/task"):
-                os.sched_setaffinity(int(thread), {processor})
+            for thread in Path(f"/proc/{guest.pid}/task").iterdir():
+                os.sched_setaffinity(int(thread.name), {processor})
             inner[guest.name].enter(guest.pid)
             guest.begin(FOURTH[fourth] if guest.name == "guest4" else FOURTH["busy"])
         time.sleep(WARMUP_S)

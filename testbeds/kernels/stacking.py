@@ -1,4 +1,4 @@
-"""Eight servers in one guest, or spread over guests with kernels of their own: memory on the host, time of a request."""
+"""Eight servers in one guest, or spread over guests: memory on the host, processor time of a request."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def measure(build: Path, into: Path, guests: int, merging: str) -> None:
     """
     each = SERVERS // guests
     ports = range(PORT, PORT + each)
-    with host.merging(merging == "on"), ExitStack() as stack:
+    with host.merging(merging == "on", build / "merging"), ExitStack() as stack:
         started = [
             stack.enter_context(Guest(build, f"guest{number}", memory_mb=MEMORY_MB))
             for number in range(1, guests + 1)
