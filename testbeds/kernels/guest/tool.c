@@ -6,6 +6,7 @@
    work MIB ROUNDS SEED ROUNDS times 1,000 writes to pages of MIB, chosen at random, after each has been written to once: processor
                         time, minor and major faults of the rounds
    loop SECONDS         rounds of 20,000 steps of a linear congruential generator: rounds, processor time
+   calls SECONDS        system calls: their number, processor time
    pulse MS             for ever, loops for MS of each second of processor time and of sleep
    serve PORT MIB       a server that keeps MIB of memory and answers each request after 20,000 steps
    ask PORT REQUESTS    a client of it on the same guest: processor time of this client, time */
@@ -19,6 +20,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,6 +118,14 @@ static void loop(double seconds) {
     printf("%ld %.6f\n", rounds, now(CLOCK_PROCESS_CPUTIME_ID) - cpu);
 }
 
+static void calls(double seconds) {
+    double begin = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+    long count = 0;
+    for (; now(CLOCK_MONOTONIC) - begin < seconds; count += 100)
+        for (int i = 0; i < 100; i++) syscall(SYS_getppid);
+    printf("%ld %.6f\n", count, now(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+}
+
 static void pulse(long ms) {
     uint64_t x = 1;
     for (;;) {
@@ -163,6 +173,7 @@ int main(int count, char **words) {
     else if (!strcmp(command, "hold")) hold(first, second);
     else if (!strcmp(command, "work")) work(first, second, count > 4 ? atol(words[4]) : 1);
     else if (!strcmp(command, "loop")) loop(first);
+    else if (!strcmp(command, "calls")) calls(first);
     else if (!strcmp(command, "pulse")) pulse(first);
     else if (!strcmp(command, "serve")) serve(first, second);
     else if (!strcmp(command, "ask")) ask(first, second);
