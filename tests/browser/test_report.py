@@ -10,6 +10,7 @@ import nbformat
 import pytest
 
 from tests.browser.conftest import REPORTS, Look, Opener
+from tests.conftest import ROOT
 from tests.report.html.toy_notebook import cell, notebook_of
 from tests.report.toy import DOLLARS, HOSTILE
 from virtperf.report.html.report import render
@@ -282,3 +283,12 @@ def test_a_link_into_a_closed_part_opens_it(visit: Opener, toy_page: Path, tmp_p
     )
     page.wait_for_timeout(200)
     assert page.locator("#inside").is_visible()
+
+
+def test_a_tap_on_a_point_tells_what_stands_there(visit: Opener) -> None:
+    seen = visit(ROOT / "reports" / "zvm-xen-2009.html")
+    point = seen.page.locator(".vp-tips rect").nth(1)
+    told = point.locator("title").text_content()
+    point.dispatch_event("click")
+    assert told and ": " in told
+    assert seen.page.locator(".vp-tip").inner_text() == told and seen.errors == []

@@ -61,6 +61,7 @@ def test_the_site_is_there() -> None:
         "quality.html",
         "methods.html",
         "glossary.html",
+        "search.html",
     } <= names
 
 
@@ -89,8 +90,22 @@ def test_text_has_contrast(look: Look, site_file: Path, scheme: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_reads_without_scripts(visit: Opener, kind: str) -> None:
     seen = visit(KINDS[kind], java_script_enabled=False)
-    assert seen.errors == [] and not seen.page.locator("#theme, #filters").first.is_visible()
+    assert (
+        seen.errors == [] and not seen.page.locator("#theme, #filters, #search").first.is_visible()
+    )
     assert len(seen.page.locator("main").inner_text()) > 150
+
+
+def test_what_is_searched_for_is_found(visit: Opener) -> None:
+    seen = visit(ROOT / "reports" / "search.html")
+    page, shown = seen.page, "main li:visible"
+    everything = page.locator(shown).count()
+    page.fill("#search input", "dcss disk swap")
+    found = page.locator(shown).all_inner_texts()
+    assert 0 < len(found) < everything / 10
+    assert page.locator("#count").inner_text() == f"{len(found)} found"
+    page.fill("#search input", "no such thing")
+    assert page.locator(shown).count() == 0 and seen.errors == []
 
 
 def test_it_prints(look: Look, site_file: Path) -> None:

@@ -142,5 +142,5 @@ def test_a_terminal_has_a_bar_with_the_time_left(toy):
         pass
     assert process.wait() == 0
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.decode())
-    assert re.search(r"\d/4 .* s left cpu-guests-\d-r\d", plain)  # drawn once a second
+    assert re.search(r"\d/4 .* s left block \d: cpu-guests-\d-r\d", plain)  # drawn once a second
     assert "4 measured (0 disturbed), 0 failed" in plain

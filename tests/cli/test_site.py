@@ -27,7 +27,7 @@ def place(tmp_path: Path, root: Path) -> Path:
 def test_the_pages_over_all_studies_stand_beside_the_reports(run: Run, place: Path) -> None:
     run("site")
     names = {"index.html", "claims.html", "contradictions.html", "quality.html", "methods.html"}
-    names.add("glossary.html")
+    names |= {"glossary.html", "search.html"}
     assert {p.name for p in (place / "reports").iterdir()} == names
     for name in names:
         text = (place / "reports" / name).read_text()

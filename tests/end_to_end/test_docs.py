@@ -31,11 +31,11 @@ PAGES = (
     "measure",
     "formats/declared",
     "add-public-data",
+    "which-question",
 )
 PARTS = (
     "data/published",
-    "data/measured/xen-2026/study.yaml",
-    "data/measured/xen-2026/hypotheses.yaml",
+    "data/measured/xen-2026",
     "data/measured/firecracker-nsdi-2020/m5d.metal-boot-serial-fc-api",
     "data/measured/linux-2026/study.yaml",
     "data/measured/linux-2026/hypotheses.yaml",

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md, run as they stand there."""
+"""The Python examples of the documentation, run as they stand there."""
 
 import doctest
 
@@ -8,15 +8,18 @@ from matplotlib import pyplot
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 
 
-def test_the_examples_give_what_the_page_shows(root, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(("page", "examples"), [("python", 16), ("which-question", 10)])
+def test_the_examples_give_what_the_page_shows(
+    root, page: str, examples: int, monkeypatch: pytest.MonkeyPatch
+):
     ran = (root / "data" / "runs" / "zvm-xen-2009").is_dir()
     assert ran, "the pipeline has not run: `dvc repro` first"
     monkeypatch.chdir(root)
     try:
         found = doctest.testfile(
-            str(root / "docs" / "python.md"), module_relative=False, optionflags=FLAGS
+            str(root / "docs" / f"{page}.md"), module_relative=False, optionflags=FLAGS
         )
     finally:
         pyplot.close("all")
-    assert found.attempted > 15
+    assert found.attempted >= examples
     assert not found.failed

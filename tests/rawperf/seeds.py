@@ -187,6 +187,8 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "esxtop": _files("esxtop/esxtop.csv"),
     "iperf3": _files("iperf3/iperf3.json"),
     "k6": _files("k6/summary.json"),
+    "vegeta": _files("vegeta/vegeta.csv", "vegeta/vegeta-refused.csv"),
+    "vegeta-report": _files("vegeta/vegeta-report.json"),
     "kvm-stat": _files("kvm_stat/kvm_stat.csv"),
     "nmon": _files("nmon/host1.nmon"),
     "numastat": _files("numastat/numastat.txt"),

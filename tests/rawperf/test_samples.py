@@ -69,6 +69,8 @@ FORMAT_OF = {
     "proc/diskstats": "diskstats",
     "prometheus/": "prometheus",
     "turbostat/": "turbostat",
+    "vegeta/vegeta-report": "vegeta-report",
+    "vegeta/": "vegeta",
     "virt-top/": "virt-top",
 }
 REFUSED = {

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.report.claim_words import orders
 from virtperf.report.finding import finding
 from virtperf.report.frames import joined
 from virtperf.report.loaded import LoadedStudy
+from virtperf.report.orders import order_claims
 
 Say = Callable[[pd.DataFrame], str]
 NAN, INF = math.nan, math.inf
@@ -194,7 +194,7 @@ def test_a_point_that_sets_the_scale_agrees_with_nothing(
 
 
 def test_orders_are_those_of_undisputed_claims_about_plotted_points(loaded: LoadedStudy) -> None:
-    found, says = orders(loaded.data, loaded.study.exhibit("figure-2"))
-    assert says == ["System A peaks at 8 guests"]
+    found, claims = order_claims(loaded.data, loaded.study.exhibit("figure-2"))
+    assert [claim.says for claim in claims] == ["System A peaks at 8 guests"]
     assert {quantity.level("guests") for quantity in found} == {2, 4, 8, 16}
     assert {quantity.level("system") for quantity in found} == {"a"}

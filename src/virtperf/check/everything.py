@@ -10,6 +10,7 @@ from pathlib import Path
 from rawperf import all_formats
 from rawperf.core.errors import RunError
 from rawperf.core.metrics import MetricDictionary, load_metrics
+from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import load_yaml
 from rawperf.declared.metrics import with_presets
 from virtperf.check.notebook import check_notebook
@@ -29,6 +30,7 @@ from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import claims_of
 from virtperf.study.readings import load_readings
+from virtperf.study.run_groups import DESCRIBED, differences, facts_of
 
 _PLACEHOLDER = re.compile(r"\bEXAMPLE\b")
 
@@ -135,13 +137,28 @@ def _runs(root: Path, study: Study, problems: Problems) -> int:
         with problems.caught(root):
             load_definition(root / MEASURE, study, problems.of(root))
     folders = run_folders(root)
+    entries = []
     for folder in folders:
         try:
-            load_run(folder, study, "measured", raw_files(folder), problems.of(root))
+            run = load_run(folder, study, "measured", raw_files(folder), problems.of(root))
+            if run.provenance == "measured" and not run.excluded:
+                entries.append(run.model_dump(mode="json", include=set(DESCRIBED)))
         except RunError as err:
             problems.of(root)(err)
         except OSError as err:
             problems.say(f"the run can't be read: {err.strerror}", folder)
+    for difference in differences(study, entries):
+        problems.say(difference.words, root, remedy=difference.remedy)
+    facts = {fact for entry in entries for fact in facts_of(entry)}
+    for fact in study.machine_may_differ.keys() - facts if entries else ():
+        problems.of(study.folder)(
+            study.document.error(
+                f"no run records {fact!r}",
+                "machine_may_differ",
+                fact,
+                remedy=did_you_mean(fact, sorted(facts)),
+            )
+        )
     return len(folders)
 
 

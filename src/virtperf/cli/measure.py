@@ -6,10 +6,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from rawperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -39,9 +41,26 @@ EXIT_FAILED = 3
     type=click.IntRange(1, 1000),
     help="Runs of each condition, in place of measure.yaml's.",
 )
+@click.option(
+    "--doctor",
+    is_flag=True,
+    help="Print facts about this machine, what measure.yaml requires, and what to do; measure nothing.",
+)
+@click.option(
+    "--aa",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="OUT",
+    help="Measure one condition (--only) as two, into this folder; for `virtperf compare --aa`.",
+)
 @click.pass_obj
 def measure(
-    layout: Layout, study_id: str, dry_run: bool, only: Sequence[str], replicates: int | None
+    layout: Layout,
+    study_id: str,
+    dry_run: bool,
+    only: Sequence[str],
+    replicates: int | None,
+    doctor: bool,
+    aa: Path | None,
 ) -> None:
     """Measure the runs of a study that are missing, as data/measured/STUDY/measure.yaml says.
 
@@ -49,7 +68,8 @@ def measure(
     workload, and its folder appears whole in data/measured/STUDY or not at all. It may be stopped
     or killed at any time: the next start clears away what was left and goes on. A run whose
     commands fail is kept in .measure/failed there, the others go on, and the command ends with
-    status 3. Disturbed runs are kept and flagged.
+    status 3. Disturbed runs are kept and flagged, or made again (`on_disturbed`). Runs that would
+    not be made as those that are there are refused.
 
     `virtperf power` says how many replicates a question needs; docs/measure.md explains
         measure.yaml.
@@ -57,15 +77,22 @@ def measure(
     from virtperf.cli._terminal import say
     from virtperf.measure.definition import FILE
     from virtperf.measure.harness import Harness, Interrupted
-    from virtperf.measure.plan import load_definition, plan
+    from virtperf.measure.plan import equal_runs, load_definition, plan
     from virtperf.report.wording import plural
     from virtperf.study.definition import load_study
 
     place = layout.measured(study_id)
     study = load_study(place if (place / "study.yaml").is_file() else layout.known(study_id))
     definition = load_definition(place / FILE, study)
-    harness = Harness(study, definition, place, layout.root)
-    runs = plan(definition, study, replicates, only)
+    if doctor:
+        _doctor(plan(definition, study, replicates, only))
+        return
+    if aa is None:
+        harness = Harness(study, definition, place, layout.root)
+        runs = plan(definition, study, replicates, only)
+    else:
+        harness = Harness(study, definition, _apart(aa, layout), layout.root, place)
+        runs = equal_runs(definition, study, replicates, only)
     missing = [run for run in runs if not harness.present(run)]
     tried = harness.attempts()
     given_up = [run for run in missing if tried[run.run_id] >= run.experiment.attempts]
@@ -73,9 +100,7 @@ def measure(
     words = (
         f"{plural(len(runs), 'run')}, {len(runs) - len(missing)} measured, {len(todo)} to measure"
     )
-    sure = (
-        "about" if {run.experiment.name for run in todo} <= harness.beyond().keys() else "at least"
-    )
+    sure = "about" if harness.estimated(todo) else "at least"
     say(f"{words}, {sure} {_duration(harness.expected_s(*todo))}", style="bold")
     if dry_run:
         _show(harness, runs, todo)
@@ -86,16 +111,62 @@ def measure(
     except Interrupted as err:
         say("stopped; the run under way was removed, those before it are kept", err=True)
         raise SystemExit(128 + err.number) from None
+    again = f", {plural(done.again, 'disturbed attempt')} made again" if done.again else ""
     say(
-        f"{done.measured} measured ({done.disturbed} disturbed), {done.failed} failed", style="bold"
+        f"{done.measured} measured ({done.disturbed} disturbed), {done.failed} failed{again}",
+        style="bold",
     )
     for run in given_up:
-        where = f"{place / '.measure' / 'failed' / run.run_id}-*"
+        where = f"{(aa or place) / '.measure' / 'failed' / run.run_id}-*"
         say(
             f"{run.run_id}: given up after {tried[run.run_id]} attempts; remove {where} to try again",
             err=True,
         )
+    if aa is not None:
+        say(f"virtperf compare --aa {aa}; virtperf compare '{aa}/a-*' '{aa}/b-*'")
     if done.failed or given_up:
+        raise SystemExit(EXIT_FAILED)
+
+
+def _apart(out: Path, layout: Layout) -> Path:
+    """The folder for runs that are alike; refuses one in which a study's runs stand."""
+    data = (layout.root / "data").resolve()
+    if out.resolve().is_relative_to(data):
+        raise VirtperfError(
+            "runs of --aa are none of a study",
+            file=out,
+            expected="a folder outside data",
+            remedy="name another folder",
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    return out
+
+
+def _doctor(runs: Sequence[PlannedRun]) -> None:
+    """A table of the machine's facts for each set of requirements; status 3 where one does not
+    hold.
+    """
+    from virtperf.cli._terminal import say, show
+    from virtperf.measure.machine import machine, machine_state
+    from virtperf.measure.requirements import fact_rows
+
+    facts = {**machine(), **machine_state()}
+    experiments = {run.experiment.name: run.experiment for run in runs}
+    wanted: dict[str, list[str]] = {}
+    for name, experiment in experiments.items():
+        wanted.setdefault(repr(experiment.machine), []).append(name)
+    unmet = 0
+    for names in wanted.values():
+        rows = fact_rows(experiments[names[0]].machine, facts)
+        unmet += sum(not row.holds for row in rows)
+        if len(wanted) > 1:
+            say(f"experiments {', '.join(names)}", style="bold", before=1)
+        cells = [
+            (r.fact, r.found, r.declared if r.holds else f"{r.declared} (no)", r.advice)
+            for r in rows
+        ]
+        show(("fact", "found", "declared", "advice"), cells)
+    if unmet:
         raise SystemExit(EXIT_FAILED)
 
 
@@ -124,7 +195,7 @@ def _show(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRu
         for call in (
             call
             for phase in PHASES
-            for call in run.calls(phase, harness.runs, harness.root, folder)
+            for call in run.calls(phase, harness.here, harness.root, folder)
         ):
             say(f"{call.name}: {shlex.join(call.argv)}{f' > {call.output}' if call.output else ''}")
 
@@ -180,7 +251,7 @@ def _progress(of: int, left_s: float) -> Iterator[Callable[[Event], None]]:
             bar.update(
                 task,
                 completed=event.number - (not event.words),
-                description=event.run_id,
+                description=f"block {event.block}: {event.run_id}",
                 until=time.monotonic() + event.left_s,
             )
             if not event.fine:

@@ -136,11 +136,19 @@ def read_sides(
     reader = _Reader(layout, format_name)
     names = _names([Path(place) for place in places])
     sides = [
-        Side(name, tuple(reader.run(path) for path in _places(str(place))), reader.quantities)
+        Side(name, tuple(_counting(reader, place)), reader.quantities)
         for name, place in zip(names, places, strict=True)
     ]
     _refuse_repetitions([run for side in sides for run in side.runs])
     return [replace(side, warnings=reader.warnings_of(side)) for side in sides]
+
+
+def _counting(reader: _Reader, place: str | Path) -> Iterator[RunValues]:
+    """The runs of a place that nobody has excluded by hand."""
+    found = [run for path in _places(str(place)) if (run := reader.run(path)) is not None]
+    if not found:
+        raise VirtperfError("all runs are excluded by hand", file=str(place), expected=NO_RUNS)
+    yield from found
 
 
 def _names(places: Sequence[Path]) -> list[str]:
@@ -196,7 +204,8 @@ class _Reader:
     def warnings_of(self, side: Side) -> tuple[str, ...]:
         return tuple(said for run in side.runs for said in self._warnings.get(run.place, ()))
 
-    def run(self, path: Path) -> RunValues:
+    def run(self, path: Path) -> RunValues | None:
+        """A run; None where its run.yaml excludes it."""
         if path.is_dir() and (path / RUN_FILE).is_file():
             return self._run_folder(path)
         names = raw_files(path) if path.is_dir() else [path.name]
@@ -240,10 +249,12 @@ class _Reader:
         self.quantities.setdefault(name, ComparedQuantity(unit, better, metric))
         return name
 
-    def _run_folder(self, path: Path) -> RunValues:
+    def _run_folder(self, path: Path) -> RunValues | None:
         names = raw_files(path)
         study, dictionary = self._study_of(path)
         run = load_run(path, study, "measured", names)
+        if run.excluded:
+            return None
         metrics = {
             name: {"unit": metric.unit, "formats": list(metric.formats)}
             for name, metric in dictionary.metrics.items()

@@ -10,7 +10,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from rawperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Positive, Whole
+from rawperf.core.model import (
+    Count,
+    Flag,
+    Level,
+    Levels,
+    Model,
+    NotNegative,
+    Number,
+    Positive,
+    Whole,
+)
+from virtperf.measure.presets import expanded
 from virtperf.runs.ingest.runs import RawFile, Seconds
 from virtperf.study.parts import Id
 
@@ -43,8 +54,10 @@ class Command(Model):
     @model_validator(mode="before")
     @classmethod
     def _short(cls, entry: Any) -> Any:
-        """A command that says nothing else may be its arguments alone."""
+        """A command that says nothing else may be its arguments alone; a preset stands for one."""
         entry = {"run": entry} if isinstance(entry, str | list) else entry
+        if isinstance(entry, Mapping) and "preset" in entry:
+            entry = expanded(entry)
         if not isinstance(entry, Mapping) or not isinstance(run := entry.get("run"), str):
             return entry
         return {**entry, "run": [run] if entry.get("shell") else shlex.split(run)}
@@ -82,6 +95,37 @@ class Rules(Model):
     )
 
 
+class Limits(Model):
+    """Limits of a fact about the machine that is a number."""
+
+    at_least: Number | None = None
+    at_most: Number | None = None
+
+    @model_validator(mode="after")
+    def _some_limit(self) -> Limits:
+        if self.at_least is None and self.at_most is None:
+            raise ValueError("neither at_least nor at_most is given")
+        return self
+
+
+RequiredFact = Limits | Levels | Level
+"""A number or text is the fact itself (of a text also a pattern), of a list one is it."""
+
+
+class OnDisturbed(Model):
+    """What becomes of a disturbed run: kept and marked, measured again, or the end of the
+    session.
+    """
+
+    then: Literal["keep", "again", "abort"] = "keep"
+    at_most: Annotated[Count, Field(le=100)] = 3  # how often it is measured again
+
+    @model_validator(mode="before")
+    @classmethod
+    def _word(cls, entry: Any) -> Any:
+        return {"then": entry} if isinstance(entry, str) else entry
+
+
 class Settings(Model):
     """How runs are made. An experiment replaces what it says itself; times are seconds."""
 
@@ -97,6 +141,12 @@ class Settings(Model):
     grace_s: Positive = 5.0  # what a monitor may take to end after its signal; then it is killed
     wait_quiet: Quiet | None = None
     disturbed: Rules = Rules()
+    on_disturbed: OnDisturbed = OnDisturbed()
+    machine: dict[str, RequiredFact] = {}
+    order: Literal["blocks", "abba"] = "blocks"
+    testbed: tuple[Annotated[str, Field(min_length=1)], ...] | None = (
+        None  # patterns of files, in place of those that commands name
+    )
     setup: Commands = ()
     monitors: Commands = ()
     workload: Commands = ()

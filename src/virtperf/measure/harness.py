@@ -13,21 +13,28 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from rawperf.core.errors import VirtperfError
 from rawperf.core.files import json_text, write_atomically
 from virtperf.core.locks import exclusive_lock
 from virtperf.measure.commands import calls
+from virtperf.measure.definition import FILE as MEASURE
 from virtperf.measure.definition import PHASES, Definition
 from virtperf.measure.disturbance import uncounted
-from virtperf.measure.machine import machine, versions
+from virtperf.measure.earlier import EarlierRuns
+from virtperf.measure.identity import Protocols, session
+from virtperf.measure.machine import machine, machine_settings, machine_state, versions
 from virtperf.measure.plan import PlannedRun, plan
 from virtperf.measure.processes import FULL, Failure, Processes, Sessions, end_all
+from virtperf.measure.requirements import changed, refuse_unmet
 from virtperf.measure.run import Measurement
+from virtperf.runs.ingest.folder import RUN_FILE
 from virtperf.study.definition import Study
 
 STATE_FOLDER = ".measure"
@@ -59,31 +66,38 @@ class Event:
     left_s: float
     words: str = ""
     fine: bool = True
+    block: int = 1
 
 
 @dataclass
 class Outcome:
-    """How many runs were measured, how many of them disturbed, and how many failed."""
+    """How many runs were measured, how many of them disturbed, how many failed, and how many
+    disturbed attempts were made again.
+    """
 
     measured: int = 0
     disturbed: int = 0
     failed: int = 0
+    again: int = 0
 
 
 @dataclass
 class Harness:
     """A study's runs and what is known of them.
 
-    They stand in `runs`, `data/measured/<study>` of the repository in `root`, beside measure.yaml.
+    They stand in `runs`, `data/measured/<study>` of the repository in `root`, beside measure.yaml
+    unless that is elsewhere: `here`.
     """
 
     study: Study
     definition: Definition
     runs: Path
     root: Path
+    here: Path = Path()
 
     def __post_init__(self) -> None:
         self.runs, self.root = self.runs.absolute(), self.root.absolute()
+        self.here = self.runs if self.here == Path() else self.here.absolute()
         own = self.runs / STATE_FOLDER
         self._running, self._failed, self._times = (
             own / "running",
@@ -91,6 +105,8 @@ class Harness:
             own / "times.json",
         )
         self._state = self._running / "state.json"
+        self._disturbed = own / "disturbed.json"
+        self.earlier = EarlierRuns(self.study, self.runs)
 
     def present(self, run: PlannedRun) -> bool:
         """Whether the run is measured; DVC may keep its files elsewhere."""
@@ -102,11 +118,22 @@ class Harness:
         return Counter(re.sub(r"-\d+$", "", path.name) for path in folders)
 
     def expected_s(self, *runs: PlannedRun) -> float:
-        """Seconds that runs take: what is declared, and what the last run of each one's experiment
-        took beyond it.
+        """Seconds that runs take: as earlier runs of the condition did, else what is declared, and
+        what the last run of the experiment took beyond it. Waiting for others is part of it.
         """
         beyond = self.beyond()
-        return sum(run.experiment.expected_s + beyond.get(run.experiment.name, 0.0) for run in runs)
+        return sum(
+            declared + beyond.get(run.experiment.name, 0.0)
+            if (known := self.earlier.wall_s(run)) is None
+            else known
+            for run in runs
+            for declared in (run.experiment.expected_s,)
+        )
+
+    def estimated(self, runs: Sequence[PlannedRun]) -> bool:
+        """Whether an earlier run tells how long each of these takes."""
+        beyond = self.beyond()
+        return all(r.experiment.name in beyond or self.earlier.wall_s(r) is not None for r in runs)
 
     def beyond(self) -> dict[str, float]:
         """Seconds that the last run of each experiment took beyond what is declared, such as for
@@ -124,7 +151,7 @@ class Harness:
             call
             for run in runs
             for p in PHASES
-            for call in run.calls(p, self.runs, self.root, self.runs)
+            for call in run.calls(p, self.here, self.root, self.runs)
         ]
         named = {call.argv[0] for call in started}
         return sorted(name for name in named if "/" not in name and shutil.which(name) is None)
@@ -162,11 +189,19 @@ class Harness:
                 tools = {
                     name: next(calls(name, (c,), {})) for name, c in self.definition.tools.items()
                 }
-                described = {"tools": versions(tools), "machine": machine()} if runs else {}
+                described = self._describe(runs, versions(tools)) if runs else {}
+                protocols = Protocols(self.here, self.root)
+                planned = {run.run_id: protocols.of(run) for run in runs}
+                self.earlier.refuse_mixture(runs, planned, described)
                 for number, run in enumerate(runs, start=1):
                     check()
-                    tell(Event(run.run_id, number, len(runs), self.expected_s(*runs[number - 1 :])))
-                    words, fine = self._one(run, described, check, outcome, say)
+                    self._refuse_change(run, planned[run.run_id])
+                    left_s = self.expected_s(*runs[number - 1 :])
+                    tell(Event(run.run_id, number, len(runs), left_s, block=run.replicate))
+                    own = {**planned[run.run_id], **described["protocol"]}
+                    words, fine = self._one(
+                        run, {**described, "protocol": own}, check, outcome, say
+                    )
                     tell(
                         Event(
                             run.run_id,
@@ -175,6 +210,7 @@ class Harness:
                             self.expected_s(*runs[number:]),
                             words,
                             fine,
+                            run.replicate,
                         )
                     )
             except OSError as err:
@@ -182,6 +218,27 @@ class Harness:
                     raise self._full(err.strerror) from err
                 raise
         return outcome
+
+    def _describe(self, runs: Sequence[PlannedRun], tools: dict[str, str]) -> dict[str, Any]:
+        """What is known of all runs before the first; refuses a machine that is not as required."""
+        facts = machine()
+        state = machine_state()
+        for experiment in {run.experiment.name: run.experiment for run in runs}.values():
+            refuse_unmet(experiment.machine, {**facts, **state}, experiment.name)
+        return {"tools": tools, "machine": facts, "protocol": session(self.root)}
+
+    def _refuse_change(self, run: PlannedRun, planned: dict[str, Any]) -> None:
+        """Raise `VirtperfError` where files of the testbed are not those that they were at the
+        start.
+        """
+        now = Protocols(self.here, self.root).of(run)
+        for name in sorted(planned["files"].keys() | now["files"].keys()):
+            if planned["files"].get(name) != now["files"].get(name):
+                raise VirtperfError(
+                    f"{name} changed while {run.experiment.name} was measured; "
+                    f"{run.run_id} was not begun, runs before it are kept",
+                    remedy="undo the change, or remove the runs of the experiment; then start again",
+                )
 
     def _one(
         self,
@@ -191,8 +248,55 @@ class Harness:
         outcome: Outcome,
         say: Callable[[str], None],
     ) -> tuple[str, bool]:
-        """Measure one run; returns what to say of it, and whether all is well."""
-        began = time.monotonic()
+        """Measure one run, again where it is disturbed and measure.yaml wants it; returns what to
+        say of it, and whether all is well.
+        """
+        rule = run.experiment.on_disturbed
+        while True:
+            check()
+            attempts = self._disturbed_attempts().get(run.run_id, [])
+            last = rule.then == "keep" or (rule.then == "again" and len(attempts) >= rule.at_most)
+            began = time.monotonic()
+            try:
+                flags = self._attempt(run, {**described, "attempts": attempts}, last, check, say)
+            except Failure as err:
+                outcome.failed += 1
+                return f"failed: {err}; see {self._keep(run, str(err))}", False
+            words = f"disturbed: {'; '.join(flags)}"
+            if last or not flags:
+                break
+            if rule.then == "abort":
+                raise VirtperfError(
+                    f"{run.run_id} {words}; it was not kept, runs before it are",
+                    file=self.here / MEASURE,
+                    remedy="find what disturbs the machine, then start again (on_disturbed: abort)",
+                )
+            outcome.again += 1
+            say(f"{run.run_id} {words}; it is measured again ({len(attempts) + 1})")
+        took = time.monotonic() - began
+        beyond = round(took - run.experiment.expected_s, 3)
+        write_atomically(self._times, json_text({**self.beyond(), run.experiment.name: beyond}))
+        outcome.measured += 1
+        outcome.disturbed += bool(flags)
+        said = f"; {words}" if flags else ""
+        return f"measured in {took:.1f} s{said}", not flags
+
+    def _attempt(
+        self,
+        run: PlannedRun,
+        described: dict[str, Any],
+        last: bool,
+        check: Callable[[], None],
+        say: Callable[[str], None],
+    ) -> list[str]:
+        """Measure a run once; returns how it was disturbed. It is kept if it was not, or if it is
+        the `last` attempt; else only written down.
+
+        Raises
+        ------
+        Failure
+            The run failed. What it left is still where it was made.
+        """
         try:
             shutil.rmtree(self._running, ignore_errors=True)
             folder, logs = self._running / run.run_id, self._running / "logs"
@@ -200,28 +304,59 @@ class Harness:
             logs.mkdir()
             self._record(run, {})
             record = partial(self._record, run)
-            processes = Processes(folder, logs, str(self._running), record, check)
+            settings, state = machine_settings(), machine_state()
+            facts = described["machine"]
+            known = {name: settings.get(name, fact) for name, fact in facts.items()}
+            first = self.earlier.first_facts(run) or {**settings, **state}
             measurement = Measurement(
-                self.study, run, folder, self.runs, self.root, processes, described, say
+                self.study,
+                run,
+                folder,
+                self.here,
+                self.root,
+                Processes(folder, logs, str(self._running), record, check),
+                {
+                    **{
+                        name: part for name, part in described.items() if part or name != "attempts"
+                    },
+                    "machine": known,
+                    "machine_state": state,
+                },
+                say,
+                lambda: changed(first, {**machine_settings(), **machine_state()}),
             )
-            try:
-                flags = measurement.make()
-            except Failure as err:
-                outcome.failed += 1
-                return f"failed: {err}; see {self._keep(run, str(err))}", False
-            _settle(folder)
-            folder.rename(self.runs / run.run_id)
+            flags = measurement.make()
+            if last or not flags:
+                _settle(folder)
+                folder.rename(self.runs / run.run_id)
+                self.earlier.add(run.run_id)
+                self._write_attempts(run.run_id, [])
+            else:
+                said = yaml.safe_load((folder / RUN_FILE).read_text(encoding="utf-8"))
+                attempt = {"start": said["start"], "wall_s": said["wall_s"], "disturbed": flags}
+                self._write_attempts(run.run_id, [*described["attempts"], attempt])
         except (Interrupted, OSError):
             shutil.rmtree(self._running, ignore_errors=True)
             raise
         shutil.rmtree(self._running)
-        took = time.monotonic() - began
-        beyond = round(took - run.experiment.expected_s, 3)
-        write_atomically(self._times, json_text({**self.beyond(), run.experiment.name: beyond}))
-        outcome.measured += 1
-        outcome.disturbed += bool(flags)
-        said = f"; disturbed: {'; '.join(flags)}" if flags else ""
-        return f"measured in {took:.1f} s{said}", not flags
+        return flags
+
+    def _disturbed_attempts(self) -> dict[str, list[dict[str, Any]]]:
+        """By run, the disturbed attempts at runs that are still to be measured."""
+        try:
+            found = json.loads(self._disturbed.read_text(encoding="utf-8"))
+            return {str(name): list(attempts) for name, attempts in found.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def _write_attempts(self, run: str, attempts: list[dict[str, Any]]) -> None:
+        """Keep what is known of the disturbed attempts at a run; none: it is measured."""
+        known = {**self._disturbed_attempts(), run: attempts}
+        left = {name: listed for name, listed in known.items() if listed}
+        if left:
+            write_atomically(self._disturbed, json_text(left))
+        else:
+            self._disturbed.unlink(missing_ok=True)
 
     def _record(self, run: PlannedRun, sessions: Sessions) -> None:
         """Write down what a later harness needs to clear this run away."""
@@ -253,10 +388,9 @@ class Harness:
         """Clear away what a harness that was killed had left: processes, what its setup had made,
         half a folder.
         """
-        for begun in self._times.parent.glob(
-            f".{self._times.name}.*"
-        ):  # killed while it wrote how long runs take
-            begun.unlink()
+        for kept in (self._times, self._disturbed):  # killed while it wrote one of them
+            for begun in kept.parent.glob(f".{kept.name}.*"):
+                begun.unlink()
         if not self._running.is_dir():
             return
         try:
@@ -267,11 +401,14 @@ class Harness:
             name, replicate, sessions = "", 1, {}
         ended = end_all(str(self._running), sessions, GRACE_S)
         folder, logs = self._running / name, self._running / "logs"
-        known = [run for run in plan(self.definition, self.study, replicate) if run.run_id == name]
+        planned = plan(self.definition, self.study, replicate)
+        known = [run for run in planned if run.run_id in (name, name.partition("-")[2])]
         if known and folder.is_dir():
-            processes = Processes(folder, logs, str(self._running), partial(self._record, known[0]))
+            interrupted = replace(known[0], run_id=name)
+            record = partial(self._record, interrupted)
+            processes = Processes(folder, logs, str(self._running), record)
             Measurement(
-                self.study, known[0], folder, self.runs, self.root, processes, {}
+                self.study, interrupted, folder, self.here, self.root, processes, {}
             ).tear_down()
         shutil.rmtree(self._running)
         if name and not (self.runs / name).exists():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -17,10 +19,22 @@ from rawperf.core.model import Level
 from virtperf.measure.commands import Call
 from virtperf.measure.processes import CLOCK
 
-PROCESSORS = Path("/sys/devices/system/cpu")
-PROCESSOR_LIST = Path("/proc/cpuinfo")
+SYSTEM = Path("/sys")
+PROC = Path("/proc")
+PROCESSORS = SYSTEM / "devices" / "system" / "cpu"
+PROCESSOR_LIST = PROC / "cpuinfo"
 PATIENCE_S = 30.0
 MAX_FACT_LENGTH = 200
+KERNEL_PARAMETERS = re.compile(
+    r"(mitigations|isolcpus|nohz|nohz_full|rcu_nocbs|nosmt|maxcpus|nr_cpus|transparent_hugepage"
+    r"|hugepages|hugepagesz|default_hugepagesz|idle|processor\.max_cstate|intel_idle\.max_cstate"
+    r"|intel_pstate|amd_pstate|cpufreq\.default_governor|clocksource|tsc|norandmaps|numa_balancing"
+    r"|preempt|kvm[\w-]*\.[\w-]+|nested_pvm|pti|nopti|l1tf|mds|spectre_v2|retbleed|swapaccount"
+    r"|cgroup_disable|systemd\.unified_cgroup_hierarchy|zswap\.enabled)(=[\w.,:+-]*)?"
+)
+"""Parameters of the kernel that change what is measured. Others may name hosts, disks or keys."""
+LOOKS, LOOK_DISTANCE_S = 3, 0.05
+"""A task is stuck if it is in state D at all of so many looks: one that reads a file is, at one."""
 
 
 def machine() -> dict[str, Level]:
@@ -36,24 +50,66 @@ def machine() -> dict[str, Level]:
         "architecture": platform.machine(),
         "processors": psutil.cpu_count(),
         "cores": psutil.cpu_count(logical=False),
+        "numa_nodes": len(list(SYSTEM.glob("devices/system/node/node[0-9]*"))) or None,
         "cpu_mhz": round(hertz[0] / 1e6) if hertz else None,
         "microcode": _all(
             line.partition(":")[2]
             for line in _lines(PROCESSOR_LIST)
             if line.startswith("microcode")
         ),
+        "virtualization": _virtualization("hypervisor" in cpu.get("flags", ())),
+        "memory_mb": psutil.virtual_memory().total // 2**20,
+        "kernel": f"{platform.system()} {platform.release()}",
+        "kernel_parameters": kernel_parameters(_text(PROC / "cmdline")),
+        "vulnerabilities": _vulnerabilities(),
+        "system": _system(),
+        **machine_settings(),
+    }
+    return {name: fact for name, fact in facts.items() if fact not in (None, "")}
+
+
+def machine_settings() -> dict[str, Level]:
+    """Facts that an administrator, or a service, may change while the machine runs."""
+    facts: dict[str, Level | None] = {
         "governor": _all(
             line
             for p in PROCESSORS.glob("cpu[0-9]*/cpufreq/scaling_governor")
             for line in _lines(p)
         ),
-        "virtualization": _virtualization("hypervisor" in cpu.get("flags", ())),
-        "memory_mb": psutil.virtual_memory().total // 2**20,
+        "turbo": _turbo(),
+        "smt": _text(PROCESSORS / "smt" / "control"),
+        "transparent_hugepage": _chosen(SYSTEM / "kernel/mm/transparent_hugepage/enabled"),
+        "ksm": {"0": "off", "1": "on", "2": "off"}.get(_text(SYSTEM / "kernel/mm/ksm/run"), ""),
+        "damon": "on" if any(p.name().startswith("kdamond") for p in _processes()) else "off",
+        "aslr": _text(PROC / "sys/kernel/randomize_va_space"),
+        "clock_source": _text(
+            SYSTEM / "devices/system/clocksource/clocksource0/current_clocksource"
+        ),
         "swap_mb": psutil.swap_memory().total // 2**20,
-        "kernel": f"{platform.system()} {platform.release()}",
-        "system": _system(),
+        "swap_devices": len(_lines(PROC / "swaps")[1:]),
     }
     return {name: fact for name, fact in facts.items() if fact not in (None, "")}
+
+
+def machine_state() -> dict[str, Level]:
+    """What is in use now: it is another before each run, and no fact by which runs are told
+    apart.
+    """
+    stuck = _uninterruptible()
+    for _ in range(LOOKS - 1):
+        if stuck:
+            time.sleep(LOOK_DISTANCE_S)
+            stuck &= _uninterruptible()
+    return {
+        "swap_used_mb": psutil.swap_memory().used // 2**20,
+        "free_memory_mb": psutil.virtual_memory().available // 2**20,
+        "d_state_tasks": len(stuck),
+    }
+
+
+def kernel_parameters(command_line: str) -> str:
+    """The parameters of a kernel's command line that change what is measured."""
+    return " ".join(word for word in command_line.split() if KERNEL_PARAMETERS.fullmatch(word))
 
 
 def versions(tools: Mapping[str, Call]) -> dict[str, str]:
@@ -104,11 +160,70 @@ def _virtualization(hypervisor: bool) -> str:
     return ", ".join(name for name in around if name != "none") or "none"
 
 
+def _turbo() -> str:
+    """Whether processors may run above their nominal clock; "" where the machine does not say."""
+    for path, on in (
+        (PROCESSORS / "intel_pstate" / "no_turbo", "0"),
+        (PROCESSORS / "cpufreq" / "boost", "1"),
+    ):
+        if text := _text(path):
+            return "on" if text == on else "off"
+    return ""
+
+
+def _vulnerabilities() -> str:
+    """Those of the processor that the kernel leaves open, and those against which it does
+    something.
+    """
+    found: dict[str, list[str]] = {"vulnerable": [], "mitigated": []}
+    for path in sorted(PROCESSORS.glob("vulnerabilities/*")):
+        text = _text(path)
+        if text.startswith("Vulnerable"):
+            found["vulnerable"].append(path.name)
+        elif "Mitigation" in text:
+            found["mitigated"].append(path.name)
+    return "; ".join(f"{word}: {', '.join(names)}" for word, names in found.items() if names)
+
+
+def _processes() -> list[psutil.Process]:
+    """All processes that still live when they are asked for their name."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            process.name()
+        except psutil.Error:
+            continue
+        found.append(process)
+    return found
+
+
+def _uninterruptible() -> set[int]:
+    """Process ids of the tasks in state D."""
+    found = set()
+    for process in psutil.process_iter():
+        try:
+            if process.status() == psutil.STATUS_DISK_SLEEP:
+                found.add(process.pid)
+        except psutil.Error:
+            continue
+    return found
+
+
+def _chosen(path: Path) -> str:
+    """Of a file such as ``always [madvise] never`` the word that is in force."""
+    match = re.search(r"\[([^]]*)\]", _text(path))
+    return match.group(1) if match else ""
+
+
 def _system() -> str:
     try:
         return platform.freedesktop_os_release().get("PRETTY_NAME", "")
     except OSError:
         return ""
+
+
+def _text(path: Path) -> str:
+    return " ".join(_lines(path)).strip()
 
 
 def _lines(path: Path) -> list[str]:

@@ -19,6 +19,8 @@ from virtperf.measure.commands import Call, calls
 from virtperf.measure.definition import PHASES, Definition, Experiment, Phase, Settings
 from virtperf.study.definition import Study
 
+LABELS = ("a", "b")
+"""Names of the two sides of runs that are alike."""
 FIELDS = ".fields.yaml"
 """File of the run folder in which commands may say fields of run.yaml that are known only
 afterwards.
@@ -126,6 +128,11 @@ def _problems(
             f"the study has a factor {taken[0]!r}, which is the name of a value of the harness"
         )
         yield document.error(problem, *place)
+    if experiment.order == "abba" and len(runs) != 2:
+        problem = (
+            f"{experiment.name}: order abba is for two conditions, of which it has {len(runs)}"
+        )
+        yield document.error(problem, *place, remedy="order: blocks")
     if not experiment.workload:
         yield document.error(f"{experiment.name} has no workload", *place)
     elif experiment.window_s is None and all(command.stop for command in experiment.workload):
@@ -166,9 +173,50 @@ def plan(
     for experiment in definition.experiments:
         for block in range(1, (replicates or experiment.replicates) + 1):
             runs = list(_conditions(experiment, study, block, definition.seed))
+            if experiment.order == "abba":
+                planned += [run for run in _abba(runs, block) if chosen(run)]
+                continue
             random.Random(f"{definition.seed}/{experiment.name}/{block}").shuffle(runs)  # noqa: S311 - an order
             planned += [run for run in runs if chosen(run)]
     return planned
+
+
+def equal_runs(
+    definition: Definition, study: Study, replicates: int | None, only: Sequence[str]
+) -> list[PlannedRun]:
+    """Runs of one condition under two names, ``a-...`` and ``b-...``, in the order ABBA: whatever
+    differs between them is no effect.
+
+    Raises
+    ------
+    VirtperfError
+        `only` does not choose exactly one condition.
+    """
+    runs = plan(definition, study, replicates, only)
+    conditions = {(r.experiment.name, *r.levels.items()) for r in runs}
+    if len(conditions) != 1:
+        raise VirtperfError(
+            f"--aa measures one condition twice, and {len(conditions)} are chosen",
+            remedy="choose one by --only, such as --only EXPERIMENT --only FACTOR=LEVEL",
+        )
+    planned: list[PlannedRun] = []
+    for run in runs:
+        named = [replace(run, run_id=f"{label}-{run.run_id}") for label in LABELS]
+        own = [replace(r, seed=_seed(definition.seed, r.run_id)) for r in named]
+        planned += _abba(own, run.replicate)
+    return planned
+
+
+def _abba(runs: Sequence[PlannedRun], block: int) -> list[PlannedRun]:
+    """Two runs of a block in the order AB, of the next block BA: a steady drift of the machine
+    cancels.
+    """
+    return list(runs if block % 2 else reversed(runs))
+
+
+def _seed(seed: int, run_id: str) -> int:
+    """A run's own seed."""
+    return random.Random(f"{seed}/{run_id}").getrandbits(31)  # noqa: S311 - no secret
 
 
 def _conditions(
@@ -178,9 +226,8 @@ def _conditions(
         written = {**experiment.at, **dict(zip(experiment.over, combination, strict=True))}
         named = [_slug(factor, written[factor]) for factor in experiment.over]
         run_id = "-".join([experiment.name, *named, f"r{block}"])
-        own = random.Random(f"{seed}/{run_id}").getrandbits(31)  # noqa: S311 - no secret
         levels: dict[str, Level] = study.filled(written)  # type: ignore[assignment]
-        yield PlannedRun(run_id, experiment, levels, block, own)
+        yield PlannedRun(run_id, experiment, levels, block, _seed(seed, run_id))
 
 
 def _slug(factor: str, level: Level) -> str:

@@ -28,6 +28,8 @@ EARLY = 0.02
 themselves.
 """
 EARLY_S = 0.05
+HERE = ("utc_offset", "host", "boot")
+"""What a protocol says of the machine that the harness runs on."""
 HEAD = "# Written by `virtperf measure`. docs/run-folders.md explains every field.\n"
 
 
@@ -59,8 +61,9 @@ class Measurement:
     here: Path  # the folder of measure.yaml
     root: Path  # the repository
     processes: Processes
-    described: dict[str, Any]  # what is said of every run: machine, tools
+    described: dict[str, Any]  # what is known of the run before: machine, tools, protocol
     say: Callable[[str], None] = lambda _: None  # takes a line about what the run waits for
+    changes: Callable[[], list[str]] = list  # what changed about the machine, in words
     monitors: list[Started] = field(default_factory=list)
     workload: list[Started] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
@@ -78,6 +81,7 @@ class Measurement:
         """
         experiment = self.planned.experiment
         wanted, own = experiment.wait_quiet, self.processes
+        began = time.monotonic()
         if wanted and not quiet(
             wanted, own.cpu_s, own.pause, lambda words: self.say(f"{self.planned.run_id} {words}")
         ):
@@ -93,7 +97,8 @@ class Measurement:
             torn = self.tear_down()
         if torn:
             raise torn
-        self._describe(times)
+        self.flags += self.changes()
+        self._describe({**times, "wall_s": round(time.monotonic() - began, 3)})
         return self.flags
 
     def tear_down(self) -> Failure | None:
@@ -214,7 +219,9 @@ class Measurement:
                 if (
                     "machine" in later
                 ):  # another one than this, whose disturbances say nothing of it
-                    del run["disturbance"]
+                    del run["disturbance"], run["machine_state"]
+                    for name in HERE:
+                        run["protocol"].pop(name, None)
                 run |= later
                 said.unlink()
             run["files"] = files

@@ -7,7 +7,6 @@ way counts that sets aside the fewest sentences; no weight of ours decides betwe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,10 +19,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from virtperf.reconstruct.system import LinearSystem
-from virtperf.study.claims import Claim
+from virtperf.study.claims import TABLE_ROW, Claim
 
 Item = TypeVar("Item")
-_TABLE_ROW = re.compile(r"\brow\b")
 
 MAX_COMBINATIONS = 256
 """How many resolutions of one group of claims are tried one by one. Of what goes beyond, the
@@ -79,7 +77,7 @@ def sentence_keys(claim: Claim) -> frozenset[str]:
     """
     if claim.assumed:
         return frozenset()
-    keys = (f"{claim.id} in {k}" if _TABLE_ROW.search(k) else k for k in claim.sentences)
+    keys = (f"{claim.id} in {k}" if TABLE_ROW.search(k) else k for k in claim.sentences)
     return frozenset(keys) or frozenset({claim.id})
 
 

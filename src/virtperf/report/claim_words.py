@@ -13,7 +13,7 @@ from typing import Any
 from virtperf.report.data import StudyData
 from virtperf.report.wording import NO_BREAK, as_precise, interval, plural, pretty
 from virtperf.study.claims import NUMBERED, Claim, Instance
-from virtperf.study.definition import Exhibit, Study
+from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
 
 _PRINTED = {
@@ -252,26 +252,3 @@ def _sum(expression: Expression, study: Study) -> str:
 
 def _factor(part: str) -> str:
     return f"({part})" if " + " in part or " − " in part else part
-
-
-KINDS = ("argmax", "argmin", "monotone", "ordering")
-"""Kinds of claims that state nothing but an order, those that say most of a figure first."""
-_DISPUTED = ("contradicted", "depends")
-
-
-def orders(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list[str]]:
-    """The plotted quantities that claims of the paper order among each other, and what those claims
-    say.
-
-    Claims that the paper's other claims exclude, or may exclude, don't count.
-    """
-    plotted = {quantity for _, _, quantity in data.study.points(exhibit)}
-    about = [c for c in data.paper_claims if exhibit.id in c.exhibits and c.kind in KINDS]
-    found: set[Quantity] = set()
-    says = []
-    for claim in sorted(about, key=lambda claim: KINDS.index(claim.kind)):
-        within = [of for of in map(quantities, claim.instances) if of <= plotted]
-        if within and data.result(claim.id).get("text_verdict") not in _DISPUTED:
-            found |= set().union(*within)
-            says.append(claim.says)
-    return found, says

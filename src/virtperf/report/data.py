@@ -191,6 +191,7 @@ def load(
     if index:
         index["runs"] = [run for run in index["runs"] if chosen(run["provenance"])]
         index["quarantined"] = [run for run in index["quarantined"] if chosen(run["root"])]
+        index["excluded"] = [run for run in index.get("excluded", ()) if chosen(run["provenance"])]
     read = {run["run_id"] for run in index.get("runs", ())}
     measured = any(run["provenance"] == Provenance.MEASURED for run in index.get("runs", ()))
     judged = stage_tables.VERDICTS

@@ -16,13 +16,14 @@ from virtperf.report.axis_words import level_words
 from virtperf.report.data import StudyData
 from virtperf.report.from_runs import ratio
 from virtperf.report.kinds import Context, kinds
-from virtperf.report.records import Block, Folded, Heading, Paragraph, Record, split_tail
+from virtperf.report.records import Block, Folded, Grid, Heading, Paragraph, Record, split_tail
 from virtperf.report.wording import exhibit_name, plural, pretty
 from virtperf.study.definition import Exhibit
 from virtperf.study.derived import derivations
 
 DERIVED = "Numbers that follow from it"
 ESTIMATES = "Estimates"
+MAX_OPEN_ROWS = 4  # of a table of derived numbers, which opens on a click beyond
 
 
 class Estimates(dict[str, Any]):
@@ -77,6 +78,11 @@ def joined(record: Record, parts: Sequence[Record], *, heading: str = "", note: 
         own, folded = split_tail(part.blocks)
         if part.kind == "claims":
             folded = [_claims_folded(block, part) for block in folded]
+        elif part.kind == "ranges" and _rows(own) > MAX_OPEN_ROWS:
+            lead = [Paragraph(words=part.caption)] if part.caption else []
+            summary = f"{DERIVED} ({plural(_rows(own), 'number')})"
+            folded = [Folded(summary=summary, blocks=(*lead, *own)), *folded]
+            own = []
         else:
             title = DERIVED if part.kind == "ranges" else part.title.partition(": ")[2]
             own = [
@@ -111,6 +117,27 @@ def joined(record: Record, parts: Sequence[Record], *, heading: str = "", note: 
             "claims": tuple(dict.fromkeys(claim for made in whole for claim in made.claims)),
         }
     )
+
+
+def folded_up(record: Record) -> Record:
+    """A record that opens on a click, its note as its first block."""
+    note = [Paragraph(words=record.note)] if record.note else []
+    return record.model_copy(update={"folded": True, "note": "", "blocks": (*note, *record.blocks)})
+
+
+def tables_folded(record: Record) -> Record:
+    """A record whose long tables open on a click."""
+    blocks = [
+        Folded(summary=f"Show {plural(len(block.rows), 'row')}", blocks=(block,))
+        if isinstance(block, Grid) and len(block.rows) > MAX_OPEN_ROWS
+        else block
+        for block in record.blocks
+    ]
+    return record.model_copy(update={"blocks": tuple(blocks)})
+
+
+def _rows(blocks: Iterable[Block]) -> int:
+    return sum(len(block.rows) for block in blocks if isinstance(block, Grid))
 
 
 def _claims_folded(block: Block, part: Record) -> Block:

@@ -130,6 +130,19 @@ def _phrase(point: Any) -> str:
     )
 
 
+def is_wide(point: Any) -> bool:
+    """Whether nothing is printed of a point, and its range has no upper end or one over `WIDE`
+    times the lower.
+    """
+    if math.isfinite(point.printed):
+        return False
+    return (
+        not point.known
+        or math.isinf(point.high)
+        or (point.high > WIDE * point.low and not is_narrow(point.low, point.high))
+    )
+
+
 def is_narrow(low: float, high: float) -> bool:
     """Whether a range is closed and at most `COURSE_ENDS` of its middle to either side."""
     return high - low <= COURSE_ENDS * (high + low) and math.isfinite(high)

@@ -18,9 +18,11 @@ from virtperf.report.exhibit import (
     Estimates,
     derived_of,
     fit_estimates,
+    folded_up,
     joined,
     parts_of,
     ratios_to_baseline,
+    tables_folded,
 )
 from virtperf.report.kinds import Context, check_exhibits, kind_of, kinds
 from virtperf.report.records import Record
@@ -205,13 +207,17 @@ class LoadedStudy:
         return self._exhibit(exhibit_id, shown, ranges, claims, note, tables or {}, heading)
 
     def exhibits(
-        self, *exhibit_ids: str, ranges: bool = True, claims: bool = True
+        self, *exhibit_ids: str, ranges: bool = True, claims: bool = True, folded: bool = False
     ) -> ShownTogether:
-        """Several exhibits, each below a heading with its title; without ids, all of study.yaml."""
+        """Several exhibits, each below a heading with its title; without ids, all of study.yaml.
+
+        `folded`: each opens on a click on its title, which is no heading then.
+        """
         names = exhibit_ids or tuple(exhibit.id for exhibit in self.study.exhibits)
-        return ShownTogether(
-            self._exhibit(name, (), ranges, claims, "", {}, True) for name in names
-        )
+        shown = [
+            self._exhibit(name, (), ranges, claims, "", {}, not folded, folded) for name in names
+        ]
+        return ShownTogether(shown)
 
     def ratios(self, exhibit_id: str, to: Mapping[str, Any]) -> Estimates:
         """Ratios of a figure's measured means to those at one level: ``to={"guests": 1}`` or
@@ -239,6 +245,7 @@ class LoadedStudy:
         note: str,
         tables: Mapping[str, Mapping[str, Any]],
         headed: bool,
+        folded: bool = False,
     ) -> Shown:
         exhibit = frames.named(self.data, exhibit_id)
         picture, fits, estimates = _sorted_by_what_they_are(shown)
@@ -260,7 +267,8 @@ class LoadedStudy:
         )
         heading = f"{exhibit_name(exhibit.id, exhibit.kind)}. {exhibit.title}" if headed else ""
         note = note or str(exhibit.spec.get("note", ""))
-        return _shown(joined(record, parts, heading=heading, note=note), figure)
+        whole = joined(record, parts, heading=heading, note=note)
+        return _shown(folded_up(whole) if folded else whole, figure)
 
     def _drawn(
         self, exhibit: Exhibit, picture: Figure | None, fits: Sequence[Any]
@@ -307,7 +315,8 @@ class LoadedStudy:
             about = ("claims", "text") if name == "text" else (name,)
             record = kinds()[about[0]].record(self.context, *about[1:])
             above = {"heading": heading, "note": note, "level": 2}
-            found.append(_shown(record.model_copy(update=above), None))
+            record = tables_folded(record.model_copy(update=above))
+            found.append(_shown(record, None))
         return ShownTogether(found)
 
     def setup(self) -> Shown:
@@ -362,13 +371,13 @@ class LoadedStudy:
             else self._made("estimates", estimates, title=title, unit=unit)
         )
 
-    def ranges(self, names: str | Sequence[str], *, title: str = "") -> Shown:
+    def ranges(self, names: str | Sequence[str], *, title: str = "", folded: bool = False) -> Shown:
         """Numbers that follow from plotted values, with the range that the text allows, and
-        measured ones beside it.
+        measured ones beside it; `folded` behind their title.
 
         `names`: exhibits, for all of their derived numbers, or ids of `derived` in study.yaml.
         """
-        return self._made("ranges", names, title=title)
+        return self._made("ranges", names, title=title, folded=folded)
 
     def own(self, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = "") -> Shown:
         """A figure of one's own with the frame that it draws, whose column `provenance` says what
@@ -378,18 +387,21 @@ class LoadedStudy:
             kinds()["own"].record(self.context, figure, frame, title=title, note=note), figure
         )
 
-    def computed(self, frame: pd.DataFrame, *, title: str, note: str) -> Shown:
+    def computed(
+        self, frame: pd.DataFrame, *, title: str, note: str, folded: bool = False
+    ) -> Shown:
         """A small table that the notebook has computed, and how; its column `provenance` says from
-        what.
+        what. `folded` behind its title.
         """
         return (
             Shown(None)
             if _is_nothing(frame)
-            else self._made("computed", frame, title=title, note=note)
+            else self._made("computed", frame, title=title, note=note, folded=folded)
         )
 
-    def _made(self, kind: str, *arguments: Any, **named: Any) -> Shown:
-        return _shown(kinds()[kind].record(self.context, *arguments, **named), None)
+    def _made(self, kind: str, *arguments: Any, folded: bool = False, **named: Any) -> Shown:
+        record = kinds()[kind].record(self.context, *arguments, **named)
+        return _shown(folded_up(record) if folded else record, None)
 
 
 def _is_nothing(values: Any) -> bool:

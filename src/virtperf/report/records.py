@@ -228,12 +228,13 @@ def _cell(value: Any) -> str | int | float | bool | None:
 
 class Drawing(_Part):
     """A figure's picture: one SVG element in light colours, its alternative text, a digest of the
-    numbers drawn.
+    numbers drawn. With a `summary` it opens on a click, behind these words.
     """
 
     svg: str
     description: str
     digest: str
+    summary: str = ""
 
 
 class Record(_Part):
@@ -247,7 +248,8 @@ class Record(_Part):
     `lineage` what the numbers rest on as far as they are not its own: ``run:<id>``,
     ``exhibit:<id>``. Its own runs, files and lines are behind a link ``trace:<study>/<id>`` in a
     block. `heading` (of a section, at `level`) and `note` (Markdown) stand above everything, `blocks`
-    below the drawing and the caption.
+    below the drawing and the caption. One that is `folded` opens on a click, behind its name and
+    title.
     """
 
     kind: str
@@ -265,6 +267,7 @@ class Record(_Part):
     lineage: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
     drawing: Drawing | None = None
+    folded: bool = False
 
     def with_picture(self, svg: str) -> Record:
         """The record with that picture; a notebook keeps it beside the record. One without a

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -17,6 +18,9 @@ from virtperf.study.definition import Study
 from virtperf.study.printed import TableClaims, table_claims
 from virtperf.study.quantities import Instance, instances_of
 from virtperf.study.readings import NUMBERED, WITHIN, Readings, readings_beside
+
+TABLE_ROW = re.compile(r"\brow\b")
+"""What the key of a sentence contains that is a row of a table: its cells are claims of their own."""
 
 Kind = Literal[
     "value",
@@ -228,6 +232,15 @@ class ClaimsFile(Model):
     assumptions: tuple[_Assumption, ...] = ()
     tables: tuple[TableClaims, ...] = ()
     not_encoded: tuple[_LeftOut, ...]
+
+
+def sentences_and_rows(claims: Iterable[Claim]) -> tuple[int, int]:
+    """How many sentences of the text, and how many rows of its tables, say these claims."""
+    listed = list(claims)
+    keys = {key for claim in listed for key in claim.sentences}
+    rows = sum(1 for key in keys if TABLE_ROW.search(key))
+    alone = sum(1 for claim in listed if not claim.sentences)
+    return len(keys) - rows + alone, rows
 
 
 @dataclass(frozen=True)

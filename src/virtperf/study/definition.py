@@ -43,6 +43,8 @@ class Study(Model):
     `inputs`: raw formats of the study's own.
     `blocks`: factors, or ``replicate``: runs of the same levels of these were made one after
         another, and are compared within that block; none: only runs that name their block are.
+    `machine_may_differ`: facts about machine, tools and protocol in which runs that are compared
+        may differ, each with the reason; `study.run_groups` names them.
     `artifact`: whose measurement the runs are, where the paper's authors published them.
     `judged_over`: a factor at whose other levels the paper's claims are judged again.
     """
@@ -64,6 +66,7 @@ class Study(Model):
     example_report: bool = False
     inputs: tuple[Declaration, ...] = ()
     blocks: tuple[str, ...] = ()
+    machine_may_differ: dict[str, Annotated[str, Field(min_length=10)]] = {}
     artifact: parts.Artifact | None = None
     judged_over: str = ""
     systems: dict[str, Annotated[str, Field(min_length=3)]] = {}

@@ -12,6 +12,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rawperf import sniff
@@ -175,6 +176,25 @@ def test_collectl_dstat_and_nmon() -> None:
     found = of("nmon/host1.nmon", entity="002", field="user")
     assert found["value"].tolist() == [float(user) for user in nmon]
     assert (found["t"].diff().dropna() == 1).all()
+
+
+def test_vegeta() -> None:
+    rows = list(csv.reader(sample("vegeta/vegeta.csv").decode().splitlines()))
+    single = of("vegeta/vegeta.csv", metric="single_response_time")
+    answered = sorted((int(row[0]) + int(row[2]), int(row[2])) for row in rows)
+    assert sorted(single["metric_value"]) == pytest.approx(sorted(ns / 1e9 for _, ns in answered))
+    assert single["t"].max() == pytest.approx(answered[-1][0] / 1e9)
+    report = json.loads(sample("vegeta/vegeta-report.json"))
+    assert np.mean(single["metric_value"]) == pytest.approx(report["latencies"]["mean"] / 1e9)
+    failed = of("vegeta/vegeta.csv", metric="failed_request_rate")
+    sent = of("vegeta/vegeta.csv", metric="page_element_throughput")
+    assert 2 * failed["metric_value"].sum() == pytest.approx(sent["metric_value"].sum(), rel=0.05)
+    totals = of("vegeta/vegeta-report.json").set_index("metric")["metric_value"]
+    p99 = report["latencies"]["99th"] / 1e9
+    assert totals["page_element_response_time_p99"] == pytest.approx(p99)
+    assert totals["page_element_throughput_total"] == report["throughput"]
+    refused = of("vegeta/vegeta-refused.csv", metric="single_response_time")
+    assert len(refused) == len(sample("vegeta/vegeta-refused.csv").splitlines())
 
 
 def test_k6_and_wrk2() -> None:

@@ -160,7 +160,7 @@ def test_a_statistic_of_independent_samples_is_refused_for_a_series_over_time(pl
     said["files"] = [{"path": "boots.dat", "start_s": 1.0, "interval_s": 1.0}]
     path.write_text(yaml.safe_dump(said))
     assert not place.read()
-    with pytest.raises(StudyError, match="quantile is for independent samples"):
+    with pytest.raises(StudyError, match="interquartile is for independent samples"):
         place.table(MEANS)
 
 

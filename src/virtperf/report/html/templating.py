@@ -32,8 +32,11 @@ PAGES = {
     "quality.html": "Data quality",
     "methods.html": "Methods",
     "glossary.html": "Glossary",
+    "search.html": "Search",
 }
 """The pages that the navigation of the site names."""
+
+LONG_CAPTION = 400  # characters; a longer caption opens on a click
 
 
 @cache
@@ -65,6 +68,7 @@ def equip(made: Environment) -> None:
     }
     made.globals |= {
         "VERDICTS": VERDICTS,
+        "LONG_CAPTION": LONG_CAPTION,
         "OF_MANY": OF_MANY,
         "PROVENANCES": {str(p): p.words for p in Provenance},
         "palette": palette,

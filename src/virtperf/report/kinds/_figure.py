@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import pandas as pd
@@ -15,16 +15,28 @@ from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import level_text, unit_words
-from virtperf.report.claim_words import orders
-from virtperf.report.finding import finding
+from virtperf.report.claim_words import quantities
+from virtperf.report.finding import finding, is_wide
 from virtperf.report.frames import KINDS, allowed, joined
 from virtperf.report.kinds import Context, ExhibitSpec, Figure, note, trace, whose
-from virtperf.report.records import Block, Drawing, Folded, Grid, Numbers, Record
+from virtperf.report.orders import order_claims, order_lines
+from virtperf.report.records import (
+    Block,
+    Drawing,
+    Folded,
+    Grid,
+    Listing,
+    Numbers,
+    Paragraph,
+    Record,
+)
 from virtperf.report.wording import exhibit_name, number, pretty
 from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.definition import Exhibit, Factor, Series, Study
 
 MAX_NAMED_CLAIMS = 3  # claims that set a limit, in the numbers behind a figure
+LEFT_OPEN = 0.7  # share of points with wide ranges from which on a figure is a list of orders
+MAX_SENTENCES = 6  # of claims about a figure that the text orders nothing of
 DIGEST = 8  # hexadecimal digits; two of a study's figures share a digest once in a hundred million studies
 
 
@@ -114,9 +126,10 @@ def record(
         examples=context.examples,
     )
     factor = study.factors[exhibit.series[0].over]
-    ordered, claims = orders(data, exhibit)
+    ordered, claims = order_claims(data, exhibit)
     points["ordered"] = [quantity in ordered for _, _, quantity in study.points(exhibit)]
-    name, said = exhibit_name(exhibit.id, "figure"), finding(points, factor, claims)
+    says = [claim.says for claim in claims]
+    name, said = exhibit_name(exhibit.id, "figure"), finding(points, factor, says)
     numbers = [Numbers.of(_numbers(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
     if fits:
         from virtperf.report.plot.curves import curves_of
@@ -137,7 +150,9 @@ def record(
         Provenance.EXAMPLE: points["example"].notna(),
     }
     missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
+    is_open = left_open(points)
     blocks: list[Block] = [
+        *(_text_alone(context, exhibit, points, factor) if is_open else ()),
         *_left_out(context, exhibit, points),
         *(note(f"No curve for {label}: {fit.reason}") for label, fit in missing.items()),
         *(whose(study) if there[Provenance.MEASURED].any() else ()),
@@ -158,14 +173,60 @@ def record(
         numbers=tuple(numbers),
         blocks=tuple(blocks),
         claims=data.claims_about(exhibit.id),
-        drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
+        drawing=drawing(
+            figure,
+            exhibit.id,
+            f"{name}: {exhibit.title}",
+            said,
+            numbers,
+            summary="The figure: what the text allows, range by range" if is_open else "",
+        ),
     )
 
 
+def left_open(points: pd.DataFrame) -> bool:
+    """Whether the text says hardly more of a figure than orders: most ranges are wide.
+
+    Points that are what they are by convention don't count, nor does a figure with runs.
+    """
+    if points[["measured", "example"]].notna().any(axis=None):
+        return False
+    counted = points[~points["reference"]]
+    return len(counted) > 0 and counted.apply(is_wide, axis=1).mean() >= LEFT_OPEN
+
+
+def _text_alone(
+    context: Context, exhibit: Exhibit, points: pd.DataFrame, factor: Factor
+) -> Iterator[Block]:
+    """What the text says of a figure that it leaves open: its few numbers, then its orders."""
+    known = points[~points.apply(is_wide, axis=1) & ~points["reference"]]
+    lines: list[str] = [finding(known, factor)] if len(known) else []
+    orders = order_lines(context.data, exhibit)
+    if not orders:
+        names = {quantity.name for _, _, quantity in context.study.points(exhibit)}
+        lines += [
+            claim.says
+            for claim in context.data.paper_claims
+            if exhibit.id in claim.exhibits
+            and names & {q.name for i in claim.instances for q in quantities(i)}
+        ][:MAX_SENTENCES]
+    lead = "What the text says, the greatest first:" if orders else "What the text says:"
+    yield Paragraph(words=lead)
+    yield Listing(items=(*lines, *orders) or ("nothing about single values",))
+
+
 def drawing(
-    figure: Figure | None, anchor: str, title: str, description: str, numbers: Sequence[Numbers]
+    figure: Figure | None,
+    anchor: str,
+    title: str,
+    description: str,
+    numbers: Sequence[Numbers],
+    *,
+    summary: str = "",
 ) -> Drawing | None:
-    """A figure as a record's picture, with the digest of the numbers that it belongs to."""
+    """A figure as a record's picture, with the digest of the numbers that it belongs to; with a
+    `summary` it opens on a click.
+    """
     if figure is None:
         return None
     from virtperf.report import plot
@@ -175,7 +236,7 @@ def drawing(
         n.frame().to_csv(index=False, lineterminator="\n", float_format="%.6g") for n in numbers
     )
     digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
-    return Drawing(svg=picture, description=description, digest=digest)
+    return Drawing(svg=picture, description=description, digest=digest, summary=summary)
 
 
 def fits_among(shown: Sequence[object]) -> dict[str, Any]:

@@ -151,8 +151,6 @@ def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
     if measured:
         parts += ["By measured runs: ", *counted(measured)]
         parts.append(f", {nothing} without a measured run." if nothing else ".")
-    else:
-        parts.append("Not yet tested by measurement.")
     return tuple(parts)
 
 

@@ -23,8 +23,10 @@ from virtperf.report.records import (
     Words,
 )
 from virtperf.report.wording import joined, plural, pretty
+from virtperf.study.run_groups import RunGroup, run_groups
 
 MAX_LISTED_RUNS = 100  # excluded runs that are named
+MACHINE_FACTS = ("cpu", "processors", "memory_mb", "kernel")
 PASSED = ("ok", "pass", "passed")
 _REPLICATE = re.compile(r"-r\d+$")
 _STATIONARITY = {
@@ -43,8 +45,10 @@ def record(context: Context) -> Record:
     Of measured runs; where there is none, one line says so.
     """
     data = context.data
-    quarantined, runs = (list(data.index.get(part, ())) for part in ("quarantined", "runs"))
-    if not runs and not quarantined:
+    quarantined, runs, left_out = (
+        list(data.index.get(part, ())) for part in ("quarantined", "runs", "excluded")
+    )
+    if not runs and not quarantined and not left_out:
         return register(context, "quality", Paragraph(words="No measured run exists."))
     warned = pd.DataFrame(
         [(run["run_id"], w) for run in runs for w in warnings_of(run)],
@@ -86,6 +90,7 @@ def record(context: Context) -> Record:
             blocks.append(
                 Paragraph(words=f"{plural(more, 'run')} more; `virtperf runs` names all of them.")
             )
+    blocks += [*_left_out(left_out), *_disturbed(runs, left_out), *_protocols(runs)]
     if len(warned):
         grouped = [
             (str(warning), _few(group["run_id"]))
@@ -94,6 +99,92 @@ def record(context: Context) -> Record:
         blocks += _titled("Warnings", ("Warning", "Runs"), grouped)
     blocks += [*_audits(data.audits), *_warm_up(data.audits), *_stationarity(data.series)]
     return register(context, "quality", *blocks)
+
+
+def _left_out(left_out: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Runs that somebody excluded by hand, with the reason."""
+    if not left_out:
+        return []
+    rows = [
+        (
+            str(run["run_id"]),
+            str(run["excluded"]["reason"]),
+            "; ".join(run["disturbed"]) or "not disturbed",
+        )
+        for run in left_out[:MAX_LISTED_RUNS]
+    ]
+    return _titled("Runs excluded by hand", ("Run", "Reason", "Disturbed"), rows)
+
+
+def _disturbed(
+    runs: Sequence[Mapping[str, Any]], left_out: Sequence[Mapping[str, Any]]
+) -> list[Block]:
+    """How many runs count although they were disturbed, were made again, or were excluded."""
+    marked = sum(bool(run.get("disturbed")) for run in runs)
+    again = [run for run in runs if run.get("attempts")]
+    attempts = [attempt for run in again for attempt in run["attempts"]]
+    if not (marked or attempts or left_out):
+        return []
+    rows = [
+        ("kept, not disturbed", f"{len(runs) - marked:,}", "they count"),
+        ("kept and marked as disturbed", f"{marked:,}", "they count"),
+        (
+            "made again",
+            f"{len(again):,}",
+            f"{plural(len(attempts), 'disturbed attempt')} before them; of these no number is kept",
+        ),
+        ("excluded by hand", f"{len(left_out):,}", "they do not count; raw files are kept"),
+    ]
+    reasons = Counter(reason for attempt in attempts for reason in attempt["disturbed"])
+    remarks = [
+        f"{_capital(reason)}: {plural(n, 'attempt')} made again" for reason, n in reasons.items()
+    ]
+    return _titled("Disturbed runs", ("Runs", "Number", "Meaning"), rows, remarks, numeric=(1,))
+
+
+def _protocols(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """One row a protocol and machine of an experiment."""
+    measured = [run for run in runs if run["provenance"] == "measured"]
+    groups = run_groups(measured) if any(_described(run) for run in measured) else []
+    if not groups:
+        return []
+    varied = _varied([group.machine for group in groups])
+    rows = [
+        (
+            group.experiment or "not recorded",
+            group.protocol,
+            ", ".join(group.commits) or "not recorded",
+            _machine_words(group, varied),
+            f"{len(group.runs):,}",
+            str(group.boots) if group.boots else "not recorded",
+        )
+        for group in groups
+    ]
+    protocols = len({group.protocol for group in groups})
+    machines = len({(group.host, repr(sorted(group.machine.items()))) for group in groups})
+    words = (
+        f"{plural(len(measured), 'measured run')} by {plural(protocols, 'protocol')} on "
+        f"{plural(machines, 'machine')}, a machine being one host with the same facts."
+    )
+    columns = ("Experiment", "Protocol", "Commit", "Machine", "Runs", "Boots")
+    return _titled("Protocols and machines", columns, rows, [words], numeric=(4, 5))
+
+
+def _described(run: Mapping[str, Any]) -> bool:
+    return bool(run.get("protocol") or run.get("machine"))
+
+
+def _varied(machines: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Facts that are not the same in all groups."""
+    names = dict.fromkeys(name for machine in machines for name in machine)
+    return [name for name in names if len({repr(machine.get(name)) for machine in machines}) > 1]
+
+
+def _machine_words(group: RunGroup, varied: Sequence[str]) -> str:
+    """What tells a machine: some facts of all, and those in which groups differ."""
+    named = dict.fromkeys([*MACHINE_FACTS, *varied])
+    facts = [f"{name} {group.machine[name]}" for name in named if name in group.machine]
+    return ", ".join([*facts, *([f"host {group.host}"] if group.host else [])]) or "not recorded"
 
 
 def warnings_of(run: Mapping[str, Any]) -> list[str]:

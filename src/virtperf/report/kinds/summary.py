@@ -22,7 +22,7 @@ from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
 from virtperf.report.wording import OF_MANY, exhibit_name, joined, plural, pretty, short
-from virtperf.study.claims import Claim
+from virtperf.study.claims import Claim, sentences_and_rows
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Artifact, Finding
 
@@ -230,6 +230,8 @@ def _facts(context: Context) -> tuple[Fact, ...]:
     given, bare = reach(data, assumptions=context.assumptions), reach(data, assumptions=False)
     judged = sum(n for word, n in measured.items() if word != "no measurement")
     runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
+    sentences, rows = sentences_and_rows(data.paper_claims)
+    source = f"{plural(sentences, 'sentence')}{f' and {rows} table rows' if rows else ''}"
     alone = f"without our {plural(len(used), 'assumption')}: {bare.within[0]}; " if used else ""
     return (
         Fact(
@@ -240,15 +242,17 @@ def _facts(context: Context) -> tuple[Fact, ...]:
         Fact(
             value=str(len(of_the_paper(data))),
             label="contradictions among the paper's claims",
-            note=f"of {plural(len(data.paper_claims), 'claim')} {text['corroborated']} follow from "
-            "others",
+            note=f"{source}, read as {plural(len(data.paper_claims), 'claim')}; "
+            f"{text['corroborated']} follow from others",
         ),
         Fact(
             value=str(runs),
-            label=f"runs {data.study.artifact.words}" if data.study.artifact else "measured runs",
+            label=f"runs {data.study.artifact.words}"
+            if data.study.artifact
+            else "measured runs of this set-up",
             note=f"{plural(judged, 'claim')} tested by them"
             if runs
-            else "nothing here is tested by measurement",
+            else "the page Claims says what studies of other set-ups found",
         ),
     )
 
@@ -257,7 +261,8 @@ def _facts_of_runs(context: Context) -> tuple[Fact, ...]:
     data = context.data
     runs = data.index.get("runs", ())
     conditions = {str(sorted(run["factors"].items())) for run in runs}
-    warned, out = sum(1 for run in runs if warnings_of(run)), len(data.index.get("quarantined", ()))
+    warned = sum(1 for run in runs if warnings_of(run))
+    out = sum(len(data.index.get(part, ())) for part in ("quarantined", "excluded"))
     words = Counter(verdict(data.result(claim.id)) for claim in data.paper_claims)
     facts = [
         Fact(

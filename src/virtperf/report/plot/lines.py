@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Transform, offset_copy
 
-from virtperf.report.plot import axis, curves, legend, marks
+from virtperf.report.plot import axis, curves, legend, marks, tips
 from virtperf.report.plot.layers import Layers, gathered
 from virtperf.report.plot.theme import Look, panels, theme
 
@@ -211,9 +211,29 @@ def _panel(
     for series, own in at.items():
         places = {v: groups[v].index(series) - (len(groups[v]) - 1) / 2 for v in own}
         shifts = {v: (place * room - (room - 1) / 2) * width for v, place in places.items()}
-        _Series(axes, layers.only(series), layers.look(series), levels, shifts, width, bars).draw(
+        own_layers = layers.only(series)
+        _Series(axes, own_layers, layers.look(series), levels, shifts, width, bars).draw(
             fitted.get(series)
         )
+        _add_tips(axes, own_layers, str(series), levels, shifts, width * room)
+
+
+def _add_tips(
+    axes: Axes,
+    layers: Layers,
+    series: str,
+    levels: axis.Levels,
+    shifts: Mapping[Any, float],
+    width: float,
+) -> None:
+    """Words for every point of a series: its name, its level, what is known there."""
+    texts = dict(zip(levels.where, levels.texts, strict=True))
+    for level, shift in shifts.items():
+        bands, points = (frame[frame[layers.x] == level] for frame in (layers.bands, layers.marks))
+        if told := tips.words(bands, points):
+            name = ", ".join(filter(None, (series, texts[level])))
+            tip = tips.Tip(axes, levels.where[level], shift, width, f"{name}: {told}")
+            tips.add(tip)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from virtperf.report.plot import tips
 from virtperf.report.plot.theme import FONT, INK_COLOUR
 from virtperf.report.wording import printable
 
@@ -68,7 +69,7 @@ def svg(
     ground = (
         f'<rect width="100%" height="100%" fill={quoteattr(background)}/>' if background else ""
     )
-    return f"<svg{opened}>{named}{ground}{_cleaned(body, name)}</svg>"
+    return f"<svg{opened}>{named}{ground}{_cleaned(body, name)}{tips.elements(figure)}</svg>"
 
 
 def _cleaned(body: str, prefix: str) -> str:

@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from rawperf.core.errors import Report, RunError, StudyError, VirtperfError, stop
-from rawperf.core.model import Count, Level, Model, Number, load_model
+from rawperf.core.model import Count, Flag, Level, Model, Number, load_model
 from rawperf.core.yamlio import Document
 from virtperf.runs.ingest.folder import RUN_FILE, owner
 from virtperf.study.definition import Study
@@ -73,6 +73,36 @@ class RawFile(Model):
     listed: bool = Field(False, alias="<listed>")  # run.yaml names it
 
 
+class Protocol(Model):
+    """How a run was made: hashes of what decides what is measured, and where and when it was
+    done.
+    """
+
+    fingerprint: Text
+    experiment: Text
+    settings: Text
+    files: dict[str, Text] = {}
+    commit: Text | None = None
+    dirty: Flag | None = None
+    utc_offset: Text | None = None
+    host: Text | None = None
+    boot: Text | None = None
+
+
+class Attempt(Model):
+    """An earlier attempt at a run, which was disturbed and made again."""
+
+    start: Annotated[datetime, BeforeValidator(local_time)]
+    wall_s: Seconds
+    disturbed: Annotated[tuple[Text, ...], Field(min_length=1)]
+
+
+class Excluded(Model):
+    """Why a run counts nowhere, although it is kept."""
+
+    reason: Annotated[str, Field(min_length=10)]
+
+
 class Run(Model):
     """All of `run.yaml`. Once loaded, `factors` has every factor of the study, and `files` every
     raw file.
@@ -98,8 +128,13 @@ class Run(Model):
     processors: Count | None = None
     tools: dict[str, Annotated[Level, AfterValidator(str)]] = {}
     machine: dict[str, Level] = {}
+    machine_state: dict[str, Level] = {}
+    protocol: Protocol | None = None
+    wall_s: Seconds | None = None
     disturbance: dict[str, Number] = {}
     disturbed: tuple[Text, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    excluded: Excluded | None = None
     notes: str = ""
     files: tuple[RawFile, ...] = Field((), max_length=10_000)
 

@@ -26,6 +26,7 @@ from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import read_run
 from virtperf.study.definition import Study
+from virtperf.study.run_groups import differences
 
 INDEX = "index.json"
 DESCRIBED = (
@@ -45,6 +46,8 @@ DESCRIBED = (
     "disturbed",
 )
 """What the index says of a run as `run.yaml` does."""
+SAID_BY_SOME = ("protocol", "wall_s", "attempts")
+"""What it says of the runs whose `run.yaml` has it."""
 FEW, SMALL = 4, 16_000_000
 """Up to so many runs of so many bytes in all are read without other processes, which would take
 longer to start.
@@ -124,7 +127,9 @@ def ingest(
             progress(f"run {number} of {len(missing)}")
             results[task.key] = entry
     entries = [results[task.key] for task in tasks]
-    runs = [entry["run"] for entry in entries if "run" in entry]
+    read = [entry["run"] for entry in entries if "run" in entry]
+    runs = [run for run in read if "excluded" not in run]
+    _warn_of_differences(study, runs)
     quarantined += [entry["quarantined"] for entry in entries if "quarantined" in entry]
     quarantined.sort(key=lambda refused: (refused["run"], refused["root"]))
     for root, place in roots.items():
@@ -142,13 +147,37 @@ def ingest(
         if name in used
     }
     index = {"study": study.id, "metrics": described, "runs": runs, "quarantined": quarantined}
+    if len(read) > len(runs):
+        left_out = ("run_id", "root", "provenance", "factors", "disturbed", "excluded")
+        index["excluded"] = [
+            {name: run[name] for name in left_out} for run in read if "excluded" in run
+        ]
+    counted = {run["run_id"] for run in runs}
     with replaced_folder(out) as folder:
         for task in tasks:
-            if "run" in results[task.key]:
+            if task.folder.name in counted:
                 # a copy: a change of an output must not change the cache
                 shutil.copyfile(store.place(task.key), folder / f"{task.folder.name}.parquet")
         (folder / INDEX).write_text(json_text(index), encoding="utf-8")
     return IngestSummary(len(runs), len(missing), quarantined)
+
+
+def _warn_of_differences(study: Study, runs: list[dict[str, Any]]) -> None:
+    """Add a warning to each run that was made otherwise than runs of its condition or experiment;
+    runs come from a cache, whose entries stay as they are.
+    """
+    measured = [run for run in runs if run["provenance"] == "measured"]
+    warnings: dict[str, list[str]] = {}
+    for found in differences(study, measured):
+        common = max(found.runs, key=lambda value: len(found.runs[value]))
+        for value, listed in found.runs.items():
+            if value != common:
+                for run_id in listed:
+                    words = f"{found.what}: {value} here, {common} in most other runs"
+                    warnings.setdefault(run_id, []).append(f"made otherwise: {words}")
+    for place, run in enumerate(runs):
+        if more := warnings.get(run["run_id"]):
+            runs[place] = {**run, "warnings": [*more, *run["warnings"]]}
 
 
 def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
@@ -226,11 +255,13 @@ def _read_one(
         digest, size = task.files[file["path"]]
         file.update(bytes=size, sha256=digest)
     said = run.model_dump(mode="json", include=set(DESCRIBED))
+    some = run.model_dump(mode="json", include={*SAID_BY_SOME, "excluded"}, exclude_none=True)
     entry = {
         "run": {
             "run_id": run.run_id,
             "root": task.root,
             **{name: said[name] for name in DESCRIBED},
+            **{name: value for name, value in some.items() if value not in (None, [])},
             "processors": found.processors,
             "samples": found.samples,
             "metrics": found.metrics,

@@ -19,7 +19,7 @@ Biometrika 41, 390-402.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -158,8 +158,13 @@ def _powers(x: np.ndarray) -> np.ndarray:
 
 
 def median(x: np.ndarray, level: float) -> Mean:
-    """The median, with the interval between two order statistics that covers it, whatever the
-    distribution.
+    """The median, as `series_quantile` takes it."""
+    return replace(series_quantile(x, 0.5, level), method="median")
+
+
+def series_quantile(x: np.ndarray, share: float, level: float) -> Mean:
+    """The quantile below which a share of a series over time lies, with the interval between two
+    order statistics that covers it, whatever the distribution.
 
     Their ranks are those for as many independent samples as `effective_samples` finds in the
     series; where there are too few for the level, there is no interval.
@@ -167,10 +172,12 @@ def median(x: np.ndarray, level: float) -> Mean:
     x = np.asarray(x, dtype=float)
     n, n_eff = len(x), effective_samples(x)
     width = float(special.ndtri((1 + level) / 2))
-    rank = int(np.floor((n - width * n / np.sqrt(n_eff)) / 2))
-    low, high = np.sort(x)[[rank - 1, n - rank]] if rank >= 1 else (np.nan, np.nan)
+    reach = width * n * np.sqrt(share * (1 - share) / n_eff)
+    first, last = int(np.floor(n * share - reach)), int(np.ceil(n * share + reach)) + 1
+    low, high = np.sort(x)[[first - 1, last - 1]] if first >= 1 and last <= n else (np.nan, np.nan)
     se = float(high - low) / (2 * width)
-    return Mean(float(np.median(x)), se, n_eff - 1, float(low), float(high), level, n, "median")
+    value = float(np.quantile(x, share))
+    return Mean(value, se, n_eff - 1, float(low), float(high), level, n, "quantile")
 
 
 def maximum(x: np.ndarray, level: float) -> Mean:

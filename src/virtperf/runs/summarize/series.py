@@ -26,6 +26,7 @@ from virtperf.runs.summarize.means import (
     independent_spread,
     maximum,
     median,
+    series_quantile,
     too_short,
     total,
     without_error,
@@ -64,11 +65,13 @@ def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.n
     }
     if independent and name in of_independent:
         return of_independent[name]
+    if name == "quantile":
+        return lambda x, level: series_quantile(x, rule["share"], level)
     if name not in STATISTICS:
         raise StudyError(
             f"{name} is for independent samples, and this run's are a series over time",
             file="study.yaml",
-            expected=f"one of {', '.join(STATISTICS)}",
+            expected=f"one of {', '.join([*STATISTICS, 'quantile'])}",
             remedy="leave duration_s, warmup_s and window_s out of run.yaml where the samples are "
             "only numbered.",
         )

@@ -14,6 +14,7 @@ from virtperf.report.glossary import load_glossary
 from virtperf.report.html.site import claims, overview, quality, trace
 from virtperf.report.html.site.front import front_page
 from virtperf.report.html.site.gather import StudyFacts
+from virtperf.report.html.site.search import search_page
 from virtperf.report.html.templating import refuse_large
 from virtperf.report.synthesis.definition import FILE as SYNTHESIS
 from virtperf.report.synthesis.definition import load_file
@@ -27,7 +28,7 @@ def build_site(
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
     """Write the pages over all studies into the folder `out`: index, claims, contradictions, data
-    quality, methods, glossary.
+    quality, methods, glossary, search.
 
     Raises `VirtperfError` where a page would be too large for a browser, or a study's files can't
     be read.
@@ -49,6 +50,7 @@ def build_site(
             layout.root / "docs", load_metrics(layout.metrics).metrics
         ),
         "glossary.html": overview.glossary_page(glossary),
+        "search.html": search_page(studies, glossary),
     }
     return _write(pages, out)
 

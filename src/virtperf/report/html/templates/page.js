@@ -28,6 +28,20 @@
   window.addEventListener("hashchange", open);
   open();
 
+  // Where nothing can rest on a point, a tap shows below the figure what stands there.
+  document.addEventListener("click", function (event) {
+    var point = event.target.closest && event.target.closest(".vp-tips rect");
+    if (!point) { return; }
+    var picture = point.closest(".vp-picture"), line = picture.nextElementSibling;
+    if (!line || !line.classList.contains("vp-tip")) {
+      line = document.createElement("p");
+      line.className = "vp-tip";
+      line.setAttribute("role", "status");
+      picture.after(line);
+    }
+    line.textContent = point.textContent;
+  });
+
   // The contents show where the reader is; on a phone they close once a link is taken.
   var links = {};
   document.querySelectorAll(".vp-contents-wide a").forEach(function (a) { links[a.hash.slice(1)] = a; });

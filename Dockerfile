@@ -1,0 +1,13 @@
+# The environment and every report, as `make repro` makes them on Debian; then JupyterLab.
+FROM debian:bookworm-slim
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ca-certificates chromium git make python3 python3-venv \
+ && rm -rf /var/lib/apt/lists/*
+RUN useradd --create-home --uid 1000 analyst
+USER analyst
+WORKDIR /home/analyst/virtperf
+COPY --chown=analyst:analyst . .
+RUN make repro
+EXPOSE 8888
+ENV PATH="/home/analyst/virtperf/.venv/bin:${PATH}"
+CMD ["jupyter", "lab", "--ip=0.0.0.0", "--no-browser", "--ServerApp.root_dir=."]

@@ -1,0 +1,138 @@
+"""What earlier runs of a study tell: how long a condition takes, how the machine was when a block
+began, and whether new runs would be made as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import yaml
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.model import Level
+from virtperf.measure.identity import settings_hash
+from virtperf.measure.plan import PlannedRun
+from virtperf.runs.ingest.folder import RUN_FILE, run_folders
+from virtperf.study.definition import Study
+from virtperf.study.run_groups import differences, experiment_of
+
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass
+class EarlierRuns:
+    """The runs of a study in `folder`, as their run.yaml has them; those that can't be read are no
+    concern here.
+    """
+
+    study: Study
+    folder: Path
+
+    @cached_property
+    def _entries(self) -> dict[str, dict[str, Any]]:
+        found = (self._entry(path) for path in run_folders(self.folder))
+        return {entry["run_id"]: entry for entry in found if entry}
+
+    def _entry(self, path: Path) -> dict[str, Any]:
+        try:
+            text = (path / RUN_FILE).read_text(encoding="utf-8")
+            said = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
+            factors = self.study.filled(said["factors"])
+            return {**said, "run_id": path.name, "factors": factors}
+        except (OSError, ValueError, TypeError, LookupError, yaml.YAMLError):
+            return {}
+
+    def add(self, run_id: str) -> None:
+        """Take a run that was measured now."""
+        if entry := self._entry(self.folder / run_id):
+            self._entries[run_id] = entry
+
+    def wall_s(self, run: PlannedRun) -> float | None:
+        """Mean seconds that runs of this condition took with these settings, waiting included; None
+        where there is none.
+        """
+        settings = settings_hash(run)
+        took = []
+        for entry in self._entries.values():
+            protocol = entry.get("protocol") or {}
+            if (
+                "wall_s" in entry
+                and protocol.get("settings") == settings
+                and protocol.get("experiment") == run.experiment.name
+                and entry["factors"] == run.levels
+            ):
+                took.append(float(entry["wall_s"]))
+        return fmean(took) if took else None
+
+    def first_facts(self, run: PlannedRun) -> dict[str, Level] | None:
+        """Facts about the machine before the first run of this run's block on this boot; None where
+        it is the first.
+        """
+        block = [
+            entry
+            for entry in self._entries.values()
+            if (entry.get("protocol") or {}).get("experiment") == run.experiment.name
+            and entry.get("replicate") == run.replicate
+            and entry.get("machine_state")
+        ]
+        if not block:
+            return None
+        first = min(block, key=lambda entry: str(entry.get("start")))
+        return {**first["machine"], **first["machine_state"]}
+
+    def refuse_mixture(
+        self,
+        runs: Sequence[PlannedRun],
+        protocols: Mapping[str, Mapping[str, Any]],
+        described: Mapping[str, Any],
+    ) -> None:
+        """Raise `VirtperfError` where new runs would be made otherwise than those that are there.
+
+        Parameters
+        ----------
+        protocols : mapping
+            Of each new run, by its name.
+        described : mapping
+            What is known of all new runs: machine, tools, protocol.
+        """
+        new = [
+            {
+                "run_id": run.run_id,
+                "factors": dict(run.levels),
+                "machine": described["machine"],
+                "tools": described["tools"],
+                "protocol": {**protocols[run.run_id], **described["protocol"]},
+            }
+            for run in runs
+        ]
+        names = {entry["run_id"] for entry in new}
+        experiments = sorted({run.experiment.name for run in runs})
+        old = [
+            _comparable(entry)
+            for name, entry in self._entries.items()
+            if name not in names
+            and "excluded" not in entry
+            and experiment_of(entry, experiments) in experiments
+        ]
+        for found in differences(self.study, [*old, *new]):
+            sides = [set(listed) for listed in found.runs.values()]
+            if any(side & names for side in sides) and any(side - names for side in sides):
+                raise VirtperfError(
+                    f"new runs would not be made as those that are there: {found.words}",
+                    file=self.folder / "measure.yaml",
+                    remedy=found.remedy,
+                )
+
+
+def _comparable(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A run as far as the next one can be told to be alike before it is made: of a machine that
+    only its commands know, nothing is.
+    """
+    if entry.get("disturbance"):
+        return dict(entry)
+    return {**entry, "machine": {}, "tools": {}}

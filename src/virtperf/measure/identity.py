@@ -1,0 +1,200 @@
+"""Which protocol a run is made by: a hash over what decides what is measured, and where and when it
+is done. Nothing that names the machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rawperf.core.errors import VirtperfError
+from virtperf.measure.definition import PHASES
+from virtperf.measure.plan import PlannedRun
+
+MACHINE_ID = Path("/etc/machine-id")
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+DIGITS = 12
+PATIENCE_S = 30.0
+HASHED = ("lead_s", "warmup_s", "window_s", "wait_quiet", "disturbed", "on_disturbed", *PHASES)
+"""Settings that decide what is measured, or which runs are kept."""
+NOT_HASHED = {"timeout_s": True}
+"""Of commands: how long they may take changes no run that comes to its end."""
+PROSE = (".md", ".rst")
+MAX_FILE_BYTES = 16 * 2**20
+"""A larger file, such as the image of a disk, counts by its size and name."""
+SHELL_VALUES = re.compile(r"\$(?:\{(root|here)\}|(root|here)\b)")
+
+
+def short_hash(text: str | bytes) -> str:
+    """The first digits of a SHA-256."""
+    data = text.encode() if isinstance(text, str) else text
+    return hashlib.sha256(data).hexdigest()[:DIGITS]
+
+
+@dataclass
+class Protocols:
+    """Protocols of many runs at one time: files that several name are read once.
+
+    `here` is the folder of measure.yaml, `root` the repository.
+    """
+
+    here: Path
+    root: Path
+    _hashes: dict[str, str] = field(default_factory=dict)
+
+    def of(self, run: PlannedRun) -> dict[str, Any]:
+        """What decides what is measured for a run: `fingerprint`, `experiment`, a hash of its
+        `settings`, and one of each of its `files`.
+
+        Raises
+        ------
+        VirtperfError
+            A pattern of `testbed` matches no file.
+        """
+        settings = settings_hash(run)
+        files = {}
+        for name, paths in _files(run, self.here, self.root):
+            if name not in self._hashes:
+                self._hashes[name] = short_hash("".join(_contents(paths)))
+            files[name] = self._hashes[name]
+        whole = short_hash(json.dumps([run.experiment.name, settings, files], sort_keys=True))
+        return {
+            "fingerprint": whole,
+            "experiment": run.experiment.name,
+            "settings": settings,
+            "files": files,
+        }
+
+
+def settings_hash(run: PlannedRun) -> str:
+    """A hash of the settings of a run's experiment."""
+    return short_hash(json.dumps(_settings(run), sort_keys=True))
+
+
+def _settings(run: PlannedRun) -> dict[str, Any]:
+    """The settings as they are written: levels and a run's own values are no part of them."""
+    said = run.experiment.model_dump(mode="json", include=set(HASHED), warnings=False)
+    for phase in PHASES:
+        said[phase] = [
+            {name: value for name, value in command.items() if name not in NOT_HASHED}
+            for command in said[phase]
+        ]
+    if said["wait_quiet"]:
+        del said["wait_quiet"]["timeout_s"]
+    return said
+
+
+def _files(run: PlannedRun, here: Path, root: Path) -> list[tuple[str, list[Path]]]:
+    """Names, relative to the repository, and their files: of each pattern of `testbed`, else of
+    what commands name.
+    """
+    if run.experiment.testbed is not None:
+        return list(_declared(run.experiment.testbed, root))
+    found: dict[str, list[Path]] = {}
+    for place in _named(run, here, root):
+        # a program may take others of its folder; those beside measure.yaml are runs and tables
+        alone = place.is_file() and place.parent in (root, here)
+        unit = place if alone or place.is_dir() else place.parent
+        name = unit.relative_to(root).as_posix()
+        if unit not in (root, here) and name not in found and (paths := _tracked(unit, root)):
+            found[name] = paths
+    inner = {n for n in found for other in found if n.startswith(f"{other}/")}
+    return sorted((name, paths) for name, paths in found.items() if name not in inner)
+
+
+def _declared(patterns: tuple[str, ...], root: Path) -> Iterator[tuple[str, list[Path]]]:
+    for pattern in patterns:
+        paths = sorted(path for path in root.glob(pattern) if path.is_file())
+        if not paths:
+            raise VirtperfError(
+                f"testbed: no file of the repository is called {pattern!r}",
+                file="measure.yaml",
+                remedy="name files relative to the repository, such as testbeds/linux/*.py",
+            )
+        yield pattern, paths
+
+
+def _named(run: PlannedRun, here: Path, root: Path) -> Iterator[Path]:
+    """Files and folders of the repository that the run's commands name and that are there; hidden
+    ones are programs that were installed, or the run itself.
+    """
+    pattern = re.compile(re.escape(str(root)) + r"((?>(?:/[\w@+,-][\w.@+,-]*)+))(?!/\.)")
+    values = {"root": str(root), "here": str(here)}
+    folder = here / ".measure" / "running" / run.run_id
+    for phase in PHASES:
+        for call in run.calls(phase, here, root, folder):
+            for part in call.argv:
+                text = SHELL_VALUES.sub(lambda m: values[m.group(1) or m.group(2)], part)
+                for match in pattern.finditer(text):
+                    place = Path(f"{root}{match.group(1)}")
+                    if place.exists():
+                        yield place
+
+
+def _tracked(unit: Path, root: Path) -> list[Path]:
+    """Files of a folder, or a file, without prose and without what git ignores; by name."""
+    inside = [unit] if unit.is_file() else unit.rglob("*")
+    paths = [path for path in inside if path.is_file() and "__pycache__" not in path.parts]
+    ignored = _ignored(paths, root)
+    return sorted(p for p in paths if p.suffix not in PROSE and p not in ignored)
+
+
+def _ignored(paths: list[Path], root: Path) -> set[Path]:
+    if not paths:
+        return set()
+    names = "\0".join(str(path) for path in paths)
+    done = _git(root, "check-ignore", "--stdin", "-z", given=names)
+    return {Path(name) for name in (done or "").split("\0") if name}
+
+
+def _contents(paths: list[Path]) -> Iterator[str]:
+    for path in paths:
+        size = path.stat().st_size
+        inside = str(size) if size > MAX_FILE_BYTES else short_hash(path.read_bytes())
+        yield f"{path.name} {inside}\n"
+
+
+def session(root: Path) -> dict[str, Any]:
+    """Where and when runs are made: commit of the repository and whether it was changed since, the
+    zone of the clock, hashes of host and boot.
+    """
+    found: dict[str, Any] = {}
+    if commit := (_git(root, "rev-parse", "HEAD") or "").strip():
+        found["commit"] = commit[:DIGITS]
+        changed = _git(root, "status", "--porcelain", "--untracked-files=no")
+        found["dirty"] = bool((changed or "").strip())
+    found["utc_offset"] = time.strftime("%z")
+    for name, path in (("host", MACHINE_ID), ("boot", BOOT_ID)):
+        try:
+            # salted: a table of hashes of known machine ids would name the machine
+            found[name] = short_hash(f"virtperf {name} {path.read_text(encoding='ascii').strip()}")
+        except (OSError, UnicodeDecodeError):
+            continue
+    return found
+
+
+def _git(root: Path, *arguments: str, given: str | None = None) -> str | None:
+    """What git prints; None where there is none, or no repository."""
+    program = shutil.which("git")
+    if program is None:
+        return None
+    try:
+        done = subprocess.run(  # noqa: S603
+            [program, "-C", str(root), *arguments],
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None

@@ -1,0 +1,168 @@
+"""Facts about the machine: what measure.yaml requires of them, what changed within a session, and
+what disturbs a measurement on most machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.model import Level
+from rawperf.core.near import did_you_mean
+from virtperf.measure.definition import Limits, RequiredFact
+
+Facts = Mapping[str, Level]
+SWAP_TOLERANCE_MB = 8
+"""Swap in use changes by some pages all the time."""
+CHANGES = {
+    "governor": "the governor",
+    "turbo": "turbo",
+    "smt": "SMT",
+    "transparent_hugepage": "the use of huge pages",
+    "ksm": "KSM",
+    "damon": "DAMON",
+    "aslr": "the randomization of addresses",
+    "clock_source": "the clock source",
+    "swap_mb": "the size of swap",
+    "swap_used_mb": "swap in use (MiB)",
+    "d_state_tasks": "the number of tasks in state D",
+}
+"""Facts that may change within a session, in words."""
+ADVICE = {
+    "governor": "cpupower frequency-set -g performance",
+    "turbo": "switch turbo off in the firmware, or by intel_pstate/no_turbo or cpufreq/boost",
+    "smt": "echo off > /sys/devices/system/cpu/smt/control",
+    "transparent_hugepage": "echo {} > /sys/kernel/mm/transparent_hugepage/enabled",
+    "ksm": "echo 0 > /sys/kernel/mm/ksm/run",
+    "damon": "stop DAMON (/sys/kernel/mm/damon)",
+    "aslr": "sysctl kernel.randomize_va_space={}",
+    "clock_source": "write {} to clocksource0/current_clocksource",
+    "swap_mb": "swapoff -a",
+    "swap_devices": "swapoff -a",
+    "swap_used_mb": "swapoff -a && swapon -a, or reboot",
+    "d_state_tasks": "find them by `ps -eo pid,stat,wchan:20,args | grep ' D'`; reboot if they stay",
+    "free_memory_mb": "end other programs",
+    "kernel": "boot that kernel",
+    "kernel_parameters": "boot with these parameters",
+}
+
+
+@dataclass(frozen=True)
+class FactRow:
+    """A fact about the machine: what was found, what is declared, whether it holds, and what to
+    do.
+    """
+
+    fact: str
+    found: str
+    declared: str
+    holds: bool
+    advice: str
+
+
+def fact_rows(required: Mapping[str, RequiredFact], facts: Facts) -> list[FactRow]:
+    """Every fact of the machine, and every one that is required."""
+    rows = []
+    for name in dict.fromkeys([*facts, *required]):
+        found, wanted = facts.get(name), required.get(name)
+        holds = wanted is None or holds_for(wanted, found)
+        advice = "" if holds else advice_for(name, wanted, facts)
+        if wanted is None:
+            advice = _hint(name, found)
+        rows.append(
+            FactRow(
+                name,
+                "not known" if found is None else str(found),
+                "" if wanted is None else in_words(wanted),
+                holds,
+                advice,
+            )
+        )
+    return rows
+
+
+def refuse_unmet(required: Mapping[str, RequiredFact], facts: Facts, experiment: str) -> None:
+    """Raise `VirtperfError` where a fact is not as required."""
+    unmet = [row for row in fact_rows(required, facts) if not row.holds]
+    if not unmet:
+        return
+    expected = ", ".join(f"{row.fact}: {row.declared}" for row in unmet)
+    found = ", ".join(f"{row.fact}: {row.found}" for row in unmet)
+    advice = "; ".join(dict.fromkeys(row.advice for row in unmet if row.advice))
+    raise VirtperfError(
+        f"the machine is not as `machine` of experiment {experiment} requires",
+        file="measure.yaml",
+        expected=expected,
+        found=found,
+        remedy=advice or "change the machine, or what is required",
+    )
+
+
+def holds_for(wanted: RequiredFact, found: Level | None) -> bool:
+    """Whether a fact is as required; what is not known is not."""
+    if found is None:
+        return False
+    if isinstance(wanted, Limits):
+        if isinstance(found, str):
+            return False
+        low = wanted.at_least is None or found >= wanted.at_least
+        return low and (wanted.at_most is None or found <= wanted.at_most)
+    if isinstance(wanted, tuple):
+        return any(holds_for(one, found) for one in wanted)
+    if isinstance(wanted, str):
+        return str(found) == wanted or fnmatchcase(str(found), wanted)
+    return found == wanted or str(found) == str(wanted)
+
+
+def in_words(wanted: RequiredFact) -> str:
+    """What is required, as a reader sees it."""
+    if isinstance(wanted, Limits):
+        parts = (("at least", wanted.at_least), ("at most", wanted.at_most))
+        return " and ".join(f"{word} {limit:g}" for word, limit in parts if limit is not None)
+    if isinstance(wanted, tuple):
+        return " or ".join(map(str, wanted))
+    return str(wanted)
+
+
+def advice_for(name: str, wanted: RequiredFact | None, facts: Facts) -> str:
+    """What to do that a fact becomes as required."""
+    if name not in facts:
+        known = did_you_mean(name, facts)
+        return f"this machine does not tell {name}: {known}".strip()
+    single = wanted if isinstance(wanted, str | int | float) else ""
+    return ADVICE.get(name, "").format(single)
+
+
+def _hint(name: str, found: Level | None) -> str:
+    """What disturbs measurements on most machines, where nothing is declared."""
+    unsteady = {
+        ("governor", "powersave"),
+        ("governor", "ondemand"),
+        ("governor", "schedutil"),
+        ("ksm", "on"),
+        ("damon", "on"),
+        ("turbo", "on"),
+    }
+    if (name, found) in unsteady:
+        return f"may disturb: {ADVICE[name]}"
+    if name in ("swap_used_mb", "d_state_tasks") and isinstance(found, int) and found > 0:
+        return f"may disturb: {ADVICE[name]}"
+    return ""
+
+
+def changed(first: Facts, now: Facts) -> list[str]:
+    """What is not as it was before a block's first run, in words."""
+    found = []
+    for name, words in CHANGES.items():
+        before, after = first.get(name), now.get(name)
+        if before is None or after is None or before == after:
+            continue
+        if isinstance(before, int | float) and isinstance(after, int | float):
+            if name == "swap_used_mb" and abs(after - before) <= SWAP_TOLERANCE_MB:
+                continue
+            if name == "d_state_tasks" and after < before:
+                continue
+        found.append(f"{words} changed from {before} before the block's first run to {after}")
+    return found

@@ -1,0 +1,47 @@
+"""The search page: studies, exhibits, claims and words of the glossary, each with where it stands.
+
+The page holds all entries, so that it works from a folder and, as a list, without scripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from virtperf.report.glossary import NO_WORDS, Glossary
+from virtperf.report.html.site.gather import StudyFacts
+from virtperf.report.html.templating import page
+from virtperf.report.wording import exhibit_name
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What can be found: its `kind` in a word, its text, where its link leads."""
+
+    kind: str
+    text: str
+    address: str
+
+
+def entries(facts: StudyFacts) -> Iterator[Entry]:
+    """What can be found of one study: itself, its exhibits, its claims or hypotheses."""
+    report, paper = f"{facts.id}.html", facts.data.study.kind == "paper"
+    yield Entry("study", facts.title, report)
+    for exhibit in facts.data.study.exhibits:
+        name = exhibit_name(exhibit.id, exhibit.kind)
+        yield Entry("exhibit", f"{name}. {exhibit.title}", f"{report}#{exhibit.id}")
+    for claim in facts.data.paper_claims:
+        where = f"claims-{facts.id}.html" if paper else report
+        yield Entry("claim" if paper else "hypothesis", claim.says, f"{where}#claim-{claim.id}")
+
+
+def search_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_WORDS) -> str:
+    """The page; what is found stands below the study that it belongs to."""
+    groups = [(facts.title, list(entries(facts))) for facts in studies]
+    words = [
+        Entry("word", f"{term.term}: {term.says}", f"glossary.html#{term.anchor}")
+        for group in glossary.groups
+        for term in group.terms
+    ]
+    groups += [("Glossary", words)] if words else []
+    return page("search", "Search", name="search.html", scripts=("search.js",), groups=groups)

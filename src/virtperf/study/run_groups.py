@@ -1,0 +1,199 @@
+"""Runs by how they were made: protocol and machine. Those that are averaged or compared have the
+same, unless the study declares in what they may differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from virtperf.study.definition import Study
+
+PROTOCOL = "protocol"
+"""What `machine_may_differ` calls the settings of measure.yaml and the files that commands name."""
+NOT_RECORDED = "not recorded"
+SETTINGS = "settings of measure.yaml"
+MAX_LISTED_RUNS = 4
+
+Entry = Mapping[str, Any]
+"""A run as the index of samples, or a loaded `run.yaml` in JSON's types, has it."""
+DESCRIBED = ("run_id", "factors", "machine", "tools", "protocol")
+"""What is needed of a run here."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A fact that is not the same in runs which are averaged or compared.
+
+    `fact` is the name by which `machine_may_differ` allows it; `what` says it in words. `runs` by
+    value; `together`: what the runs share.
+    """
+
+    fact: str
+    what: str
+    together: str
+    runs: Mapping[str, tuple[str, ...]]
+
+    @property
+    def words(self) -> str:
+        found = "; ".join(f"{value} in {_listed(runs)}" for value, runs in self.runs.items())
+        return f"{self.together} differ in {self.what}: {found}"
+
+    @property
+    def remedy(self) -> str:
+        """What a user can do."""
+        declare = "" if self.fact == PROTOCOL else f"make {self.fact} a factor, "
+        return (
+            f"remove the runs of one kind and measure them again, {declare}"
+            f"or give a reason under machine_may_differ in study.yaml: {{{self.fact}: ...}}"
+        )
+
+
+def differences(study: Study, entries: Iterable[Entry]) -> list[Difference]:
+    """Facts in which runs of one experiment differ, and the study does not allow for it.
+
+    Runs whose experiment is not recorded are compared with those of their condition. A fact that is
+    not recorded of a run is compared in the others only; of the protocol, "not recorded" is a
+    protocol of its own.
+    """
+    known = list(entries)
+    experiments = sorted({p["experiment"] for e in known if (p := e.get("protocol"))})
+    found: dict[tuple[str, str, str], dict[str, dict[str, None]]] = {}
+    for name, group in _groups(study, known, experiments):
+        for fact, what, values in _facts(study, group):
+            if fact in study.machine_may_differ or len(values) < 2:
+                continue
+            listed = found.setdefault((name, fact, what), {})
+            for value, runs in values.items():
+                listed.setdefault(value, {}).update(dict.fromkeys(runs))
+    return [
+        Difference(
+            fact,
+            what,
+            f"runs of experiment {name}" if name else "runs of the same condition",
+            {value: tuple(runs) for value, runs in values.items()},
+        )
+        for (name, fact, what), values in found.items()
+    ]
+
+
+def facts_of(entry: Entry) -> set[str]:
+    """The names under which `machine_may_differ` may allow for something about a run."""
+    host = {"host"} if (entry.get("protocol") or {}).get("host") else set()
+    return {PROTOCOL, *host, *(entry.get("machine") or {}), *(entry.get("tools") or {})}
+
+
+def _groups(
+    study: Study, entries: Sequence[Entry], experiments: Sequence[str]
+) -> Iterator[tuple[str, list[Entry]]]:
+    """Runs that are averaged or compared: of one experiment, by its name, else of one condition."""
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries:
+        name = experiment_of(entry, experiments)
+        condition = "" if name else repr(sorted(entry["factors"].items()))
+        groups.setdefault((name, condition), []).append(entry)
+    for (name, _), group in groups.items():
+        yield name, group
+
+
+def experiment_of(entry: Entry, experiments: Sequence[str]) -> str:
+    """The experiment of a run: as recorded, else one of these that its name begins with."""
+    if entry.get("protocol"):
+        return str(entry["protocol"]["experiment"])
+    fits = [name for name in experiments if f"{entry['run_id']}-".startswith(f"{name}-")]
+    return max(fits, key=len, default="")
+
+
+def _facts(study: Study, group: Sequence[Entry]) -> Iterator[tuple[str, str, dict[str, list[str]]]]:
+    """Each fact of a group: the name that allows it, in words, its runs by value."""
+    yield PROTOCOL, PROTOCOL, _by_value(group, _recorded)
+    recorded = [entry for entry in group if entry.get("protocol")]
+    yield PROTOCOL, SETTINGS, _by_value(recorded, lambda e: e["protocol"]["settings"])
+    for path in sorted({path for entry in recorded for path in entry["protocol"]["files"]}):
+        values = _by_value(recorded, lambda e, path=path: e["protocol"]["files"].get(path))
+        yield PROTOCOL, path, values
+    declared = [
+        name
+        for name in study.factors
+        if any(name in (e.get(kind) or {}) for e in group for kind in ("machine", "tools"))
+    ]
+    levels: dict[str, list[Entry]] = {}
+    for entry in group:
+        levels.setdefault(repr([entry["factors"].get(n) for n in declared]), []).append(entry)
+    for part in levels.values():
+        yield "host", "host", _by_value(part, lambda e: (e.get("protocol") or {}).get("host"))
+        for kind in ("machine", "tools"):
+            names = dict.fromkeys(name for entry in part for name in entry.get(kind) or {})
+            for name in names:
+                what = name if kind == "machine" else f"the version of {name}"
+                values = _by_value(
+                    part, lambda e, kind=kind, name=name: (e.get(kind) or {}).get(name)
+                )
+                yield name, what, values
+
+
+def _recorded(entry: Entry) -> str:
+    return "recorded" if entry.get("protocol") else NOT_RECORDED
+
+
+def _by_value(group: Iterable[Entry], value: Any) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for entry in group:
+        if (fact := value(entry)) is not None:
+            found.setdefault(str(fact), []).append(str(entry["run_id"]))
+    return found
+
+
+def _listed(runs: Sequence[str]) -> str:
+    shown = ", ".join(runs[:MAX_LISTED_RUNS])
+    more = len(runs) - MAX_LISTED_RUNS
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+@dataclass(frozen=True)
+class RunGroup:
+    """Runs of one experiment that were made by the same protocol on the same machine."""
+
+    experiment: str
+    protocol: str
+    commits: tuple[str, ...]
+    machine: Mapping[str, Any]
+    host: str
+    boots: int
+    runs: tuple[str, ...]
+
+
+def run_groups(entries: Iterable[Entry]) -> list[RunGroup]:
+    """Groups of runs by experiment, protocol and machine, in the order of their first runs."""
+    known = list(entries)
+    experiments = sorted({p["experiment"] for e in known if (p := e.get("protocol"))})
+    groups: dict[tuple[str, ...], list[Entry]] = {}
+    for entry in known:
+        protocol = entry.get("protocol") or {}
+        key = (
+            experiment_of(entry, experiments),
+            protocol.get("fingerprint", ""),
+            protocol.get("host") or "",
+            repr(sorted((entry.get("machine") or {}).items())),
+            repr(sorted((entry.get("tools") or {}).items())),
+        )
+        groups.setdefault(key, []).append(entry)
+    return [
+        RunGroup(
+            key[0],
+            key[1] or NOT_RECORDED,
+            tuple(dict.fromkeys(c for e in group if (c := _said(e, "commit")))),
+            group[0].get("machine") or {},
+            key[2],
+            len({boot for e in group if (boot := _said(e, "boot"))}),
+            tuple(str(entry["run_id"]) for entry in group),
+        )
+        for key, group in groups.items()
+    ]
+
+
+def _said(entry: Entry, name: str) -> str:
+    protocol = entry.get("protocol") or {}
+    text = str(protocol.get(name) or "")
+    return f"{text}, changed since" if name == "commit" and text and protocol["dirty"] else text

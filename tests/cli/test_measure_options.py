@@ -1,0 +1,89 @@
+"""virtperf measure: the doctor's table, runs of one condition under two names, times learned from earlier runs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from rawperf.core.errors import StudyError
+from tests.cli.test_measure import toy  # noqa: F401 - fixture
+from tests.measure.conftest import busy_machine, repository  # noqa: F401 - fixtures
+from virtperf.measure import machine as machine_module
+from virtperf.measure.plan import plan
+
+WORK = {"run": "sleep 0.3; printf 'time,work\\n1,%s\\n' $seed > work.csv", "shell": True}
+
+
+@pytest.fixture
+def facts(monkeypatch):
+    """A machine of few facts."""
+    known = {"cpu": "some", "governor": "powersave", "swap_mb": 656}
+    state = {"swap_used_mb": 3, "d_state_tasks": 0, "free_memory_mb": 900}
+    monkeypatch.setattr(machine_module, "machine", lambda: known)
+    monkeypatch.setattr(machine_module, "machine_state", lambda: state)
+
+
+def test_the_doctor_tells_facts_and_what_to_do_and_measures_nothing(toy, run, facts):  # noqa: F811
+    toy.write(machine={"swap_mb": 0, "d_state_tasks": 0, "thp": "never"})
+    text = run("measure", "toy", "--doctor", status=3).output
+    assert re.search(r"fact +found +declared +advice", text)
+    assert re.search(r"swap_mb +656 +0 \(no\) +swapoff -a", text)
+    assert re.search(r"d_state_tasks +0 +0", text)
+    assert re.search(r"governor +powersave +may disturb: cpupower", text)
+    assert re.search(r"thp +not known +never \(no\) +this machine does not tell thp", text)
+    assert toy.present() == [] and not toy.own.exists()
+    toy.write(machine={"swap_mb": {"at_most": 700}})
+    run("measure", "toy", "--doctor")
+
+
+def test_one_condition_as_two_in_the_order_abba(toy, run, tmp_path):  # noqa: F811
+    toy.write(workload=[WORK])
+    out = tmp_path / "alike"
+    chosen = ("--only", "guests=2", "--replicates", "4", "--aa", str(out))
+    text = run("measure", "toy", *chosen).output
+    assert re.findall(r"(?m)^([ab])-cpu-guests-2-r(\d) \(", text) == [
+        (label, str(block)) for block, pair in enumerate(["ab", "ba"] * 2, 1) for label in pair
+    ]
+    assert toy.present() == []
+    names = {path.name for path in out.iterdir() if path.name[0] != "."}
+    assert names == {f"{x}-cpu-guests-2-r{k}" for x in "ab" for k in (1, 2, 3, 4)}
+    assert "0 to measure" in run("measure", "toy", *chosen).output
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--aa", "alike"), "--aa measures one condition twice, and 2 are chosen"),
+        (("--aa", "data/alike", "--only", "guests=1"), "runs of --aa are none of a study"),
+    ],
+)
+def test_runs_that_are_alike_are_of_one_condition_and_none_of_a_study(
+    toy,  # noqa: F811
+    run,
+    options,
+    words,
+):
+    assert words in run("measure", "toy", *options, status=1).output
+
+
+def test_blocks_in_the_order_abba(toy):  # noqa: F811
+    toy.write(order="abba", replicates=4)
+    made = toy.harness()
+    order = [run.levels["guests"] for run in plan(made.definition, made.study)]
+    assert order == [1, 2, 2, 1, 1, 2, 2, 1]
+    toy.write(order="abba", experiments=[{"name": "cpu", "over": {"guests": [1, 2, 4]}}])
+    with pytest.raises(StudyError, match="order abba is for two conditions, of which it has 3"):
+        toy.harness()
+
+
+def test_the_plan_takes_as_long_as_earlier_runs_of_the_condition_did(toy, run):  # noqa: F811
+    slow = {"run": 'test "$guests" = 1 || sleep 2', "shell": True}
+    toy.write(setup=[slow], replicates=1)
+    run("measure", "toy")
+    text = run("measure", "toy", "--dry-run", "--replicates", "2").output
+    assert ", about " in text.splitlines()[0]
+    took = dict(re.findall(r"(cpu-guests-\d-r2) +to measure +(\d+) s", text))
+    assert int(took["cpu-guests-2-r2"]) - int(took["cpu-guests-1-r2"]) in (1, 2, 3)
+    wall = toy.described("cpu-guests-2-r1")["wall_s"]
+    assert 2.2 < wall < 20

@@ -1,0 +1,86 @@
+"""Monitors by name: each expands to a command, and what it writes is read by the format that it names."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rawperf import all_formats, sniff
+from rawperf.core.errors import StudyError
+from virtperf.measure.definition import Command
+from virtperf.measure.presets import expanded, presets
+from virtperf.runs.ingest.folder import raw_files
+
+HERE = {
+    "sadc": "sadf",
+    "vmstat": "vmstat",
+    "mpstat": "mpstat",
+    "iostat": "iostat",
+    "pidstat": "pidstat",
+    "meminfo": "cat",
+    "pressure": "grep",
+}
+"""Presets whose programs every machine has that tests run on, with sysstat and procps."""
+
+
+@pytest.mark.parametrize("name", sorted(presets()))
+def test_a_preset_is_a_command_whose_format_there_is(name):
+    of = {"of": "$group"} if "{of}" in presets()[name]["run"] else {}
+    command = Command.model_validate({"preset": name, "every": 2, **of})
+    text = " ".join(command.run)
+    assert "{" not in text and text
+    assert presets()[name]["format"] in all_formats()
+    assert "2" in text or name == "numastat"
+    if command.shell:
+        subprocess.run(["sh", "-n", "-c", text], check=True)
+
+
+def test_what_the_entry_says_replaces_the_presets():
+    command = Command.model_validate({"preset": "vmstat", "output": "v.txt"})
+    assert (command.run, command.output) == (("vmstat", "-n", "-t", "1"), "v.txt")
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"preset": "vmsat"}, "there is no preset 'vmsat'.*vmstat"),
+        ({"preset": "vmstat", "every": 0}, "every is 0"),
+        ({"preset": "vmstat", "every": "1; x"}, "every is '1; x'"),
+        ({"preset": "cgroup-cpu"}, "of is missing"),
+        ({"preset": "vmstat", "of": "x"}, "of says nothing"),
+        ({"preset": "cgroup-cpu", "of": 'a"; touch b'}, "no name of a control group"),
+    ],
+)
+def test_mistakes(entry, words):
+    with pytest.raises(ValueError, match=words):
+        expanded(entry)
+
+
+def test_a_mistake_is_said_with_its_line(repository):
+    with pytest.raises(StudyError, match=r"measure.yaml line \d+: .*no preset 'vmsat'"):
+        repository.measure(monitors=[{"preset": "vmsat"}])
+
+
+@pytest.mark.slow
+def test_what_presets_write_is_read(repository):
+    """A real run of three seconds beside all monitors that need no hypervisor and no privilege."""
+    assert all(shutil.which(program) for program in HERE.values())
+    repository.measure(
+        replicates=1,
+        window_s=3,
+        experiments=[{"name": "one", "at": {"guests": 1}}],
+        monitors=[{"preset": name} for name in HERE],
+    )
+    run = repository.described("one-r1")
+    assert [flag for flag in run["disturbed"] if flag.startswith("monitors")] == []
+    folder = repository.runs / "one-r1"
+    for name in HERE:
+        output = presets()[name]["output"]
+        assert output in raw_files(folder)
+        found = sniff((folder / output).read_bytes(), file=Path(output).name)
+        assert found.name == presets()[name]["format"]
+        reading = found.read((folder / output).read_bytes(), file=Path(output).name)
+        assert len(reading.records) > 3, name

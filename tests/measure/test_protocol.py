@@ -1,0 +1,245 @@
+"""Runs that were made otherwise are never mixed: by another protocol, on another machine, with other files."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+import yaml
+
+from rawperf.core.errors import VirtperfError
+from virtperf.check.everything import check_everything
+from virtperf.core.paths import Layout
+from virtperf.measure import harness as harness_module
+from virtperf.measure.identity import MACHINE_ID, Protocols, session
+from virtperf.measure.machine import kernel_parameters
+from virtperf.measure.plan import plan
+from virtperf.study.definition import load_study
+from virtperf.study.run_groups import differences, run_groups
+
+
+@pytest.fixture
+def testbed(repository):
+    """A testbed of two files and some prose, which the workload names."""
+    folder = repository.root / "testbeds" / "toy"
+    folder.mkdir(parents=True)
+    (folder / "work.sh").write_text('. "$(dirname "$0")/length.sh"\nsleep $length; echo 1 > $1\n')
+    (folder / "length.sh").write_text("length=0.2\n")
+    (folder / "README.md").write_text("prose\n")
+    repository.write(workload=[["sh", "{root}/testbeds/toy/work.sh", "out.csv"]])
+    return folder
+
+
+def protocols(repository):
+    made = repository.harness()
+    read = Protocols(repository.runs, repository.root)
+    return {run.run_id: read.of(run) for run in plan(made.definition, made.study)}
+
+
+def entries(repository):
+    said = [repository.described(name) for name in repository.present()]
+    return [{**run, "run_id": run["run"]} for run in said]
+
+
+def edit_study(repository, more):
+    path = repository.root / "data" / "published" / "toy" / "study.yaml"
+    path.write_text(f"{path.read_text()}{more}\n")
+
+
+def test_a_protocol_names_its_files_and_holds_for_all_conditions(repository, testbed):
+    found = protocols(repository)
+    assert {tuple(p["files"]) for p in found.values()} == {("testbeds/toy",)}
+    assert len({p["fingerprint"] for p in found.values()}) == 1
+    assert re.fullmatch("[0-9a-f]{12}", found["cpu-guests-1-r1"]["fingerprint"])
+
+
+def test_what_decides_what_is_measured_changes_it_and_prose_does_not(repository, testbed):
+    def fingerprint(**fields):
+        base = {"workload": [["sh", "{root}/testbeds/toy/work.sh", "out.csv"]]}
+        repository.write(**base | fields)
+        return protocols(repository)["cpu-guests-1-r1"]["fingerprint"]
+
+    first = fingerprint()
+    same = [
+        fingerprint(replicates=3),
+        fingerprint(seed=8),
+        fingerprint(experiments=[{"name": "cpu", "over": {"guests": [1, 2, 4]}}]),
+        fingerprint(workload=[{"run": "sh {root}/testbeds/toy/work.sh out.csv", "timeout_s": 5}]),
+    ]
+    (testbed / "README.md").write_text("other prose\n")
+    assert {*same, fingerprint()} == {first}
+    changed = [
+        fingerprint(window_s=0.3),
+        fingerprint(warmup_s=0.1),
+        fingerprint(disturbed={"others_cpus": 9}),
+        fingerprint(on_disturbed="again"),
+        fingerprint(monitors=["vmstat 1"]),
+        fingerprint(setup=["true"]),
+    ]
+    (testbed / "length.sh").write_text("length=0.25\n")
+    changed.append(fingerprint())
+    assert len({first, *changed}) == 8
+
+
+def test_shell_text_names_files_too_and_what_git_ignores_is_no_part(repository, testbed):
+    shell = {"run": 'sh "$root/testbeds/toy/work.sh" out.csv', "shell": True}
+    repository.write(workload=[shell])
+    assert list(protocols(repository)["cpu-guests-1-r1"]["files"]) == ["testbeds/toy"]
+    subprocess.run(["git", "init", "-q", str(repository.root)], check=True)
+    (repository.root / ".gitignore").write_text("*.img\n")
+    before = protocols(repository)
+    (testbed / "disk.img").write_text("made by the setup")
+    assert protocols(repository) == before
+    (testbed / "more.sh").write_text("echo\n")
+    assert protocols(repository) != before
+
+
+def test_declared_files_stand_in_place_of_those_that_commands_name(repository, testbed):
+    repository.write(testbed=["testbeds/toy/length.*"])
+    assert list(protocols(repository)["cpu-guests-1-r1"]["files"]) == ["testbeds/toy/length.*"]
+    repository.write(testbed=["testbeds/none/*"])
+    with pytest.raises(VirtperfError, match="no file of the repository is called 'testbeds/none"):
+        protocols(repository)
+
+
+def test_run_yaml_says_how_when_and_where_without_a_name(repository, testbed):
+    repository.measure(replicates=1, workload=[["sh", "{root}/testbeds/toy/work.sh", "out.csv"]])
+    said = repository.described("cpu-guests-1-r1")["protocol"]
+    assert {"fingerprint", "experiment", "settings", "files", "utc_offset", "boot"} <= set(said)
+    assert said["experiment"] == "cpu"
+    text = (repository.runs / "cpu-guests-1-r1" / "run.yaml").read_text()
+    if MACHINE_ID.is_file() and (known := MACHINE_ID.read_text().strip()):
+        assert known not in text and known[:12] not in text
+
+
+def test_the_commit_and_whether_files_were_changed_since(repository):
+    root = repository.root
+    assert "commit" not in session(root)
+    git = ["git", "-C", str(root), "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    (root / "file").write_text("1")
+    subprocess.run([*git, "add", "file"], check=True)
+    subprocess.run([*git, "commit", "-qm", "one"], check=True)
+    assert (len(session(root)["commit"]), session(root)["dirty"]) == (12, False)
+    (root / "file").write_text("2")
+    assert session(root)["dirty"] is True
+
+
+def test_another_measure_yaml_is_refused_before_anything_is_measured(repository):
+    repository.measure(replicates=1)
+    with pytest.raises(VirtperfError, match=r"differ in settings of measure\.yaml") as caught:
+        repository.measure(replicates=2, window_s=0.3)
+    assert "remove the runs of one kind" in str(caught.value).lower()
+    assert repository.present() == ["cpu-guests-1-r1", "cpu-guests-2-r1"]
+    edit_study(repository, "machine_may_differ: {protocol: the window was too short at first}")
+    outcome, _, _ = repository.measure()
+    assert outcome.measured == 2
+
+
+def test_a_file_of_the_testbed_that_changes_ends_the_session_between_two_runs(repository, testbed):
+    work = [["sh", "{root}/testbeds/toy/work.sh", "out.csv"]]
+    later = {"run": 'echo "# $run" >> "$root/testbeds/toy/length.sh"', "shell": True}
+    with pytest.raises(VirtperfError, match="testbeds/toy changed while cpu was measured"):
+        repository.measure(workload=work, teardown=[later])
+    assert len(repository.present()) == 1
+    with pytest.raises(VirtperfError, match="differ in testbeds/toy"):
+        repository.measure()
+    assert len(repository.present()) == 1
+
+
+def test_another_kernel_is_refused_unless_it_is_a_factor_or_allowed(repository, monkeypatch):
+    repository.measure(replicates=1)
+    monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "some", "kernel": "Linux 6.2"})
+    repository.measure(replicates=2)  # of the first runs no kernel is known
+    monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "some", "kernel": "Linux 6.9"})
+    with pytest.raises(VirtperfError, match=r"differ in kernel: Linux 6.2 in .*; Linux 6.9 in"):
+        repository.measure(replicates=3)
+    assert len(repository.present()) == 4
+    edit_study(repository, "machine_may_differ: {kernel: an update that could not be put off}")
+    assert repository.measure()[0].measured == 2
+
+
+def test_runs_of_levels_of_a_factor_of_the_facts_name_are_not_compared(repository):
+    study_file = repository.root / "data" / "published" / "toy" / "study.yaml"
+    study_file.write_text(
+        study_file.read_text().replace(
+            "factors:\n", "factors:\n  kernel: {levels: [old, new], default: old}\n"
+        )
+    )
+    study = load_study(study_file.parent)
+
+    def run(name, level, kernel, memory=1):
+        return {
+            "run_id": name,
+            "factors": {"kernel": level, "guests": 1, "mode": "plain"},
+            "machine": {"kernel": kernel, "memory_mb": memory},
+        }
+
+    alike = [run("a", "old", "5"), run("b", "old", "5"), run("c", "new", "6", memory=2)]
+    assert differences(study, alike) == []
+    (found,) = differences(study, [*alike, run("d", "new", "5", memory=2)])
+    assert (found.fact, dict(found.runs)) == ("kernel", {"6": ("c",), "5": ("d",)})
+
+
+def test_check_and_ingest_tell_of_runs_that_were_made_otherwise(repository):
+    repository.measure(replicates=2)
+    path = repository.runs / "cpu-guests-1-r2" / "run.yaml"
+    said = yaml.safe_load(path.read_text())
+    said["machine"]["cpu"] = "other"
+    del said["protocol"]
+    path.write_text(yaml.safe_dump(said))
+    problems = [str(p) for p in check_everything(Layout(repository.root), ["toy"])[0]]
+    differ = [problem for problem in problems if "differ in" in problem]
+    assert len(differ) == 2
+    assert any(
+        "experiment cpu differ in cpu: some in" in p and "other in cpu-guests-1-r2" in p
+        for p in differ
+    )
+    assert any("differ in protocol: recorded in" in p for p in differ)
+    edit_study(repository, "machine_may_differ: {cpu: the same model, protocol: written later}")
+    assert not [
+        str(p) for p in check_everything(Layout(repository.root), ["toy"])[0] if "differ" in str(p)
+    ]
+    edit_study(repository, "  # the end")
+    text = (repository.root / "data" / "published" / "toy" / "study.yaml").read_text()
+    (repository.root / "data" / "published" / "toy" / "study.yaml").write_text(
+        text.replace("{cpu:", "{cpus: a misspelt fact, cpu:")
+    )
+    said = " ".join(str(p) for p in check_everything(Layout(repository.root), ["toy"])[0])
+    assert "no run records 'cpus'" in said and "'cpu'" in said
+
+
+def test_runs_without_a_record_are_a_group_of_their_own_and_no_problem(repository):
+    repository.measure(replicates=1)
+    for name in repository.present():
+        path = repository.runs / name / "run.yaml"
+        said = yaml.safe_load(path.read_text())
+        del said["protocol"], said["wall_s"]
+        path.write_text(yaml.safe_dump(said))
+    assert differences(repository.harness().study, entries(repository)) == []
+    (group,) = run_groups(entries(repository))
+    assert (group.protocol, group.experiment, len(group.runs)) == ("not recorded", "", 2)
+    with pytest.raises(VirtperfError, match="differ in protocol: not recorded in"):
+        repository.measure(replicates=2)
+
+
+def test_groups_of_runs_by_protocol_and_machine(repository, monkeypatch):
+    repository.measure(replicates=1)
+    edit_study(repository, "machine_may_differ: {cpu: two machines of one rack}")
+    monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "other"})
+    repository.measure(replicates=2)
+    first, second = run_groups(entries(repository))
+    assert [len(first.runs), len(second.runs)] == [2, 2]
+    assert first.protocol == second.protocol
+    assert [first.machine["cpu"], second.machine["cpu"]] == ["some", "other"]
+
+
+def test_of_a_kernels_command_line_what_changes_a_measurement_is_kept():
+    line = (
+        "BOOT_IMAGE=/vmlinuz root=/dev/nfs nfsroot=10.0.0.1:/x ip=dhcp hostname=secret quiet "
+        "mitigations=off isolcpus=2-3 nosmt processor.max_cstate=1 password=x kvm_intel.nested=1"
+    )
+    assert kernel_parameters(line) == (
+        "mitigations=off isolcpus=2-3 nosmt processor.max_cstate=1 kvm_intel.nested=1"
+    )

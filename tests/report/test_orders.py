@@ -1,0 +1,69 @@
+"""Chains of orders say what claims say, no more and no less."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise, product
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from virtperf.report.loaded import LoadedStudy
+from virtperf.report.orders import Edges, Point, _chains, _other_pairs, order_lines
+
+LEVELS = "abcdefg"
+
+
+def read_back(lines: list[str]) -> set[tuple[str, str]]:
+    """(greater, smaller) of chains such as ``a > b and c ≥ d``, and what follows from them."""
+    found = set()
+    for line in lines:
+        groups = [re.split(r", | and ", part) for part in re.split(" [>≥] ", line)]
+        found |= {pair for above, below in pairwise(groups) for pair in product(above, below)}
+    return closure(found)
+
+
+def closure(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    while new := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
+        pairs = pairs | new
+    return pairs
+
+
+orders = st.sets(
+    st.tuples(st.sampled_from(LEVELS), st.sampled_from(LEVELS)).filter(
+        lambda pair: pair[0] < pair[1]
+    )
+)
+
+
+@given(orders)
+def test_chains_have_every_order_and_no_other(said: set[tuple[str, str]]) -> None:
+    edges: Edges = {(("s", a), ("s", b)): True for a, b in said}
+    lines = list(_chains(edges, lambda point: point[1]))
+    assert read_back(lines) == closure(said)
+    assert len(lines) <= len(said)
+
+
+def test_a_sign_is_strict_only_where_every_order_behind_it_is() -> None:
+    a, b, c = (("s", name) for name in "abc")
+    edges: Edges = {(a, b): True, (a, c): False}
+    assert list(_chains(edges, lambda point: point[1])) == ["a ≥ b and c"]
+    assert list(_chains({(a, b): True}, lambda point: point[1])) == ["a > b"]
+
+
+def test_points_that_are_at_least_each_other_are_left_out() -> None:
+    a, b = ("s", "a"), ("s", "b")
+    assert list(_chains({(a, b): False, (b, a): False}, lambda point: point[1])) == []
+
+
+def test_one_point_above_all_others_is_told_in_one_line(loaded: LoadedStudy) -> None:
+    points: list[Point] = [(series, guests) for series in "st" for guests in (2, 4, 8)]
+    edges: Edges = {(points[0], other): True for other in points[1:]}
+    factor = loaded.study.factors["guests"]
+    assert list(_other_pairs(edges, points, factor)) == ["s (2) > every other point"]
+
+
+def test_lines_of_a_figure_name_series_and_levels(loaded: LoadedStudy) -> None:
+    exhibit = loaded.study.exhibit("figure-2")
+    label = next(series.label for series in exhibit.series if series.at.get("system") == "a")
+    assert order_lines(loaded.data, exhibit) == [f"{label}: 8 guests > 2, 4 and 16"]

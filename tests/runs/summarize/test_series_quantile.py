@@ -1,0 +1,45 @@
+"""Quantiles of a series over time: the order statistic itself, and an interval that covers it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from virtperf.runs.summarize.means import median, series_quantile
+from virtperf.runs.summarize.series import reduction
+
+
+def test_it_is_the_quantile_of_the_samples() -> None:
+    x = np.random.default_rng(1).exponential(size=4000)
+    found = reduction({"statistic": "quantile", "share": 0.99}, independent=False)(x, 0.95)
+    assert found.value == np.quantile(x, 0.99)
+    assert found.low < found.value < found.high
+    assert np.isin([found.low, found.high], x).all()
+
+
+def test_of_half_the_samples_it_is_the_median() -> None:
+    x = np.random.default_rng(2).normal(size=501)
+    one, other = series_quantile(x, 0.5, 0.95), median(x, 0.95)
+    assert (one.value, one.low, one.high) == (other.value, other.low, other.high)
+    assert (one.method, other.method) == ("quantile", "median")
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.6])
+def test_the_interval_covers_the_true_quantile_also_of_correlated_samples(phi: float) -> None:
+    rng = np.random.default_rng(3)
+    inside = 0
+    for _ in range(400):
+        noise = rng.normal(size=2200)
+        x = np.zeros(2200)
+        for k in range(1, 2200):
+            x[k] = phi * x[k - 1] + noise[k]
+        found = series_quantile(x[200:], 0.9, 0.95)
+        true = 1.2815515655446004 / np.sqrt(1 - phi**2)
+        inside += found.low <= true <= found.high
+    assert inside / 400 > 0.92
+
+
+def test_too_few_samples_beyond_it_have_no_interval() -> None:
+    found = series_quantile(np.random.default_rng(4).normal(size=100), 0.99, 0.95)
+    assert np.isfinite(found.value)
+    assert np.isnan([found.low, found.high]).all()
