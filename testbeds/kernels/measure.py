@@ -14,6 +14,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import dcss
@@ -27,7 +28,7 @@ import swap
 
 HERE = Path(__file__).resolve().parent
 LAB = "/var/tmp/virtperf-kernels"  # noqa: S108 - kernels and images, which stay between runs
-EXPERIMENTS = {
+EXPERIMENTS: dict[str, Callable[..., None]] = {
     "dcss": dcss.measure,
     "overcommit": overcommit.measure,
     "swap": swap.measure,

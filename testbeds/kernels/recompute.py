@@ -86,7 +86,8 @@ def dcss(run: Path, _: dict[str, str]) -> Numbers:
 
 
 def overcommit(run: Path, _: dict[str, str]) -> Numbers:
-    returned, sums = [], defaultdict(int)
+    returned: list[float] = []
+    sums: dict[str, int] = defaultdict(int)
     for guest in guests(run):
         at = {
             moment: memory_kib(guest / f"smaps-{moment}.txt")
