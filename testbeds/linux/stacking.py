@@ -20,6 +20,7 @@ JVM = (
     "-Xmx48m",
     "-XX:ActiveProcessorCount=1",
     "-XX:TieredStopAtLevel=1",
+    "-XX:CompileThresholdScaling=0.1",
     "-XX:-UsePerfData",
     "-Dsun.net.httpserver.nodelay=true",
 )

@@ -1,0 +1,95 @@
+"""Make one run: start guests, let them do the condition's work, write down what they and the host say.
+
+`virtperf measure kernels-2026` calls this, once a run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import dcss
+import groups
+import gvisor
+import host
+import overcommit
+import shares
+import stacking
+import swap
+
+HERE = Path(__file__).resolve().parent
+LAB = "/var/tmp/virtperf-kernels"  # noqa: S108 - kernels and images, which stay between runs
+EXPERIMENTS: dict[str, Callable[..., None]] = {
+    "dcss": dcss.measure,
+    "overcommit": overcommit.measure,
+    "swap": swap.measure,
+    "gvisor": gvisor.measure,
+    "shares": shares.measure,
+    "stacking": stacking.measure,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("test", choices=[*EXPERIMENTS, "clean"])
+    parser.add_argument("condition", nargs="*", metavar="FACTOR=LEVEL")
+    parser.add_argument("--into", type=Path, help="where the raw files go")
+    parser.add_argument("--fields", type=Path, help="gets what run.yaml is to say")
+    chosen = parser.parse_args()
+    lab = Path(os.environ.get("VIRTPERF_LAB", LAB)).resolve()
+    lab.mkdir(parents=True, exist_ok=True)
+    if chosen.test == "clean":
+        host.unmerge(lab / "merging")
+        groups.clean()
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was set up is undone
+    with (lab / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (lab / "data.img").is_file():  # the last thing that is built
+            subprocess.run([HERE / "build.sh", lab], check=True, stdout=sys.stderr)
+        condition = dict(part.split("=", 1) for part in chosen.condition)
+        EXPERIMENTS[chosen.test](lab, chosen.into, **_typed(condition))
+    if chosen.test == "gvisor":  # in real time, on the machine itself
+        return 0
+    fields = {"tools": _versions(lab), "machine": _machine()}
+    chosen.fields.write_text(
+        "".join(f"{key}: {json.dumps(value)}\n" for key, value in fields.items())
+    )
+    return 0
+
+
+def _typed(condition: dict[str, str]) -> dict[str, int | str]:
+    return {
+        name: int(level) if re.fullmatch(r"-?\d+", level) else level
+        for name, level in condition.items()
+    }
+
+
+def _versions(lab: Path) -> dict[str, str]:
+    versions = dict(line.split() for line in (lab / "versions.txt").read_text().splitlines())
+    emulator = subprocess.run(
+        ["qemu-system-x86_64", "--version"], check=True, capture_output=True, text=True
+    ).stdout
+    return versions | {"qemu": re.findall(r"version (\S+)", emulator)[0]}
+
+
+def _machine() -> dict[str, object]:
+    return {
+        "cpu": "qemu64, emulated, 16 ns of virtual time an instruction",
+        "processors": 1,
+        "kernel": platform.release(),
+        "virtualization": "QEMU TCG",
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

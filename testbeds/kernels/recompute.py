@@ -1,0 +1,276 @@
+"""Recompute the means of kernels-2026 that are plotted, and the numbers of its hypotheses, from the raw files alone.
+
+    python3 testbeds/kernels/recompute.py [data/measured/kernels-2026]
+
+Nothing of virtperf is used, and none of the tables that the testbed computed (guests.csv, host.csv): only what the
+kernels and the guests' tool printed.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+Numbers = dict[str, float]
+MIB_KIB = 1024
+
+
+def factors(run: Path) -> dict[str, str]:
+    """The run's levels, from its run.yaml."""
+    text = (run / "run.yaml").read_text()
+    found = re.search(r"(?m)^factors: \{(.*?)\}", text, re.DOTALL)
+    assert found, f"{run}/run.yaml has no factors"
+    pairs = (pair.split(":", 1) for pair in found[1].replace("\n", " ").split(","))
+    return {name.strip(): level.strip().strip("'\"") for name, level in pairs}
+
+
+def line_of(path: Path, name: str, separator: str = ":") -> int:
+    """The number behind a name, of /proc/meminfo, /proc/vmstat or a counter of merged pages."""
+    found = re.search(rf"(?m)^{name}{separator}? +(\d+)", path.read_text())
+    assert found, f"{path} has no line {name}"
+    return int(found[1])
+
+
+def memory_kib(path: Path) -> int:
+    """Proportional set size of the guest's memory: the first one of the file."""
+    return line_of(path, "Pss")
+
+
+def guests(run: Path) -> list[Path]:
+    return sorted((run / "guests").iterdir())
+
+
+def words(path: Path) -> list[list[float]]:
+    """Numbers of a file's lines, each up to the first word that is none."""
+    rows = []
+    for line in path.read_text().splitlines():
+        row = []
+        for word in line.split():
+            if not re.fullmatch(r"\d+(\.\d+)?", word):
+                break
+            row.append(float(word))
+        rows.append(row)
+    return rows
+
+
+def fincore_kib(path: Path) -> int:
+    return sum(int(line.split()[0]) for line in path.read_text().splitlines()[1:]) // 1024
+
+
+def dcss(run: Path, _: dict[str, str]) -> Numbers:
+    on_host = {
+        moment: sum(memory_kib(guest / f"smaps-{moment}.txt") for guest in guests(run))
+        + fincore_kib(run / f"fincore-{moment}.txt")
+        for moment in ("before", "after")
+    }
+    reads = [words(guest / "reads.txt") for guest in guests(run)]
+    cached = [
+        line_of(guest / "meminfo-after.txt", "Cached")
+        - line_of(guest / "meminfo-before.txt", "Cached")
+        for guest in guests(run)
+    ]
+    return {
+        "host_data MiB": (on_host["after"] - on_host["before"]) / MIB_KIB,
+        "guest_data MiB": statistics.mean(cached) / MIB_KIB,
+        "first_read s": statistics.mean(read[0][0] for read in reads),
+        "second_read s": statistics.mean(read[1][0] for read in reads),
+        "first_faults": statistics.mean(read[0][2] for read in reads),
+        "first_major": statistics.mean(read[0][3] for read in reads),
+        "second_faults": statistics.mean(read[1][2] for read in reads),
+    }
+
+
+def overcommit(run: Path, _: dict[str, str]) -> Numbers:
+    returned: list[float] = []
+    sums: dict[str, int] = defaultdict(int)
+    for guest in guests(run):
+        at = {
+            moment: memory_kib(guest / f"smaps-{moment}.txt")
+            for moment in ("started", "touched", "freed", "again")
+        }
+        grown, back = at["touched"] - at["started"], at["touched"] - at["freed"]
+        returned.append(100 * back / grown)
+        for moment, kib in at.items():
+            sums[moment] += kib
+    return {
+        "returned %": statistics.mean(returned),
+        **{
+            f"{moment}_memory MiB": sums[moment] / MIB_KIB
+            for moment in ("touched", "freed", "again")
+        },
+    }
+
+
+def shares(run: Path, _: dict[str, str]) -> Numbers:
+    with (run / "usage.csv").open() as file:
+        rows = [[float(cell) for cell in row] for row in list(csv.reader(file))[1:]]
+    used = [last - first for first, last in zip(rows[0][1:], rows[-1][1:], strict=True)]
+    names = ("got_first %", "got_second %", "got_third %", "got_fourth %")
+    return {name: 100 * part / sum(used) for name, part in zip(names, used, strict=True)}
+
+
+def stacking(run: Path, _: dict[str, str]) -> Numbers:
+    busy, requests = 0.0, 8 * 400
+    for guest in guests(run):
+        rows = words(guest / "requests.txt")
+        (begin, idle), (end, idle_then) = rows[0], rows[-1]
+        busy += (end - begin) - (idle_then - idle)
+    memory = sum(memory_kib(guest / "smaps.txt") for guest in guests(run))
+    return {"server_memory MiB": memory / MIB_KIB / 8, "request_time ms": 1000 * busy / requests}
+
+
+def swap(run: Path, _: dict[str, str]) -> Numbers:
+    guest = guests(run)[0]
+    cpu, _minor, major = words(guest / "work.txt")[0]
+    grown = line_of(guest / "vmstat-after.txt", "pswpin", "") - line_of(
+        guest / "vmstat-before.txt", "pswpin", ""
+    )
+    return {"swap_cpu s": cpu, "swap_faults": major, "swapped_in": grown}
+
+
+TESTS: dict[str, tuple[Callable[[Path, dict[str, str]], Numbers], tuple[str, ...]]] = {
+    "dcss": (dcss, ("guests", "data")),
+    "overcommit": (overcommit, ("touched_mb", "means")),
+    "shares": (shares, ("fourth",)),
+    "stacking": (stacking, ("guests", "merging")),
+    "swap": (swap, ("memory_percent", "device")),
+}
+
+
+def all_values(study: Path) -> dict[tuple[str, ...], dict[str, list[float]]]:
+    """Values of all runs by test, levels and quantity."""
+    found: dict[tuple[str, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for file in sorted(study.glob("*/run.yaml")):
+        levels = factors(file.parent)
+        if levels["test"] not in TESTS:
+            continue
+        values, names = TESTS[levels["test"]]
+        for quantity, value in values(file.parent, levels).items():
+            found[levels["test"], *(levels[name] for name in names)][quantity].append(value)
+    return found
+
+
+def hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
+    """Name, number and what was expected, of each hypothesis that is a number."""
+    data, host_of = "host_data MiB", "dcss"
+    rows = [
+        (
+            "segment-is-there-once",
+            (mean(data, host_of, "6", "segment") - mean(data, host_of, "1", "segment")) / 5,
+            "-1 to 1.28",
+        ),
+        (
+            "segment-saves-memory",
+            (mean(data, host_of, "4", "disk") - mean(data, host_of, "4", "segment")) / 4,
+            "about 10 at least",
+        ),
+    ]
+    rows += [
+        (f"segment-needs-no-page-cache {n}", mean("guest_data MiB", "dcss", n, "segment"), "< 3.2")
+        for n in ("1", "2", "4", "6")
+    ]
+    rows += [
+        (
+            f"merging-saves-as-much {n}",
+            mean(data, "dcss", n, "disk-ksm") / mean(data, "dcss", n, "segment"),
+            "0.9 to 1.1",
+        )
+        for n in ("2", "4", "6")
+    ]
+    rows += [
+        (f"{name} {touched}", mean("returned %", "overcommit", touched, means), expected)
+        for name, means, expected in (
+            ("nothing-comes-back", "nothing", "-2 to 2"),
+            ("reporting-returns-all", "reporting", "95 to 100"),
+            ("merging-does-not-see-free-pages", "ksm", "-5 to 5"),
+        )
+        for touched in ("80", "160")
+    ]
+    rows += [
+        (
+            "touched-memory-counts",
+            mean("touched_memory MiB", "overcommit", "160", "nothing")
+            - mean("touched_memory MiB", "overcommit", "80", "nothing"),
+            "156.8 to 163.2",
+        ),
+        ("share-of-100-is-17", mean("got_first %", "shares", "busy"), "16.5 to 17.5"),
+        ("share-of-200-is-33", mean("got_third %", "shares", "busy"), "32.5 to 33.5"),
+        ("excess-of-200-is-48", mean("got_third %", "shares", "pulses"), "47.25 to 48.75"),
+    ]
+    rows += [
+        (
+            f"excess-by-share {fourth}",
+            mean("got_third %", "shares", fourth) / mean("got_first %", "shares", fourth),
+            "1.96 to 2.04",
+        )
+        for fourth in ("pulses", "idle")
+    ]
+    rows += [
+        (
+            f"stacking-changes-no-memory {merging}",
+            mean("server_memory MiB", "stacking", "8", merging)
+            / mean("server_memory MiB", "stacking", "1", merging),
+            "0.95 to 1.05",
+        )
+        for merging in ("off", "on")
+    ]
+    rows += [
+        (
+            "merging-halves-kernels",
+            mean("server_memory MiB", "stacking", "8", "on")
+            / mean("server_memory MiB", "stacking", "8", "off"),
+            "< 0.5",
+        ),
+        (
+            "stacking-raises-cpu",
+            mean("request_time ms", "stacking", "1", "off")
+            / mean("request_time ms", "stacking", "8", "off"),
+            "> 1",
+        ),
+    ]
+    rows += [
+        (
+            f"own-memory-is-cheapest {device}",
+            mean("swap_cpu s", "swap", "60", device) / mean("swap_cpu s", "swap", "120", device),
+            "> 1",
+        )
+        for device in ("segment", "disk")
+    ]
+    rows += [
+        (
+            f"disk-is-dearest {percent}",
+            mean("swap_cpu s", "swap", percent, "disk")
+            / mean("swap_cpu s", "swap", percent, "segment"),
+            "> 1",
+        )
+        for percent in ("60", "80")
+    ]
+    return rows
+
+
+def main() -> int:
+    here = Path(__file__).resolve().parents[2] / "data/measured/kernels-2026"
+    values = all_values(Path(sys.argv[1]) if len(sys.argv) > 1 else here)
+    for condition, quantities in sorted(values.items()):
+        for quantity, runs in quantities.items():
+            spread = statistics.stdev(runs) if len(runs) > 1 else float("nan")
+            print(
+                f"{' '.join(condition):<28} {quantity:<20} {statistics.mean(runs):12.5f} s {spread:9.5f} n {len(runs)}"
+            )
+
+    def mean(quantity: str, *condition: str) -> float:
+        return statistics.mean(values[condition][quantity])
+
+    print("\nhypotheses")
+    for name, number, expected in hypotheses(mean):
+        print(f"{name:<40} {number:12.5f}  expected {expected}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""The testbed of guests with kernels of their own: its readers, its groups, and what has been measured."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from virtperf.measure.plan import load_definition, plan
+from virtperf.runs.ingest.runs import Run
+from virtperf.study.definition import load_study
+
+ROOT = Path(__file__).parents[2]
+TESTBED = ROOT / "testbeds" / "kernels"
+STUDY = ROOT / "data" / "measured" / "kernels-2026"
+MEASURED = sorted(path.parent for path in STUDY.glob("*/run.yaml"))
+
+sys.path.insert(0, str(TESTBED))
+try:
+    import files
+    import groups
+    import host
+    import recompute
+finally:
+    sys.path.remove(str(TESTBED))
+
+SMAPS = """\
+7f0000000000-7f000c000000 rw-p 00000000 00:00 0
+Size:             196608 kB
+Rss:               80000 kB
+Pss:               60000 kB
+7f0000000000-7fff00000000 ---p 00000000 00:00 0                          [rollup]
+Rss:              120000 kB
+Pss:               90000 kB
+"""
+
+
+def test_memory_of_guest_and_emulator_are_told_apart():
+    assert host.pss_kib(SMAPS) == (60000, 90000)
+
+
+def test_the_page_cache_of_all_images_adds_up():
+    assert host.cached_kib("RES PAGES SIZE FILE\n4096 1 9000 a\n8192 2 9000 b\n") == 12
+
+
+def test_a_missing_line_of_meminfo_is_named():
+    assert files.meminfo_kib("MemTotal:  5 kB\nCached:   7 kB\n", "Cached") == 7
+    with pytest.raises(OSError, match="no line Cached"):
+        files.meminfo_kib("MemTotal:  5 kB\n", "Cached")
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_weights_stand_in_groups_that_are_removed(version, tmp_path, monkeypatch):
+    monkeypatch.setattr(groups, "MOUNT", tmp_path)
+    for controller in ("cpu", "cpuacct") if version == 1 else ():
+        (tmp_path / controller).mkdir()
+    group = groups.Group("guest1")
+    groups.Group().make(groups.HEAVY)
+    group.make(2)
+    folder = tmp_path.joinpath(*(["cpu"] if version == 1 else []), groups.PARENT, "guest1")
+    name, weight = ("cpu.shares", "2048") if version == 1 else ("cpu.weight", "200")
+    assert (folder / name).read_text() == weight
+
+
+def test_merging_leaves_the_kernel_as_it_was(tmp_path, monkeypatch):
+    settings = {"run": "0", "pages_to_scan": "100", "sleep_millisecs": "20", "smart_scan": "1"}
+    for name, value in settings.items():
+        (tmp_path / name).write_text(value + "\n")
+    monkeypatch.setattr(host, "KSM", tmp_path)
+    mark = tmp_path / "mark"
+    with pytest.raises(KeyError), host.merging(True, mark):
+        assert (tmp_path / "smart_scan").read_text() == "0"
+        raise KeyError
+    assert {name: (tmp_path / name).read_text() for name in settings} == settings
+    assert not mark.exists()
+
+
+def test_every_measured_run_is_planned():
+    study = load_study(STUDY)
+    planned = {
+        run.run_id: run for run in plan(load_definition(STUDY / "measure.yaml", study), study)
+    }
+    for folder in MEASURED:
+        run = Run.model_validate(yaml.safe_load((folder / "run.yaml").read_text()))
+        assert planned[run.run_id].replicate == run.replicate
+        assert {name: planned[run.run_id].levels[name] for name in run.factors} == run.factors
+
+
+def column(run: Path, file: str, name: str) -> list[float]:
+    with (run / file).open() as table:
+        return [float(row[name]) for row in csv.DictReader(table)]
+
+
+@pytest.mark.parametrize(
+    "run", [path for path in MEASURED if path.name.startswith("dcss")], ids=lambda run: run.name
+)
+def test_tables_of_shared_data_are_those_of_the_raw_files(run):
+    numbers = recompute.dcss(run, {})
+    assert numbers["host_data MiB"] == pytest.approx(column(run, "host.csv", "data_kib")[0] / 1024)
+    reads = column(run, "guests.csv", "first_cpu_s")
+    assert numbers["first_read s"] == pytest.approx(sum(reads) / len(reads))
+
+
+def test_the_recomputation_needs_nothing_but_the_raw_files():
+    said = subprocess.run(
+        [sys.executable, "-I", TESTBED / "recompute.py", STUDY],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    (once,) = (line for line in said.splitlines() if line.startswith("segment-is-there-once"))
+    assert -1 < float(once.split()[1]) < 1.28
