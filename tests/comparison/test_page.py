@@ -11,7 +11,13 @@ from click.testing import CliRunner
 from tests.end_to_end.test_docs import agrees, alone, steps
 from virtperf.cli import main
 
-RUNS = ("c-cbc-r?", "c-cbc-software-r?", "f-*", "e-shared-guests-1-r?", "e-direct-guests-1-r?")
+RUNS = (
+    "c-session-1-gcm-work-ms-2-r?",
+    "c-session-1-cbc-work-ms-2-r?",
+    "f-*",
+    "e-session-1-shared-guests-1-r?",
+    "e-session-1-direct-guests-1-r?",
+)
 
 
 @pytest.fixture
