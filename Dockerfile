@@ -4,10 +4,11 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates chromium git make python3 python3-venv \
  && rm -rf /var/lib/apt/lists/*
 RUN useradd --create-home --uid 1000 analyst
+RUN mkdir /srv/virtperf && chown analyst /srv/virtperf
 USER analyst
-WORKDIR /home/analyst/virtperf
+WORKDIR /srv/virtperf
 COPY --chown=analyst:analyst . .
 RUN make repro
 EXPOSE 8888
-ENV PATH="/home/analyst/virtperf/.venv/bin:${PATH}"
+ENV PATH="/srv/virtperf/.venv/bin:${PATH}"
 CMD ["jupyter", "lab", "--ip=0.0.0.0", "--no-browser", "--ServerApp.root_dir=."]

@@ -12,6 +12,8 @@ from tests.rawperf.seeds import FORMATS, SEEDS
 
 # format, seed, entity, field, which of the records with these names, what is printed around the number
 PICKS = (
+    ("vegeta", 0, "", "latency", 1, ",514712,"),
+    ("vegeta-report", 0, "", "latencies/50th", 0, '"50th":422666'),
     ("ab", 0, "", "response_time", 0, "Time per request:       1.329 [ms] (mean)"),
     ("cgroup-cpu", 1, "", "usage_usec", 1, "usage_usec 8"),
     ("cgroup-memory", 0, "", "anon", 1, "anon 1540096"),
@@ -91,6 +93,7 @@ PICKS = (
 )
 # Computed from several lines, or the number of things that have a line each.
 COMPUTED = {
+    "vegeta": lambda r: r["field"] != "latency",
     "jmeter-csv": lambda r: r["t"].notna(),
     "jmeter-csv-bare": lambda r: r["t"].notna(),
     "jmeter-xml": lambda r: r["t"].notna(),

@@ -56,7 +56,7 @@ def test_words_stand_where_the_point_is_drawn() -> None:
 
 
 def test_a_figure_without_points_has_none() -> None:
-    assert tips.elements(Figure()) == ""
+    assert list(tips.placed(Figure())) == []
 
 
 def test_both_kinds_of_ranges_are_told() -> None:

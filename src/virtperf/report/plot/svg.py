@@ -69,7 +69,17 @@ def svg(
     ground = (
         f'<rect width="100%" height="100%" fill={quoteattr(background)}/>' if background else ""
     )
-    return f"<svg{opened}>{named}{ground}{_cleaned(body, name)}{tips.elements(figure)}</svg>"
+    return f"<svg{opened}>{named}{ground}{_cleaned(body, name)}{_tips(figure)}</svg>"
+
+
+def _tips(figure: Figure) -> str:
+    """Rectangles that draw nothing, with the words of the points that they lie over."""
+    rectangles = ""
+    for text, place in tips.placed(figure):
+        sides = "".join(f" {key}={quoteattr(format(value, '.1f'))}" for key, value in place.items())
+        rectangles += f"<rect{sides}><title>{escape(printable(text))}</title></rect>"
+    opened = '<g class="vp-tips" fill="none" pointer-events="all">'
+    return f"{opened}{rectangles}</g>" if rectangles else ""
 
 
 def _cleaned(body: str, prefix: str) -> str:

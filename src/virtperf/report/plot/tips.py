@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from virtperf.report.plot import marks
-from virtperf.report.wording import interval, printable, short
+from virtperf.report.wording import interval, short
 
 _KEY = "virtperf_tips"
 _WORDS = {marks.TEXT: "the text allows", marks.WITH_ASSUMPTIONS: "with our assumptions"}
@@ -54,27 +53,15 @@ def words(bands: pd.DataFrame, points: pd.DataFrame) -> str:
     return "; ".join(parts)
 
 
-def elements(figure: Figure) -> str:
-    """The tips as SVG that draws nothing, in points of the figure from its upper left corner; the
-    figure has been drawn, so that its layout is known.
+def placed(figure: Figure) -> Iterator[tuple[str, dict[str, float]]]:
+    """The words of each tip and its rectangle, in points from the upper left corner of a figure
+    that has been drawn, so that its layout is known.
     """
-    return "".join(_elements(figure))
-
-
-def _elements(figure: Figure) -> Iterator[str]:
     tips: list[Tip] = figure.__dict__.get(_KEY, [])
-    if not tips:
-        return
     width, height = (72 * float(inches) for inches in figure.get_size_inches())
-    yield '<g class="vp-tips" fill="none" pointer-events="all">'
     for tip in tips:
         box = tip.axes.get_position()
         left, right = tip.axes.get_xlim()
         at = box.x0 + (tip.x - left) / (right - left) * box.width
         x, y = at * width + tip.shift - tip.width / 2, (1 - box.y1) * height
-        text = escape(printable(tip.text))
-        yield (
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{tip.width:.1f}" height="{box.height * height:.1f}">'
-            f"<title>{text}</title></rect>"
-        )
-    yield "</g>"
+        yield tip.text, {"x": x, "y": y, "width": tip.width, "height": box.height * height}
