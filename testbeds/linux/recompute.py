@@ -99,9 +99,15 @@ class Run:
     def jmeter(self, path: Path) -> None:
         samples = [s.attrib for s in ET.parse(path).getroot().iter("httpSample")]  # noqa: S314 - our own file
         table = pd.DataFrame(samples)[["ts", "t"]].astype(float)
-        chosen = self.inside((table["ts"] + table["t"]) / 1000)
-        self.found["response_sampled"] = float(table["t"][chosen].mean())
-        self.found["throughput"] = float(chosen.sum() / (self.end - self.begin))
+        finished = (table["ts"] + table["t"]) / 1000
+        first = (
+            finished.min()
+        )  # seconds count from the first request; those that end in the window are taken
+        ends = first + (finished - first) // 1 + 1
+        seconds = table["t"].groupby(ends).agg(["size", "mean"])
+        seconds = seconds[self.inside(seconds.index.to_series())]
+        self.found["response_sampled"] = float(seconds["mean"].mean())
+        self.found["throughput"] = float(seconds["size"].mean())
 
     def groups(self) -> None:
         guests = sorted(self.folder.glob("guests/*/cpu.txt"))
