@@ -158,6 +158,15 @@ class Guest:
                 raise GuestError(f"{self.name}: {name}: {answer['error']['desc']}")
         raise GuestError(f"{self.name}: the emulator ended")
 
+    def stand_still(self, into: Path, moment: str) -> str:
+        """The guest's /proc/meminfo, also as a file of the run's folder; afterwards it is paused."""
+        text = self.run("cat /proc/meminfo")
+        self.pause()
+        folder = into / "guests" / self.name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"meminfo-{moment}.txt").write_text(text)
+        return text
+
     def pause(self) -> None:
         """Let the guest's time stand still."""
         self._order("stop")

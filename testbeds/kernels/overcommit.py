@@ -94,12 +94,7 @@ def _look(into: Path, moment: str, guests: list[Guest], means: str) -> dict[str,
     """Memory of guests and host, with the raw text in the run's folder; guests go on afterwards."""
     found: dict[str, dict[str, int]] = {"free": {}, "memory": {}}
     for guest in guests:
-        text = guest.run("cat /proc/meminfo")
-        guest.pause()
-        folder = into / "guests" / guest.name
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"meminfo-{moment}.txt").write_text(text)
-        found["free"][guest.name] = meminfo_kib(text, "MemFree")
+        found["free"][guest.name] = meminfo_kib(guest.stand_still(into, moment), "MemFree")
     if means == "ksm":
         host.merge()
         (into / f"ksm-{moment}.txt").write_text(host.merged())
