@@ -55,7 +55,7 @@ def names_of(places: Sequence[Place]) -> list[str]:
     """What sides are called: revisions of one folder by revision, else by the last part of the path
     in which they differ.
     """
-    rests = {place.written.removeprefix(f"{place.revision}:") for place in places}
+    rests = {Path(place.written.removeprefix(f"{place.revision}:")).name for place in places}
     if len(places) > 1 and len(rests) == 1 and any(place.revision for place in places):
         return [place.revision or "the working tree" for place in places]
     paths = [Path(place.written) for place in places]
