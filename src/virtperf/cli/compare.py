@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from virtperf.cli._levels import levels_of
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def compare(
     from virtperf.comparison.compare import compare_equal
 
     options |= {
-        "where": _levels(where),
+        "where": levels_of(where),
         "quantities": quantity,
         "lower": lower_is_better,
         "higher": higher_is_better,
@@ -155,15 +156,6 @@ def compare(
     _print(found, output_format)
     if found.verdicts & {*fail_on}:
         raise SystemExit(1)
-
-
-def _levels(where: tuple[str, ...]) -> dict[str, Any]:
-    from virtperf.core.levels import parse_level
-
-    split = [text.partition("=") for text in where]
-    if wrong := [name for name, equals, _ in split if not equals]:
-        raise click.UsageError(f"--where {wrong[0]}: expected NAME=LEVEL.")
-    return {name: parse_level(level) for name, _, level in split}
 
 
 def _rendered(found: ComparisonTable, output_format: str) -> str:
