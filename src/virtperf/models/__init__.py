@@ -4,7 +4,8 @@ The functions of frames (`usl`, `line`, `ratios`, ...) take a tidy frame and nam
 those of arrays (`fit_usl`, `fit_line`, `ratio_of_means`, ...) hold the methods.
 """
 
-from virtperf.models.fits import Fit, Fits
+from virtperf.models.fits import EstimateTable, Fits
+from virtperf.models.formula import contrasts
 from virtperf.models.frames import (
     amdahl,
     differences,
@@ -20,18 +21,20 @@ from virtperf.models.frames import (
 from virtperf.models.linear import fit_line, fit_robust_line
 from virtperf.models.power import power, power_table, runs_needed
 from virtperf.models.ratio import difference_of_means, ratio_of_means, ratio_of_pairs
-from virtperf.models.result import Estimate, Missing
+from virtperf.models.result import Estimate, FitResult, Missing
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.shares import shares
 from virtperf.models.usl import compare_usl, fit_usl
 
 __all__ = [
     "Estimate",
-    "Fit",
+    "EstimateTable",
+    "FitResult",
     "Fits",
     "Missing",
     "amdahl",
     "compare_usl",
+    "contrasts",
     "difference_of_means",
     "differences",
     "fit_line",

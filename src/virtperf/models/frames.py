@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from virtperf.models import ratio
 from virtperf.models.checks import ArgumentError
 from virtperf.models.fits import (
     By,
-    Fit,
+    EstimateTable,
     Fits,
     Levels,
     attributed,
@@ -32,7 +33,7 @@ from virtperf.models.fits import (
     source,
 )
 from virtperf.models.linear import fit_line, fit_robust_line
-from virtperf.models.result import Missing
+from virtperf.models.result import FitResult, Missing
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import compare_usl, fit_usl
 
@@ -151,7 +152,7 @@ def ratios(
     label: str | None = None,
     method: str = "log-ratio",
     alpha: float = 0.05,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """Ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series": "Xen"},
     by="guests")``.
 
@@ -186,7 +187,7 @@ def differences(
     by: By = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """Differences of two means, `of` less `to`; see `ratios` and
     `virtperf.models.difference_of_means`.
     """
@@ -204,7 +205,7 @@ def pairs(
     by: By = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """Typical ratio of pairs: rows belong together that have the same levels of the columns `on`,
     for example a replicate, which is a block of runs; see `ratios`.
     """
@@ -226,7 +227,7 @@ def ratio_of_printed(
     half_width: str = "half_width",
     by: By = None,
     label: str | None = None,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """Ratios of printed numbers, between the extremes that rounding leaves; one row a side; see
     `ratios`.
     """
@@ -260,14 +261,15 @@ def _fits(
             raise ArgumentError("there is not one weight a row", expected=f"{len(frame)} numbers")
         weights = pd.Series(np.asarray(weights), index=frame.index)
     rows = pd.DataFrame({"x": frame[x], "y": frame[y]})
-    fits: dict[Hashable, Fit | Missing] = {}
+    fits: dict[Hashable, FitResult | Missing] = {}
     for label, group in groups(frame.reset_index(drop=True), by) if len(frame) else ():
         places = group.index.to_numpy()
         given = options if weights is None else {**options, "weights": weights.iloc[places]}
         x_of, y_of = rows["x"].iloc[places], rows["y"].iloc[places]
         found = attributed(source(group), function, x_of, y_of, **given)
-        missing = isinstance(found, Missing)
-        fits[y if label is None else label] = found if missing else Fit(found, source(group))
+        if isinstance(found, FitResult):
+            found = replace(found, origin=source(group))
+        fits[y if label is None else label] = found
     return Fits(fits, formula, y, x, names_of(by))
 
 
@@ -290,16 +292,16 @@ def _compared(
     to: Levels,
     by: By,
     label: str | None,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """A comparison of two sides at each level of `by`; `Missing` where one of them has no rows."""
     columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
     if frame.empty:
-        return {}
+        return EstimateTable()
     sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
     words = {
         side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
     }
-    found: dict[Hashable, Any] = {}
+    found = EstimateTable()
     for at in dict.fromkeys([*sides[0], *sides[1]]):
         above, below = (side.get(at, frame.iloc[:0]) for side in sides)
         name: Any = at

@@ -14,7 +14,7 @@ from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.noise import power_of, resolve_noise
-from virtperf.models.result import NO_DF, Estimate, FitResult, FTest, f_test
+from virtperf.models.result import NO_DF, Estimate, FitResult, FTest, f_test, with_origin
 
 NAMES = ("intercept", "slope")
 OUTLIER_WEIGHT = 0.5
@@ -23,7 +23,7 @@ robust deviations.
 """
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LineResult(FitResult):
     """A fitted straight line ``y = intercept + slope x``; see `FitResult` for the common part."""
 
@@ -36,14 +36,17 @@ class LineResult(FitResult):
         around = float(np.sum(self.weights * (self.y - mean) ** 2))
         return 1 - self.rss / around if around > 0 else 0.0
 
+    @with_origin
     def intercept(self, alpha: float = 0.05) -> Estimate:
         """Return the intercept with its interval."""
         return self.estimate("intercept", alpha)
 
+    @with_origin
     def slope(self, alpha: float = 0.05) -> Estimate:
         """Return the slope with its interval."""
         return self.estimate("slope", alpha)
 
+    @with_origin
     def linearity_test(self) -> FTest:
         """Test the line against a parabola, with the line's weights (F test)."""
         checks.enough(self.x, (*NAMES, "curvature"), name="x")
@@ -53,6 +56,7 @@ class LineResult(FitResult):
             self.rss - bent.ssr, 1, bent.ssr, bent.df_resid, "the relation is a straight line"
         )
 
+    @with_origin
     def tests(self) -> dict[str, FTest]:
         """Lack of fit and linearity, where the rows allow them."""
         found = super().tests()
@@ -63,7 +67,7 @@ class LineResult(FitResult):
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         design = np.vander(new, 2, increasing=True)
-        return design @ self.params, design
+        return design @ self.theta, design
 
 
 def fit_line(
@@ -125,7 +129,7 @@ def fit_line(
     return LineResult(
         model="Straight line: y = intercept + slope x",
         param_names=NAMES,
-        params=back @ centred.params,
+        theta=back @ centred.params,
         covariance=np.asarray(covariance),
         x=xs,
         y=ys,
@@ -171,7 +175,7 @@ def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
     return LineResult(
         model="Straight line, Huber's M estimator: y = intercept + slope x",
         param_names=NAMES,
-        params=results.params,
+        theta=results.params,
         covariance=results.cov_params(),
         x=xs,
         y=ys,

@@ -27,7 +27,15 @@ from virtperf.models.breakpoint_search import (
 from virtperf.models.checks import Array
 from virtperf.models.noise import check_noise, power_of, resolve_noise
 from virtperf.models.prediction import prediction, weights_of_new
-from virtperf.models.result import NO_DF, NO_NOISE, Estimate, FitResult, inverse_gram, t_quantile
+from virtperf.models.result import (
+    NO_DF,
+    NO_NOISE,
+    Estimate,
+    FitResult,
+    inverse_gram,
+    t_quantile,
+    with_origin,
+)
 
 REWEIGHTINGS = 3
 """Rounds in which the weights of noise that depends on the mean are found."""
@@ -56,7 +64,7 @@ def fit_segmented(
         forced, but a warning says if it contradicts the name. The breakpoint is sought where each
         sloping piece has two distinct x.
     noise : {"constant", "counts", "proportional"}
-        As in `usl.fit_usl`, but constant unless asked. Noise that depends on the mean (positive y)
+        As in `virtperf.models.fit_usl`, but constant unless asked. Noise that depends on the mean (positive y)
         gives weights of one over a power of the fitted values, which are found in a few rounds.
 
     Raises
@@ -111,7 +119,7 @@ def fit_segmented(
     return SegmentedResult(
         model=f"Two-piece line ({form}): {kind.formula}",
         param_names=kind.names,
-        params=params,
+        theta=params,
         covariance=inverse * (rss / df if df > 0 else math.nan),
         x=xs,
         y=ys,
@@ -159,7 +167,7 @@ class BreakTest:
     seed: int
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SegmentedResult(FitResult):
     """A fitted two-piece line; see `FitResult` for the common part. ``params[-1]`` is the
     breakpoint, in units of x.
@@ -181,6 +189,22 @@ class SegmentedResult(FitResult):
         return search(self.x, self.y, self.weights, self.form)
 
     @property
+    def pvalues(self) -> pd.Series:
+        """P-values of slopes and levels being zero, by t with the breakpoint's error in `bse`; NaN
+        for the breakpoint, whose existence `break_test` tests.
+        """
+        found = super().pvalues
+        found["breakpoint"] = math.nan
+        return found
+
+    @property
+    def llf(self) -> float:
+        """Log likelihood at the estimate; in `aic` and `bic` the breakpoint counts as a
+        parameter.
+        """
+        return super().llf
+
+    @property
     def _sign(self) -> int:
         return FORMS[self.form].sign
 
@@ -188,6 +212,7 @@ class SegmentedResult(FitResult):
     def _exact(self) -> bool:
         return self.rss <= (1e-13 * float(np.linalg.norm(self._search.root * self.y))) ** 2
 
+    @with_origin
     def breakpoint(self, alpha: float = 0.05, method: str = "simulated") -> Estimate:
         """Return the breakpoint with its interval.
 
@@ -202,6 +227,7 @@ class SegmentedResult(FitResult):
         """
         return self.estimate("breakpoint", alpha, method)
 
+    @with_origin
     def estimate(self, name: str, alpha: float = 0.05, method: str | None = None) -> Estimate:
         """Return one parameter with its interval.
 
@@ -218,7 +244,7 @@ class SegmentedResult(FitResult):
         if method == "t":
             return super().estimate(name, alpha)
         place = self.index(name)
-        value = float(self.params[place])
+        value = float(self.theta[place])
         if name == "breakpoint":
             return self._breakpoint_interval(value, alpha, method)
         row = np.array(FORMS[self.form].turn[place], dtype=float)
@@ -277,7 +303,7 @@ class SegmentedResult(FitResult):
         quantile = t_quantile(self.df_resid, alpha)
         if math.isinf(quantile) or self._exact:
             return quantile
-        return max(quantile, math.sqrt(self._simulated(self._sign * float(self.params[-1]), alpha)))
+        return max(quantile, math.sqrt(self._simulated(self._sign * float(self.theta[-1]), alpha)))
 
     def _profile(
         self, value: Array, alpha: float, rows: Callable[[Array], Array]
@@ -300,7 +326,7 @@ class SegmentedResult(FitResult):
         low, high, _ = kinks.limits(self.rss + quantile**2 * self.scale)
         inside = kinks.knots[kinks.first], kinks.knots[kinks.last]
         ends = sorted(self._sign * np.clip([low, high], *inside))
-        also = np.append(self._sign * kinks.knots, self.params[-1])
+        also = np.append(self._sign * kinks.knots, self.theta[-1])
         endless = math.isinf(low) or math.isinf(high)
         notes = (
             ("a curve without a break fits as well: the interval assumes a break among the x",)
@@ -360,4 +386,4 @@ class SegmentedResult(FitResult):
         return prediction(self, x, value, se, ends, alpha, weights=noise)
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
-        return curve(self.form, new, self.params)
+        return curve(self.form, new, self.theta)

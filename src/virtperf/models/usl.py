@@ -127,7 +127,7 @@ def fit_usl(
     fit = USLResult(
         model=FORMULAS[kind],
         param_names=names,
-        params=coefficients(b)[places],
+        theta=coefficients(b)[places],
         covariance=covariance,
         x=x,
         y=y,
@@ -195,7 +195,7 @@ def _notes_of(fit: USLResult) -> tuple[str, ...]:
     notes = [
         f"{name} is on its bound {value:g}: standard errors of the others are conditional on it, and 95 % intervals of "
         "what depends on it cover up to 98 %"
-        for name, value, held in zip(fit.param_names, fit.params, fit.at_bound, strict=True)
+        for name, value, held in zip(fit.param_names, fit.theta, fit.at_bound, strict=True)
         if held
     ]
     if fit.df_resid <= 0:
