@@ -24,7 +24,8 @@ def draw(fit: FitResult, ax: Axes | None = None, alpha: float = 0.05, label: str
         from matplotlib import pyplot
 
         _, ax = pyplot.subplots()
-    points = ax.plot(fit.x, fit.y, "o", label=label or "rows")
+    y = fit.y if fit.observed is None else fit.observed
+    points = ax.plot(fit.x, y, "o", label=label or "rows")
     x = np.linspace(float(fit.x.min()), float(fit.x.max()), STEPS)
     try:
         table = fit.predict(x, "mean", alpha)

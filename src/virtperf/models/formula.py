@@ -226,9 +226,7 @@ def _mixed_parts(results: Any, row: Array) -> tuple[Array, Array, float]:
     means = (indicators.T @ x) / indicators.sum(axis=0)[:, None]
     inner = x - means[group]
     rank = int(np.linalg.matrix_rank(inner))
-    within = int(np.linalg.matrix_rank(np.vstack((inner, row)))) == rank
-    if within:
+    df = len(means) - int(np.linalg.matrix_rank(means))
+    if int(np.linalg.matrix_rank(np.vstack((inner, row)))) == rank:  # estimated within groups
         df = len(x) - len(means) - rank
-    else:
-        df = len(means) - int(np.linalg.matrix_rank(means))
     return np.asarray(results.fe_params), np.asarray(results.cov_params())[:p, :p], float(df)

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from virtperf.core.provenance import together
 from virtperf.models import ratio
 from virtperf.models.checks import ArgumentError
+from virtperf.models.diagnostics import RowNote
 from virtperf.models.fits import (
     By,
     EstimateTable,
@@ -50,6 +51,7 @@ def usl(
     kind: str = "usl",
     bounded: bool = True,
     noise: str | None = None,
+    robust: bool = False,
 ) -> Fits:
     """The Universal Scalability Law of each group: ``usl("value ~ guests", runs, by="series")``.
 
@@ -63,10 +65,10 @@ def usl(
         One fit for each level (or combination of levels).
     weights : str or array_like, optional
         A column, or one number a row: proportional to one over the variance; in place of `noise`.
-    kind, bounded, noise
+    kind, bounded, noise, robust
         As in `virtperf.models.fit_usl`; the default noise is proportional.
     """
-    options = {"kind": kind, "bounded": bounded, "noise": noise}
+    options = {"kind": kind, "bounded": bounded, "noise": noise, "robust": robust}
     return _fits(fit_usl, formula, frame, by, weights, options)
 
 
@@ -134,12 +136,14 @@ def segmented(
     weights: Weights = None,
     form: str = "free",
     noise: str | None = None,
+    robust: bool = False,
 ) -> Fits:
     """Two straight pieces for each group; see `usl` and `virtperf.models.fit_segmented`.
 
     The default noise is constant.
     """
-    return _fits(fit_segmented, formula, frame, by, weights, {"form": form, "noise": noise})
+    options = {"form": form, "noise": noise, "robust": robust}
+    return _fits(fit_segmented, formula, frame, by, weights, options)
 
 
 def ratios(
@@ -268,9 +272,24 @@ def _fits(
         x_of, y_of = rows["x"].iloc[places], rows["y"].iloc[places]
         found = attributed(source(group), function, x_of, y_of, **given)
         if isinstance(found, FitResult):
-            found = replace(found, origin=source(group))
+            named = _with_names(found.warnings, frame.iloc[places])
+            found = replace(found, origin=source(group), warnings=named)
         fits[y if label is None else label] = found
     return Fits(fits, formula, y, x, names_of(by))
+
+
+def _with_names(warnings: tuple[str, ...], rows: pd.DataFrame) -> tuple[str, ...]:
+    """Warnings that name a row by its run, or by its label in the frame's index, where strings are
+    names.
+    """
+
+    def name(row: int) -> str:
+        if "run_id" in rows.columns:
+            return f"run {rows['run_id'].iloc[row]}"
+        label = rows.index[row]
+        return label if isinstance(label, str) else f"the row with index {label}"
+
+    return tuple(w.named(name(w.row)) if isinstance(w, RowNote) else w for w in warnings)
 
 
 def _sides(formula: str) -> tuple[str, str]:

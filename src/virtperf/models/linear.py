@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings as python_warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import statsmodels.api as sm
@@ -13,6 +13,7 @@ from statsmodels.tools.sm_exceptions import SingularMatrixWarning
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
+from virtperf.models.diagnostics import RowNote, order_notes, outlier_notes
 from virtperf.models.noise import power_of, resolve_noise
 from virtperf.models.result import NO_DF, Estimate, FitResult, FTest, f_test, with_origin
 
@@ -26,6 +27,11 @@ robust deviations.
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LineResult(FitResult):
     """A fitted straight line ``y = intercept + slope x``; see `FitResult` for the common part."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the line goes through all points: what is left is rounding."""
+        return _on_the_line(self.fittedvalues, self.y)
 
     @property
     def rsquared(self) -> float:
@@ -100,12 +106,19 @@ def fit_line(
     power = power_of(noise)
     xs, ys = checks.column(x, "x"), _response(y, power)
     checks.same_length(("x", xs), ("y", ys))
+    given = checks.weights_or_ones(weights, len(xs))
+    fit = _fitted(xs, ys, given, noise)
+    if fit.df_resid <= 0 or fit.exact:
+        return fit
+    outliers = outlier_notes(fit, lambda kept: _fitted(xs[kept], ys[kept], given[kept], noise))
+    return replace(fit, warnings=(*fit.warnings, *outliers, *order_notes(fit)))
+
+
+def _fitted(xs: Array, ys: Array, given: Array, noise: str) -> LineResult:
+    """The fit of checked columns."""
+    power = power_of(noise)
     checks.enough(xs, NAMES, name="x")
-    w = (
-        checks.weights_or_ones(weights, len(xs))
-        if power == 0
-        else _mean_of(xs, ys, power) ** -power
-    )
+    w = given if power == 0 else _mean_of(xs, ys, power) ** -power
     centre = float(xs.mean())
     model = sm.WLS(ys, np.vander(xs, 2, increasing=True), weights=w)
     model.data.xnames = list(NAMES)
@@ -122,7 +135,7 @@ def fit_line(
     warnings: tuple[str, ...] = ()
     if len(xs) == len(NAMES):
         warnings = (f"{NO_DF}: there are no standard errors",)
-    elif np.allclose(centred.fittedvalues, ys, rtol=1e-12, atol=1e-12 * float(np.ptp(ys))):
+    elif _on_the_line(np.asarray(centred.fittedvalues), ys):
         warnings = (
             "the fit is exact: intervals without width say nothing about runs that were not made",
         )
@@ -140,6 +153,10 @@ def fit_line(
         results=results,
         noise=noise,
     )
+
+
+def _on_the_line(fitted: Array, y: Array) -> bool:
+    return bool(np.allclose(fitted, y, rtol=1e-12, atol=1e-12 * float(np.ptp(y))))
 
 
 def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
@@ -168,7 +185,10 @@ def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
             "more than half of the rows lie on one line exactly", remedy="fit an ordinary line"
         )
     outliers = tuple(
-        f"row {i + 1} (x = {xs[i]:g}, y = {ys[i]:g}) is an outlier: it counts {100 * w:.0f} % of another row"
+        RowNote(
+            i,
+            f"(x = {xs[i]:g}, y = {ys[i]:g}) is an outlier: it counts {100 * w:.0f} % of another row",
+        )
         for i, w in enumerate(results.weights)
         if w < OUTLIER_WEIGHT
     )

@@ -220,6 +220,8 @@ class FitResult(ABC):
         as the given weights say. The weights of lines and pieces contain it.
     origin : Origin or None
         What the rows rest on; estimates and tests of the fit carry it.
+    observed : ndarray, shape (n,), or None
+        Of a robust fit: what was observed, where y has values whose deviations were cut off.
     """
 
     model: str
@@ -235,6 +237,7 @@ class FitResult(ABC):
     results: Any = None
     noise: str = "constant"
     origin: Origin | None = None
+    observed: Array | None = None
 
     available: ClassVar[bool] = True  # `Missing` says False
 
@@ -316,7 +319,7 @@ class FitResult(ABC):
             For a fit that maximises none (Huber's).
         """
         found = getattr(self.results, "llf", None)
-        if found is None:
+        if found is None or self.observed is not None:
             raise ModelError(f"there is no likelihood: {self.model}")
         return float(found)
 
@@ -418,6 +421,31 @@ class FitResult(ABC):
         from virtperf.models.prediction import CurvePrediction
 
         return CurvePrediction(self, self.x if exog is None else self._new(exog))
+
+    def row_deviation(self) -> Array:
+        """The standard deviation of each row, as far as the noise's kind and weights tell it; times
+        the square root of `scale`.
+        """
+        return np.asarray(1 / np.sqrt(self.weights))
+
+    def tangent(self) -> tuple[Array, Array]:
+        """Residuals, shape (n,), and derivatives of the curve in what was estimated, shape (n, k);
+        both over `row_deviation`.
+        """
+        size = self.row_deviation()
+        return self.resid / size, self._curve(self.x)[1] / size[:, None]
+
+    def headline(self) -> tuple[str, float]:
+        """Name and value of what a reader asks of the fit first."""
+        return self.param_names[-1], float(self.theta[-1])
+
+    def influence(self) -> pd.DataFrame:
+        """How far each row lies from the curve, and how much it moves it; see
+        `virtperf.models.diagnostics.influence`.
+        """
+        from virtperf.models.diagnostics import influence
+
+        return influence(self)
 
     def plot(self, ax: Axes | None = None, alpha: float = 0.05) -> Axes:
         """Draw the rows, the curve and, where there is one, the interval of its mean.

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
@@ -25,6 +25,7 @@ from virtperf.models.breakpoint_search import (
     search,
 )
 from virtperf.models.checks import Array
+from virtperf.models.diagnostics import order_notes, outlier_notes
 from virtperf.models.noise import check_noise, power_of, resolve_noise
 from virtperf.models.prediction import prediction, weights_of_new
 from virtperf.models.result import (
@@ -36,6 +37,7 @@ from virtperf.models.result import (
     t_quantile,
     with_origin,
 )
+from virtperf.models.robust import robust_fit
 
 REWEIGHTINGS = 3
 """Rounds in which the weights of noise that depends on the mean are found."""
@@ -51,6 +53,7 @@ def fit_segmented(
     weights: ArrayLike | None = None,
     form: str = "free",
     noise: str | None = None,
+    robust: bool = False,
 ) -> SegmentedResult:
     """Fit two straight pieces that meet at a breakpoint, by exact least squares.
 
@@ -66,6 +69,8 @@ def fit_segmented(
     noise : {"constant", "counts", "proportional"}
         As in `virtperf.models.fit_usl`, but constant unless asked. Noise that depends on the mean (positive y)
         gives weights of one over a power of the fitted values, which are found in a few rounds.
+    robust : bool
+        Whether single outlying runs may hardly move the curve; see `virtperf.models.fit_usl`.
 
     Raises
     ------
@@ -89,7 +94,25 @@ def fit_segmented(
     xs, ys = checks.column(x, "x"), checks.column(y, "y", positive=power > 0, remedy=remedy)
     checks.same_length(("x", xs), ("y", ys))
     checks.enough(xs, kind.names, name="x")
-    given = w = checks.weights_or_ones(weights, len(xs))
+    given = checks.weights_or_ones(weights, len(xs))
+
+    def fitted(of: Array, kept: NDArray[np.bool_] | None = None) -> SegmentedResult:
+        rows = np.ones(len(xs), dtype=bool) if kept is None else kept
+        checks.enough(xs[rows], kind.names, name="x")
+        return _fitted(xs[rows], of[rows], given[rows], form, noise)
+
+    if robust:
+        return robust_fit(fitted, ys, len(kind.names))
+    fit = fitted(ys)
+    if fit.df_resid <= 0 or fit.exact:
+        return fit
+    outliers = outlier_notes(fit, lambda kept: fitted(ys, kept))
+    return replace(fit, warnings=(*fit.warnings, *outliers, *order_notes(fit)))
+
+
+def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> SegmentedResult:
+    """The fit of checked columns."""
+    kind, power, w = FORMS[form], power_of(noise), given
     for _ in range(REWEIGHTINGS if power else 0):
         psi, _ = _best_breakpoint(xs, ys, w, form)
         fitted = sm.WLS(ys, design(form, xs, psi), weights=w).fit().fittedvalues
@@ -209,7 +232,8 @@ class SegmentedResult(FitResult):
         return FORMS[self.form].sign
 
     @property
-    def _exact(self) -> bool:
+    def exact(self) -> bool:
+        """Whether the curve goes through all points: what is left is rounding."""
         return self.rss <= (1e-13 * float(np.linalg.norm(self._search.root * self.y))) ** 2
 
     @with_origin
@@ -259,7 +283,7 @@ class SegmentedResult(FitResult):
         if math.isinf(quantile):
             return Estimate(value, -math.inf, math.inf, 1 - alpha, label, (NO_DF,))
         low, high, notes = self._search.limits(self.rss + quantile**2 * self.scale)
-        if self._exact:
+        if self.exact:
             notes = (*notes, NO_NOISE)
         elif method == "simulated":
             low, first = self._simulated_limit(0, alpha, quantile**2)
@@ -301,7 +325,7 @@ class SegmentedResult(FitResult):
         breakpoint, and for slopes and values, which move with it.
         """
         quantile = t_quantile(self.df_resid, alpha)
-        if math.isinf(quantile) or self._exact:
+        if math.isinf(quantile) or self.exact:
             return quantile
         return max(quantile, math.sqrt(self._simulated(self._sign * float(self.theta[-1]), alpha)))
 
@@ -314,7 +338,7 @@ class SegmentedResult(FitResult):
         quantile = self._quantile(alpha)
         if math.isinf(quantile):
             return np.full_like(value, -math.inf), np.full_like(value, math.inf), (NO_DF,)
-        if self._exact:
+        if self.exact:
             return value, value, (NO_NOISE,)
         places, notes = self._grid(quantile)
         low, high = places.interval(rows(places.psi), self.rss + quantile**2 * self.scale)

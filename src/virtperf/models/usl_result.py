@@ -399,6 +399,23 @@ class USLResult(FitResult):
             f"extrapolated: the tested loads are {first:g} to {last:g}; the law is assumed to hold beyond",
         )
 
+    def row_deviation(self) -> Array:
+        """See `FitResult.row_deviation`."""
+        size: Array = self.fittedvalues ** (power_of(self.noise) / 2) / np.sqrt(self.weights)
+        return size
+
+    def tangent(self) -> tuple[Array, Array]:
+        """See `FitResult.tangent`; a coefficient on its bound 0 was not estimated."""
+        residual, gradient = super().tangent()
+        return residual, gradient[:, self.free() & (self.b != 0)]
+
+    def headline(self) -> tuple[str, float]:
+        """The peak load, where the curve has one, else gamma."""
+        d, _, k = (float(v) for v in self.b)
+        if d > 0 and k > 0:
+            return "peak_load", math.sqrt(d / k)
+        return "gamma", float(self.theta[-1])
+
     def _curve(self, new: Array) -> tuple[Array, Array]:
         """Values and their gradient in b."""
         design = columns(new)
