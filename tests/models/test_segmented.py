@@ -120,7 +120,7 @@ def test_the_standard_error_agrees_with_numeric_derivatives():
         up[i] += step
         down[i] -= step
         columns.append(
-            (replace(fit, theta=up).predict(X) - replace(fit, params=down).predict(X)) / (2 * step)
+            (replace(fit, theta=up).predict(X) - replace(fit, theta=down).predict(X)) / (2 * step)
         )
     j = np.column_stack(columns)
     assert fit.covariance == pytest.approx(
