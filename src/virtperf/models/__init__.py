@@ -19,7 +19,9 @@ from virtperf.models.frames import (
     usl,
 )
 from virtperf.models.linear import fit_line, fit_robust_line
+from virtperf.models.planning import blocks_needed, stop_when, variance_components
 from virtperf.models.power import power, power_table, runs_needed
+from virtperf.models.queueing import fit_closed, mmc, mva, service_demand
 from virtperf.models.ratio import difference_of_means, ratio_of_means, ratio_of_pairs
 from virtperf.models.result import Estimate, FitResult, Missing
 from virtperf.models.segmented import fit_segmented
@@ -33,15 +35,19 @@ __all__ = [
     "Fits",
     "Missing",
     "amdahl",
+    "blocks_needed",
     "compare_usl",
     "contrasts",
     "difference_of_means",
     "differences",
+    "fit_closed",
     "fit_line",
     "fit_robust_line",
     "fit_segmented",
     "fit_usl",
     "line",
+    "mmc",
+    "mva",
     "pairs",
     "power",
     "power_table",
@@ -53,6 +59,9 @@ __all__ = [
     "runs_needed",
     "scaling",
     "segmented",
+    "service_demand",
     "shares",
+    "stop_when",
     "usl",
+    "variance_components",
 ]
