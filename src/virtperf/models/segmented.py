@@ -39,6 +39,8 @@ from virtperf.models.result import (
 )
 from virtperf.models.robust import robust_fit
 
+MAX_ROWS = 1000
+"""Of a fit: the search compares every row with every place of the break, and simulates."""
 REWEIGHTINGS = 3
 """Rounds in which the weights of noise that depends on the mean are found."""
 SIMULATED = "likelihood, simulated"
@@ -94,6 +96,12 @@ def fit_segmented(
     xs, ys = checks.column(x, "x"), checks.column(y, "y", positive=power > 0, remedy=remedy)
     checks.same_length(("x", xs), ("y", ys))
     checks.enough(xs, kind.names, name="x")
+    if len(xs) > MAX_ROWS:
+        raise ModelError(
+            f"{len(xs)} rows are too many for the search of a break",
+            expected=f"at most {MAX_ROWS}",
+            remedy="average rows of equal or neighbouring x first, for example by pandas.cut",
+        )
     given = checks.weights_or_ones(weights, len(xs))
 
     def fitted(of: Array, kept: NDArray[np.bool_] | None = None) -> SegmentedResult:

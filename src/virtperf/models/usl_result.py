@@ -62,9 +62,9 @@ FREE: Mapping[str, tuple[bool, ...]] = {
 """Which of the coefficients d, s, k a kind has."""
 MISFIT_LEVEL = 0.01
 """P-value of the lack-of-fit test below which a fit warns and has no peak."""
-SEARCH_RANGE, SEARCH_ROUNDS = 1e4, 4
-"""Times the largest load up to which the limits of the peak throughput are sought; rounds in which
-their place is narrowed.
+SEARCH_RANGE, SEARCH_TOLERANCES = 1e4, (1e-3, 1e-5, 1e-9)
+"""Times the largest load up to which the limits of the peak throughput are sought; tolerances of the
+rounds in which their place is narrowed.
 """
 ASYMPTOTE_ROW = (0.0, 1.0, 0.0)
 
@@ -315,6 +315,7 @@ class USLResult(FitResult):
         domain: tuple[Array, Array],
         alpha: float,
         deviance: Callable[[Array, Array], Array],
+        tolerance: float = 1e-11,
     ) -> tuple[Array, Array, bool]:
         """Limits of several quantities, and whether a better fit than the optimum was met on the
         way.
@@ -333,16 +334,16 @@ class USLResult(FitResult):
             least = min(least, float(found.min()))
             return np.sqrt(np.maximum(found - best, 0.0) / scale)
 
-        low, high = limits(excess, value, se, domain, quantile)
+        low, high = limits(excess, value, se, domain, quantile, tolerance)
         return low, high, least < (1 - 1e-6) * best
 
-    def band(self, x: Array, alpha: float) -> tuple[Array, Array]:
+    def band(self, x: Array, alpha: float, tolerance: float = 1e-11) -> tuple[Array, Array]:
         """Profile limits of the throughput at each load."""
         rows = columns(x)
         value, se = rows @ self.b, self._standard_errors(rows)
         domain = np.zeros(len(x)), np.full(len(x), math.inf)
         low, high, _ = self.limits(
-            value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c)
+            value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c), tolerance
         )
         with np.errstate(divide="ignore"):
             return 1 / high, 1 / low
@@ -485,8 +486,8 @@ class USLResult(FitResult):
             return (float(1 / least_cost(self.b[None, :])[0]),) * 2
         log_load = np.linspace(0.0, math.log(SEARCH_RANGE * max(float(self.x.max()), 2.0)), 14)
         step, tops, asymptote = log_load[1], [0.0, 0.0], 0.0
-        for turn in range(SEARCH_ROUNDS):
-            ends = self.band(np.exp(log_load), alpha)
+        for turn, tolerance in enumerate(SEARCH_TOLERANCES):
+            ends = self.band(np.exp(log_load), alpha, tolerance)
             places = [int(np.argmax(end)) for end in ends]
             if turn == 0 and places[1] == len(log_load) - 1:
                 asymptote = self._largest_asymptote(alpha)
