@@ -11,7 +11,7 @@ from files import write_csv
 from groups import groups
 
 MEMORY_MB = 96
-WORK_S = 16
+WORK_S = 4
 """Guests' time of the work of all guests together: each has an equal part, however many there are."""
 GUEST_COLUMNS = ("guest", "rounds", "own_s", "rounds_per_own_s", "host_cpu_s")
 HOST_COLUMNS = ("rounds", "host_cpu_s", "rounds_per_host_cpu_s", "slowest_to_fastest_percent")

@@ -14,7 +14,7 @@ from files import write_csv
 from groups import groups
 
 MEMORY_MB = 96
-SECONDS = 4
+SECONDS = 3
 LOCKING = {"lock": 1, "free": 0}
 """Whether threads share the lock, or each takes one of its own."""
 COLUMNS = ("rounds", "host_cpu_s", "rounds_per_host_cpu_s", "processors_used")

@@ -45,8 +45,10 @@ EXPERIMENTS: dict[str, Callable[..., None]] = {
     "network": network.measure,
     "veth": veth.measure,
 }
-ON_THE_HOST = ("gvisor", "veth")
+WITHOUT_GUESTS = ("gvisor", "veth")
 """Experiments without a guest's kernel, in real time, on the machine itself."""
+ON_THE_HOST = ("cpus", "locks")
+"""Experiments that count the host's processor time: what the host is and what disturbs it belongs to the run."""
 
 
 def main() -> int:
@@ -70,9 +72,11 @@ def main() -> int:
         _build(lab)
         condition = dict(part.split("=", 1) for part in chosen.condition)
         EXPERIMENTS[chosen.test](lab, chosen.into, **_typed(condition))
-    if chosen.test in ON_THE_HOST:
+    if chosen.test in WITHOUT_GUESTS:
         return 0
-    fields = {"tools": _versions(lab), "machine": _machine()}
+    fields: dict[str, object] = {"tools": _versions(lab)}
+    if chosen.test not in ON_THE_HOST:
+        fields["machine"] = _machine()
     chosen.fields.write_text(
         "".join(f"{key}: {json.dumps(value)}\n" for key, value in fields.items())
     )

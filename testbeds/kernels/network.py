@@ -23,7 +23,8 @@ OFFLOADS = (
     *("host_tso4", "host_tso6", "host_ecn", "host_ufo"),
 )
 """Features of virtio-net by which packets may be larger than the MTU, or lack a checksum: all off, as on a wire."""
-LOOK = "cat /proc/net/dev; cat /proc/uptime"
+COUNTERS = "cat /proc/net/dev; grep Tcp: /proc/net/snmp"
+BEFORE, AFTER = f"{COUNTERS}; cat /proc/uptime", f"cat /proc/uptime; {COUNTERS}"
 COLUMNS = (
     "guest",
     "packets",
@@ -68,8 +69,8 @@ def measure(build: Path, into: Path, path: str, mtu: int) -> None:
                 raise OSError(f"{guest.name} has another MTU than {mtu}")
         (into / "guests").mkdir(parents=True)
         if path == "guest":
-            guests[0].begin(f"{LOOK}; tool sink {PORT}; {LOOK}")
-        said = {"guest1": guests[-1].run(f"{LOOK}; tool send {RECEIVER} {PORT} {MIB}; {LOOK}")}
+            guests[0].begin(f"{BEFORE}; tool sink {PORT}; {AFTER}")
+        said = {"guest1": guests[-1].run(f"{BEFORE}; tool send {RECEIVER} {PORT} {MIB}; {AFTER}")}
         if path == "guest":
             said["guest2"] = guests[0].end()
         else:
