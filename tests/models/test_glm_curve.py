@@ -44,7 +44,7 @@ def test_the_results_are_those_of_a_glm_that_a_reader_writes(noise, family):
         )
     assert fit.results.params == pytest.approx(own.params, rel=1e-7)
     assert fit.results.bse == pytest.approx(own.bse, rel=1e-7)
-    assert fit.params == pytest.approx(
+    assert fit.theta == pytest.approx(
         [own.params[1] / own.params[0], own.params[2] / own.params[0], 1 / own.params[0]]
     )
     assert fit.scale == pytest.approx(own.scale, rel=1e-7)

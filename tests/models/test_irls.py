@@ -78,7 +78,7 @@ def test_bounds_are_those_of_another_optimiser(truth):
         def gap(theta, row=row):
             return throughput(LOAD, theta) - row
 
-        for start in (fit.params + 1e-4, np.array([0.1, 1e-3, row[0]])):
+        for start in (fit.theta + 1e-4, np.array([0.1, 1e-3, row[0]])):
             other = optimize.least_squares(
                 gap, np.clip(start, 1e-9, [1, 1, 1e9]), bounds=([0, 0, 0], [1, np.inf, np.inf])
             )
