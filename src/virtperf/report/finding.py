@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.report.axis_words import level_text, level_words
-from virtperf.report.frames import allowed, merged
+from virtperf.report.frames import allowed, merged, shown_as_printed
 from virtperf.report.range_words import WIDE
 from virtperf.report.wording import joined, plural, short
 from virtperf.study.definition import Factor
@@ -41,7 +41,7 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         "Measured means."
         if own.all()
         else "Printed values."
-        if points["printed"].notna().all()
+        if shown_as_printed(points).all()
         else ""
     )
     ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in others)
