@@ -17,6 +17,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
 from virtperf.study.claims import NUMBERED, Claim, Claims
 from virtperf.study.definition import Study
+from virtperf.study.hypotheses import Hypothesis
 from virtperf.study.samples import Samples, samples_by_quantity
 from virtperf.verdicts.comparisons import (
     MORE_THAN_ONE,
@@ -200,7 +201,7 @@ def _measured(
     design = f", {shown.contrast.design}" if shown.contrast.design else ""
     text = (
         f"{at}{source} {value}{unit} ({region}{runs} per condition{design}); "
-        f"the claim allows {allowed}"
+        f"the {'hypothesis' if isinstance(claim, Hypothesis) else 'claim'} allows {allowed}"
     )
     return f"{text} ({shown.remark})" if shown.remark else text
 
