@@ -81,7 +81,8 @@ def record(context: Context) -> Record:
         ),
         Folded(summary="How the words are read", blocks=(_words(data, worded),)),
     ]
-    numbers = Numbers.of(data.readings, f"{data.study.id}-readings")
+    table = data.readings.assign(claims=data.readings["claims"].map("; ".join))
+    numbers = Numbers.of(table, f"{data.study.id}-readings")
     claims = (c for c in says if c in verdicts)
     return register(context, "readings", *blocks, claims=claims, numbers=(numbers,))
 
