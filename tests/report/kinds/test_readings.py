@@ -77,8 +77,8 @@ def test_changes_stand_beside_what_is_in_force(tmp_path: Path, root: Path) -> No
     said = plain(shown)
     assert "1 claim has a word that stands for a number." in said
     assert (
-        "read strictly, 1 verdict, 0 ranges and 0 derived numbers differ and "
-        "read leniently, 1 verdict, 1 range and 0 derived numbers differ" in said
+        "read strictly, 1 verdict, 0 ranges of plotted points and 0 derived numbers differ; "
+        "read leniently, 1 verdict, 1 range of plotted points and 0 derived numbers differ" in said
     )
     # of the toy study's points one has the name that the tables of a stage have, the others are named by their quantity
     assert "2 verdicts of 4 and 3 ranges of 4 are the same" in said
