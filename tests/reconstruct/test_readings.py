@@ -8,6 +8,7 @@ from math import inf
 import pandas as pd
 import pytest
 
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.reconstruct.conftest import STUDY
 from virtperf.reconstruct import readings as module
@@ -135,7 +136,7 @@ def test_without_words_nothing_is_computed(tiny, monkeypatch):
     assert other_readings(tiny, *base).empty
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "after", "result"),
     [
         ((10, 20), (10.5, 20), False),  # 5 % of the width
