@@ -6,7 +6,8 @@ import virtperf
 
 project = "virtperf"
 release = version = virtperf.__version__
-author = copyright = "The virtperf developers"
+author = "The virtperf developers"
+project_copyright = author
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
 exclude_patterns = ["README.md"]  # index.rst has its text
 templates_path = ["templates"]
