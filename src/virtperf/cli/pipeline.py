@@ -24,8 +24,9 @@ def pipeline(layout: Layout, studies: Sequence[str], force: bool, jobs: int | No
     """Run what is out of date, as `dvc repro` does, with the studies side by side.
 
     Only one runs at a time in a repository: a second one waits and says for which process. DVC's
-    own files that an interrupted run left broken are put back. On a terminal a table shows what
-    runs; elsewhere there is a line for each stage that ended.
+    own files that an interrupted run left broken are put back. What will run is said first, with
+    how long it took the last time here; a line says when a stage begins and ends, and after some
+    seconds without one what runs. On a terminal a table shows it.
     """
     from virtperf.pipeline.run import run_pipeline
 
