@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from virtperf.cli._progress import progress
+from virtperf.cli._terminal import warn
 from virtperf.core.paths import Layout
 
 
@@ -37,5 +38,10 @@ def pipeline(layout: Layout, studies: Sequence[str], force: bool, jobs: int | No
         click.echo(f"report: {layout.report(study)}")
     if not studies:
         click.echo(f"report: {layout.root / 'reports' / 'index.html'} (all studies)")
+    if shown.stages:
+        from virtperf.check.everything import placeholders
+
+        if left := placeholders(layout, list(studies) or layout.studies()):
+            warn([left])
     did = f"{shown.stages} stages ran" if shown.stages else "nothing was out of date"
     click.echo(f"{did}, {shown.elapsed_s:.0f} s")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence, Set
@@ -93,6 +96,8 @@ def run_pipeline(
         repair_dvc_files(layout.root, say)
         shared = not studies
         times = StageTimes(layout.root)
+        temporary = temporary_folder(layout.root)
+        shutil.rmtree(temporary, ignore_errors=True)  # what a killed run left
         files = {study: layout.pipeline(study) for study in chosen}
         if shared:
             files[SHARED] = layout.root / "dvc.yaml"
@@ -125,6 +130,7 @@ def run_pipeline(
         finally:
             sort_lock_files(layout.root)
             times.save()
+            shutil.rmtree(temporary, ignore_errors=True)
     if failed:
         raise VirtperfError(
             f"the pipeline stopped in {', '.join(failed)}",
@@ -192,6 +198,15 @@ def out_of_date(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict
     return found
 
 
+def temporary_folder(root: Path) -> Path:
+    """Where the stages of a repository that the pipeline runs put temporary files; one run at a
+    time, so that the next one can remove what a killed one left. Its path is short, since sockets
+    stand in it.
+    """
+    name = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:8]
+    return Path(tempfile.gettempdir(), f"virtperf-{os.getuid()}-{name}")
+
+
 def dvc_command(*arguments: str) -> list[str]:
     """A command line of the DVC of this environment, which waits for another one to end."""
     return [sys.executable, "-m", "dvc", "--wait-for-lock", *arguments]
@@ -240,7 +255,7 @@ def _repro(root: Path, study: str, arguments: Sequence[str], tell: Tell) -> bool
     with subprocess.Popen(  # noqa: S603 - this interpreter
         dvc_command("repro", *arguments),
         cwd=root,
-        env=dvc_environment(root),
+        env=dvc_environment(root) | _own_temporary_folder(root),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -261,6 +276,17 @@ def _repro(root: Path, study: str, arguments: Sequence[str], tell: Tell) -> bool
     if stage:
         tell(Event("end" if well else "failed", study, stage, seconds=time.monotonic() - begun))
     return well
+
+
+def _own_temporary_folder(root: Path) -> dict[str, str]:
+    """The variable that leads to `temporary_folder`; none where somebody else has a folder there."""
+    folder = temporary_folder(root)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        owned = folder.stat().st_uid == os.getuid() and not folder.is_symlink()
+    except OSError:
+        owned = False
+    return {"TMPDIR": str(folder)} if owned else {}
 
 
 def _pass_on(lines: Iterable[str], study: str, tell: Tell) -> None:
