@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from rawperf.core.errors import VirtperfError
+from tests.cases import each_case
 from tests.report.html.toy_notebook import diagram, figure, summary, table
 from virtperf.report.glossary import Glossary
 from virtperf.report.html import templating
@@ -218,7 +219,7 @@ def test_html_of_own_code_keeps_its_table_and_brings_nothing_that_runs_or_loads(
         assert gone not in main
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "expected"),
     [
         ("[a](javascript:alert(1))", "<p>a</p>"),
