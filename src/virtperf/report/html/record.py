@@ -107,8 +107,10 @@ def _folded_tables(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
     kept: list[Block] = []
     folded: list[Block] = []
     for block in blocks:
-        if isinstance(block, Grid) and kept and isinstance(kept[-1], Heading):
-            folded.append(Folded(summary=kept.pop().text, blocks=(block,)))
+        above = kept[-1] if kept else None
+        if isinstance(block, Grid) and isinstance(above, Heading):
+            kept.pop()
+            folded.append(Folded(summary=above.text, blocks=(block,)))
         else:
             kept.append(block)
     return kept, folded
