@@ -6,7 +6,8 @@ import virtperf
 
 project = "virtperf"
 release = version = virtperf.__version__
-author = copyright = "The virtperf developers"
+author = "The virtperf developers"
+project_copyright = author
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
 exclude_patterns = ["README.md"]  # index.rst has its text
 templates_path = ["templates"]
@@ -58,5 +59,13 @@ def link_outside(app, name, source):
     source[0] = OUTSIDE.sub(replaced, source[0])
 
 
+def level_of_captions(app, name, template, context, doctree):
+    """Give the captions of the sidebar, which are headings, their level, for screen readers."""
+    for key in ("furo_navigation_tree", "toctree"):
+        if isinstance(context.get(key), str):
+            context[key] = context[key].replace('role="heading"', 'role="heading" aria-level="2"')
+
+
 def setup(app):
+    app.connect("html-page-context", level_of_captions, priority=900)
     app.connect("source-read", link_outside)

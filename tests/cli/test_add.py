@@ -72,6 +72,7 @@ def test_a_preview_copies_nothing(run: Run, repository, folder):
         "not measured in this run: no processor_busy of a processor nor guest_cpu of a domain"
         in text
     )
+    assert "5 % of the processor time was stolen by the hypervisor in the window" in text
     assert "Nothing was copied. With --yes it goes to data/measured/toy/monday-run." in text
     assert measured(repository) == []
     assert not (repository / "data" / "measured").exists()
@@ -178,9 +179,17 @@ def test_on_a_terminal_everything_is_asked_and_confirmed(run: Run, repository, f
 
 def test_replicates_are_counted(run: Run, repository, folder, tmp_path):
     write_run(
-        repository / "data/measured/toy", "first", factors={"system": "b", "guests": 2}, replicate=3
+        repository / "data/measured/toy",
+        "first",
+        factors={"system": "b", "guests": 2},
+        replicate=3,
+        window_s=[400, 800],
     )
-    assert "replicate 4" in run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
+    text = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
+    assert "replicate 4" in text
+    assert re.search(
+        r"window, 300 to 900 s, is not that of its replicates: first 400 to 800 s", text
+    )
     assert (
         "replicate 1"
         in run(

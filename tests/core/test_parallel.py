@@ -93,9 +93,16 @@ def test_there_are_no_more_processes_than_memory_allows(monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_a_cluster_gives_the_same_and_outlives_a_worker(
-    cluster: tuple[str, list[int]], tmp_path: Path
+    cluster: tuple[str, list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, pids = cluster
+    with monkeypatch.context() as other:
+        other.setattr(parallel, "version", lambda name: f"0 of {name}")
+        with (
+            pytest.raises(VirtperfError, match=r"other versions.*expected.*numpy 0 of numpy"),
+            workers(7, scheduler=address),
+        ):
+            pass
     with workers(7, scheduler=address) as each:
         assert list(each(square, TASKS)) == [t * t + 7 for t in TASKS]
     with workers(tmp_path, scheduler=address) as each:

@@ -95,8 +95,8 @@ def joined(record: Record, parts: Sequence[Record], *, heading: str = "", note: 
         end += folded
     whole = (record, *parts)
     words = {
-        "ranges": "Download the derived numbers (CSV)",
-        "estimates": "Download the estimates (CSV)",
+        "ranges": "Derived numbers (CSV)",
+        "estimates": "Estimates (CSV)",
     }
     numbers = [
         table.model_copy(update={"words": words.get(made.kind, table.words)})

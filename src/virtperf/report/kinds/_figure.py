@@ -139,7 +139,7 @@ def record(
         }
         found = curves_of(fits, levels, factor.name, context.level)
         if curves := [table.assign(series=label) for label, table in found.items()]:
-            words = "Download the fitted curves (CSV)"
+            words = "Fitted curves (CSV)"
             numbers.append(
                 Numbers.of(pd.concat(curves), f"{study.id}-{exhibit.id}-curves", words=words)
             )
@@ -179,7 +179,7 @@ def record(
             f"{name}: {exhibit.title}",
             said,
             numbers,
-            summary="The figure: what the text allows, range by range" if is_open else "",
+            summary="The figure, range by range" if is_open else "",
         ),
     )
 
