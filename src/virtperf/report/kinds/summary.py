@@ -171,7 +171,9 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
         kinds = joined(f"{len(by_word[word])} {word}" for word in words if word in by_word)
         parts: list[str | Span] = [Span(text=counted, style="strong")]
         if words == _ANSWERS[0][0]:
-            sentences = plural(data.study.n_statements, "sentence")
+            # notes that no claim encodes are no part of them
+            notes = {note for claim in data.paper_claims for note in claim.ledger}
+            sentences = plural(len(notes), "sentence")
             parts.append(f" ({kinds}), which are made of {sentences} of the paper.")
         else:
             for place, (claim, _) in enumerate(claims):
