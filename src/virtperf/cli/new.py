@@ -28,9 +28,7 @@ def new() -> None:
     help="The paper's authors published their data: adds a script that makes run folders of tables.",
 )
 @click.pass_obj
-def study(
-    layout: Layout, study_id: str, title: str, measured: bool, public_data: bool
-) -> None:
+def study(layout: Layout, study_id: str, title: str, measured: bool, public_data: bool) -> None:
     """Write the files of a new study, which `dvc repro` runs through at once.
 
     ID is short and stays: lower-case letters, digits and hyphens, perhaps with the year. Everything
