@@ -132,8 +132,8 @@ def _tag(tag: str, names: dict[str, str]) -> str:
 def shorter_path(path: str) -> str:
     """The same path with one coordinate instead of two where a line runs along an axis.
 
-    Steps of distributions and of their bands are such lines: a third of a page, else. A line to
-    where the pen is draws nothing but behind a move, where it is a dot.
+    Steps of distributions and of their bands are such lines, and most of what a page with some of
+    them weighs. A line to where the pen is draws nothing, but behind a move it is a dot.
     """
     segments, pen, after_move = [], None, False
     for letter, numbers in _SEGMENT.findall(path):
