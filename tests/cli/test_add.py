@@ -121,6 +121,14 @@ def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
     assert "the folder has a run.yaml" in said
 
 
+def test_a_run_whose_times_are_not_known_is_taken(run: Run, repository, tmp_path):
+    unknown = dict.fromkeys(("start", "duration_s", "warmup_s", "window_s"))
+    folder = write_run(tmp_path / "elsewhere", "r8", **unknown)
+    said = run("add", "run", "toy", str(folder), "--yes").output
+    assert "start not known, no clock: numbers are of the whole run" in said
+    assert "toy/r8/run.yaml" in " ".join(measured(repository))
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -132,6 +140,7 @@ def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
         ({"window_s": [300, 2000]}, "window_s: the window ends at 2000, after the run"),
         ({"study": "other"}, "study is not the id of the study"),
         ({"replicate": None}, "'replicate' is missing"),
+        ({"start": None}, "'start' is missing; only a run without duration_s"),
     ],
 )
 def test_a_run_yaml_that_is_wrong_is_refused(run: Run, repository, tmp_path, fields, message):

@@ -206,9 +206,13 @@ def _show(
         style="bold",
     )
     say(factors)
-    begin, end = info["window_s"]
-    say(f"start {info['start']}, {info['duration_s']:g} s long, warm-up {info['warmup_s']:g} s")
-    say(f"measurement window {begin:g} to {end:g} s")
+    start = f"start {info['start'] or 'not known'}"
+    if info["duration_s"] is None:
+        say(f"{start}, no clock: numbers are of the whole run")
+    else:
+        begin, end = info["window_s"]
+        say(f"{start}, {info['duration_s']:g} s long, warm-up {info['warmup_s']:g} s")
+        say(f"measurement window {begin:g} to {end:g} s")
     for note in notes:
         say(f"  {note}")
     times = found.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])

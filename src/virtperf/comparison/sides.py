@@ -358,7 +358,7 @@ class _Reader:
             run.run_id,
             values,
             str(block),
-            str(run.start)[:10],
+            str(run.start or "")[:10],
             run.factors,
             facts,
             bool(run.disturbed),

@@ -244,3 +244,13 @@ def test_a_rate_wants_both_columns_and_rows_that_have_them() -> None:
         read(COUNTS, "t,sec,n\n1,1,5\n")
     with pytest.raises(StudyError, match="per is for a row with both fields"):
         declared("reads: csv\nnames: k\nvalue: v\nfields: [{field: n, per: s}]")
+
+
+@pytest.mark.parametrize("optional", ["", ", optional: true"])
+def test_a_table_of_names_that_are_not_declared_says_which_it_holds(optional: str) -> None:
+    text = f"reads: csv\nnames: k\nvalue: v\nfields: [{{field: memory{optional}}}]"
+    with pytest.raises(FormatError) as caught:
+        read(text, "k,v\nevents,3\ntime,4\n")
+    assert caught.value.found == "events, time"
+    assert "memory" in str(caught.value)
+    assert "collect the run again" not in str(caught.value)

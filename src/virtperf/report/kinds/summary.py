@@ -212,7 +212,9 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
         kinds = joined(f"{len(by_word[word])} {word}" for word in words if word in by_word)
         parts: list[str | Span] = [Span(text=counted, style="strong")]
         if words == _ANSWERS[0][0]:
-            sentences = plural(data.study.n_statements, "sentence")
+            # notes that no claim encodes are no part of them
+            notes = {note for claim in data.paper_claims for note in claim.ledger}
+            sentences = plural(len(notes), "sentence")
             parts.append(f" ({kinds}), which are made of {sentences} of the paper.")
         else:
             for place, (claim, _) in enumerate(claims):
@@ -274,12 +276,15 @@ def _facts(context: Context) -> tuple[Fact, ...]:
     sentences, rows = sentences_and_rows(data.paper_claims)
     source = f"{plural(sentences, 'sentence')}{f' and {rows} table rows' if rows else ''}"
     alone = f"without our {plural(len(used), 'assumption')}: {bare.within[0]}; " if used else ""
+    known = Fact(
+        value=f"{given.within[0]} of {given.points}",
+        label="plotted points known to ±5 % or better",
+        note=f"{alone}{bare.open_ended} have no upper limit in the text",
+    )
+    # where the data are published, a text that prints none of their values lacks nothing
+    told = () if data.study.artifact and not given.within[0] else (known,)
     return (
-        Fact(
-            value=f"{given.within[0]} of {given.points}",
-            label="plotted points known to ±5 % or better",
-            note=f"{alone}{bare.open_ended} have no upper limit in the text",
-        ),
+        *told,
         Fact(
             value=str(len(of_the_paper(data))),
             label="contradictions among the paper's claims",

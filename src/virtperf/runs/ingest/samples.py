@@ -186,10 +186,12 @@ def _clock_warnings(clock: Clock, info: dict[str, str], run: Run) -> list[str]:
             f"none of its samples falls into the run: they reach from {low:.0f} s to {high:.0f} s after "
             "its start; compare start in run.yaml with the file's clock"
         )
+    if run.duration_s is None:
+        return warnings
     for restart in info.get("restarts", "").split():
         at = float(restart) - (
             run.start_epoch if clock.clock == "absolute" else run.start_epoch % 86400
         )
-        if run.duration_s is not None and 0 <= at <= run.duration_s:
+        if 0 <= at <= run.duration_s:
             warnings.append(f"the machine was restarted {at:.0f} s after the run's start")
     return warnings
