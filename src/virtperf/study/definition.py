@@ -302,6 +302,14 @@ def _check(study: Study, report: Report) -> None:
             study.points(exhibit)
         except ValueError as err:
             report(study.document.error(f"{exhibit.id}: {err}", "exhibits", position))
+    for position, finding in enumerate(study.findings):
+        for name, asked in finding.numbers.items():
+            for key, text in (("of", asked.of), ("to", asked.to)):
+                try:
+                    study.expression(text) if text else None
+                except ValueError as err:
+                    place = ("findings", position, "numbers", name, key)
+                    report(study.document.error(str(err), *place))
     _check_derived(study, report)
 
 
