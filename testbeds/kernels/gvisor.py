@@ -178,6 +178,16 @@ def _bundle(folder: Path, command: list[str]) -> list[str]:
     ]
 
 
+def clean(lab: Path) -> None:
+    """End the sandboxes that a killed run has left."""
+    state = lab / "gvisor/state"
+    if state.is_dir():
+        listed = ["runsc", f"--root={state}", "list", "-quiet"]
+        left = subprocess.run(listed, check=False, capture_output=True, text=True).stdout.split()
+        for name in left:
+            subprocess.run(["runsc", f"--root={state}", "delete", "-force", name], check=False)
+
+
 @contextmanager
 def _server(
     command: list[str], enter: Callable[[], None], folder: Path, isolation: str

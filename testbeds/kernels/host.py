@@ -52,14 +52,15 @@ def memory_of_tree(pid: int) -> list[tuple[str, int]]:
             children.setdefault(int(stat.read_text().rpartition(")")[2].split()[1]), []).append(
                 int(stat.parent.name)
             )
-    found = []
+    found: list[tuple[str, int]] = []
     waiting = [pid]
     while waiting:
         waiting += children.get(number := waiting.pop(), [])
         with contextlib.suppress(OSError):
             text = Path(f"/proc/{number}/smaps_rollup").read_text()
             name = Path(f"/proc/{number}/comm").read_text().strip()
-            found.append((name, int(re.findall(r"(?m)^Pss: +(\d+) kB$", text)[0])))
+            sizes = re.findall(r"(?m)^Pss: +(\d+) kB$", text)  # none: it is ending
+            found += [(name, int(kib)) for kib in sizes]
     return found
 
 

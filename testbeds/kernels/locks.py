@@ -15,12 +15,12 @@ from groups import groups
 
 MEMORY_MB = 96
 SECONDS = 3
-LOCKING = {"lock": 1, "free": 0}
-"""Whether threads share the lock, or each takes one of its own."""
+LOCKING = {"shared": (2, 1), "own": (2, 0), "single": (1, 1)}
+"""Virtual processors of each guest, a thread on each; whether threads share the lock, or each takes one of its own."""
 COLUMNS = ("rounds", "host_cpu_s", "rounds_per_host_cpu_s", "processors_used")
 
 
-def measure(build: Path, into: Path, guests: int, vcpus: int, locking: str) -> None:
+def measure(build: Path, into: Path, guests: int, locking: str) -> None:
     """Boot the guests, let a thread on each virtual processor work, and count rounds and the host's processor time.
 
     Parameters
@@ -28,11 +28,10 @@ def measure(build: Path, into: Path, guests: int, vcpus: int, locking: str) -> N
     build, into : pathlib.Path
         What `build.sh` has made; the run's folder.
     guests : int
-    vcpus : int
-        Virtual processors of each guest.
     locking : str
         One of `LOCKING`.
     """
+    vcpus, shared = LOCKING[locking]
     names = [f"guest{number}" for number in range(1, guests + 1)]
     two = set(sorted(os.sched_getaffinity(0))[:2])
     with groups(dict.fromkeys(names, 1.0)) as inner, ExitStack() as stack:
@@ -50,7 +49,7 @@ def measure(build: Path, into: Path, guests: int, vcpus: int, locking: str) -> N
             inner[guest.name].enter(guest.pid)
         before = {name: inner[name].used_s() for name in names}
         for guest in started:
-            guest.begin(f"tool race {vcpus} {SECONDS} {LOCKING[locking]}")
+            guest.begin(f"tool race {vcpus} {SECONDS} {shared}")
         said = {guest.name: guest.end() for guest in started}
         used = {name: inner[name].used_s() - before[name] for name in names}
     write_csv(into / "usage.csv", ("guest", "host_cpu_s"), [[n, round(used[n], 6)] for n in names])

@@ -53,7 +53,7 @@ ON_THE_HOST = ("cpus", "locks")
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("test", choices=[*EXPERIMENTS, "clean"])
+    parser.add_argument("test", choices=[*EXPERIMENTS, "build", "clean"])
     parser.add_argument("condition", nargs="*", metavar="FACTOR=LEVEL")
     parser.add_argument("--into", type=Path, help="where the raw files go")
     parser.add_argument("--fields", type=Path, help="gets what run.yaml is to say")
@@ -65,11 +65,15 @@ def main() -> int:
         groups.clean()
         network.clean()
         veth.clean()
+        gvisor.clean(lab)
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was set up is undone
     with (lab / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _build(lab)
+        if chosen.test == "build":  # else the first run does it
+            gvisor.prepared(lab / "gvisor")
+            return 0
         condition = dict(part.split("=", 1) for part in chosen.condition)
         EXPERIMENTS[chosen.test](lab, chosen.into, **_typed(condition))
     if chosen.test in WITHOUT_GUESTS:

@@ -16,6 +16,8 @@ from files import write_csv
 MEMORY_MB = 128
 MIB = 32
 PORT = 5000
+STREAM_TIMEOUT_S = 120
+"""Some ten times what it takes on a busy machine; between emulators a stream can stand still for good."""
 TAP = "virtperf-tap0"
 SENDER, RECEIVER = "10.7.0.1", "10.7.0.2"
 OFFLOADS = (
@@ -70,7 +72,8 @@ def measure(build: Path, into: Path, path: str, mtu: int) -> None:
         (into / "guests").mkdir(parents=True)
         if path == "guest":
             guests[0].begin(f"{BEFORE}; tool sink {PORT}; {AFTER}")
-        said = {"guest1": guests[-1].run(f"{BEFORE}; tool send {RECEIVER} {PORT} {MIB}; {AFTER}")}
+        stream = f"{BEFORE}; tool send {RECEIVER} {PORT} {MIB}; {AFTER}"
+        said = {"guest1": guests[-1].run(stream, STREAM_TIMEOUT_S)}
         if path == "guest":
             said["guest2"] = guests[0].end()
         else:

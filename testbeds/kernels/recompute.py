@@ -211,7 +211,7 @@ TESTS: dict[str, tuple[Callable[[Path, dict[str, str]], Numbers], tuple[str, ...
     "swap": (swap, ("memory_percent", "device")),
     "gvisor": (gvisor, ("load", "isolation")),
     "cpus": (cpus, ("guests",)),
-    "locks": (locks, ("vcpus", "locking", "guests")),
+    "locks": (locks, ("locking", "guests")),
     "network": (network, ("path", "mtu")),
     "veth": (veth, ("mtu", "offload")),
 }
@@ -360,21 +360,21 @@ def locks_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]
         return mean("locked_work 1/s", "locks", *condition)
 
     return [
-        ("locks-lose-half", work("2", "lock", "2") / work("2", "lock", "1"), "< 0.5"),
+        ("locks-lose-half", work("shared", "2") / work("shared", "1"), "< 0.5"),
         *(
             (
                 f"without-lock-nothing-is-lost {n}",
-                work("2", "free", n) / work("2", "free", "1"),
+                work("own", n) / work("own", "1"),
                 "0.9 to 1.1",
             )
             for n in ("2", "4")
         ),
         (
             "one-virtual-processor-loses-nothing",
-            work("1", "lock", "4") / work("1", "lock", "1"),
+            work("single", "4") / work("single", "1"),
             "0.9 to 1.1",
         ),
-        ("second-virtual-processor-costs", work("2", "lock", "4") / work("1", "lock", "4"), "< 1"),
+        ("second-virtual-processor-costs", work("shared", "4") / work("single", "4"), "< 1"),
     ]
 
 
