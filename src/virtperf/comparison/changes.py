@@ -43,8 +43,8 @@ MIN_BEFORE = 5
 """Revisions before them, without which nothing is said."""
 MAX_REVISIONS = 400
 ALPHA_HISTORY = 0.01
-"""Probability that a history without a change shows one; with `ALPHA_NEWEST` 5 %."""
-ALPHA_NEWEST = 0.04
+"""Probability that a history without a change shows one; with `ALPHA_NEWEST` less than 5 %."""
+ALPHA_NEWEST = 0.035
 SIMULATED, SIMULATED_NEWEST = 999, 1999
 MIN_SEGMENT = 2
 MAX_AUTOCORRELATION = 0.9
