@@ -346,11 +346,11 @@ class _Reader:
         values = {}
         for known, label, number in ((True, "metric", "metric_value"), (False, "field", "value")):
             part = frame[named == known]
-            for (name, entity), found in part.groupby([label, "entity"], sort=False)[number]:
+            for (metric, entity), found in part.groupby([label, "entity"], sort=False)[number]:
                 mean = found[np.isfinite(found)].mean()
                 if pd.notna(mean):
                     unit = part.loc[found.index[0], "metric_unit"] if known else ""
-                    values[self._described(str(name), str(entity), unit)] = float(mean)
+                    values[self._described(str(metric), str(entity), unit)] = float(mean)
         return values
 
     def _described(self, metric: str, entity: str, unit: str) -> str:
