@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from virtperf.report.synthesis.loaded import load_synthesis
     from virtperf.runs.ingest.own import read
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Estimate",
     "compare",

@@ -86,13 +86,13 @@ def test_the_output_of_read_can_be_fitted(run, root, tmp_path):
 def test_rows_without_a_number_are_left_out_and_named(run, tmp_path):
     (tmp_path / "t.csv").write_text("n,x\n1,10\n2,\n3,30.5\n4,NA\n5,49\n")
     said = run("fit", "line", "t.csv", "--x", "n", "--y", "x").output
-    assert "2 row(s) without a number were left out: row 2, 4" in said and "rows 3" in said
+    assert "2 row(s) without a number were left out: line 3, line 5" in said and "rows 3" in said
 
 
 def test_errors_name_the_column_the_line_and_the_group(run, tmp_path, table):
     (tmp_path / "t.csv").write_text("n,x\n1,10\n2,many\n")
     said = run("fit", "line", "t.csv", "--x", "n", "--y", "x", status=1).output
-    assert "t.csv: column 'x' holds something that is no finite number in row 2" in said
+    assert "t.csv line 3: column 'x' holds something that is no finite number" in said
     assert "found 'many'" in said
     wrong = ("fit", "usl", "load.csv", "--x", "load", "--y", "throughput")
     assert "no column 'load'; expected one of system" in run(*wrong, status=1).output

@@ -39,6 +39,7 @@ def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @click.option("--noise", type=click.Choice(["proportional", "counts", "constant"]))
 @click.option("--weights", metavar="COLUMN", help="Proportional to one over the variance of a row.")
 @click.option("--form", type=click.Choice(["free", "plateau-decline", "rise-plateau"]))
+@click.option("--robust", is_flag=True, help="usl, segmented: outliers hardly move the curve.")
 @click.option("--at", multiple=True, type=float, metavar="X", help="Predict there.")
 @click.option("--group", metavar="COLUMN", help="The column that tells two groups apart.")
 @click.option("--of", metavar="LEVEL", help="The first group (a ratio's numerator).")
@@ -70,16 +71,16 @@ def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **nam
         virtperf fit usl load.csv --x guests --y throughput --by system --at 48
         virtperf fit ratios load.csv --y throughput --group system --of zvm --to xen --by guests
     """
-    from virtperf.cli._table import read_table, with_numbers
+    from virtperf.cli._table import read_table, row_names, with_numbers
     from virtperf.cli._terminal import warn
 
     alpha, call = round(1 - level, 12), _curve if model in CURVES else _comparison
-    given = {name: value for name, value in named.items() if value not in (None, ())}
+    given = {name: value for name, value in named.items() if value not in (None, (), False)}
     _check_options(model, given)
     numbers = [name for name in (given.get("x"), y, given.get("weights")) if name]
     frame, warnings = with_numbers(read_table(file, where), numbers, file)
     warn(warnings)
-    call(model, file, frame, y, alpha, given)
+    call(model, file, row_names(frame, file), y, alpha, given)
 
 
 def _check_options(model: str, given: Mapping[str, Any]) -> None:
@@ -92,6 +93,7 @@ def _check_options(model: str, given: Mapping[str, Any]) -> None:
     if model in CURVES:
         known |= {"at"} | (set() if model == "robust_line" else {"noise", "weights"})
         known |= {"form"} if model == "segmented" else set()
+        known |= {"robust"} if model in ("usl", "segmented") else set()
     if unknown := [f"--{name}" for name in given if name not in known]:
         raise click.UsageError(f"{model} takes no {', '.join(unknown)}.")
     if "noise" in given and "weights" in given:
@@ -108,7 +110,9 @@ def _curve(
 
     by = list(given.get("by", ())) or None
     require_columns(frame, by or [], file)
-    options = {name: given[name] for name in ("noise", "weights", "form") if name in given}
+    options = {
+        name: given[name] for name in ("noise", "weights", "form", "robust") if name in given
+    }
     function: Callable[..., models.Fits] = getattr(models, model)
     fits = function(f"{y} ~ {given['x']}", frame, by=by, **options)
     if not any(fit.available for fit in fits.values()):

@@ -372,7 +372,8 @@ class _Reader:
         }
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "samples.parquet"
-            read_run(path, run, dictionary, out, inputs_of(study) if study else ())
+            inputs, not_read = (inputs_of(study), study.not_read) if study else ((), {})
+            read_run(path, run, dictionary, out, inputs, not_read)
             series = load_series(out, run.model_dump(mode="json"), metrics, 0.95)
         values: dict[str, float] = {}
         if study is None:

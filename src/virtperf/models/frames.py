@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ from numpy.typing import ArrayLike
 from virtperf.core.provenance import together
 from virtperf.models import ratio
 from virtperf.models.checks import ArgumentError
+from virtperf.models.diagnostics import RowNote
 from virtperf.models.fits import (
     By,
-    Fit,
+    EstimateTable,
     Fits,
     Levels,
     attributed,
@@ -32,7 +34,7 @@ from virtperf.models.fits import (
     source,
 )
 from virtperf.models.linear import fit_line, fit_robust_line
-from virtperf.models.result import Missing
+from virtperf.models.result import FitResult, Missing
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import compare_usl, fit_usl
 
@@ -49,6 +51,7 @@ def usl(
     kind: str = "usl",
     bounded: bool = True,
     noise: str | None = None,
+    robust: bool = False,
 ) -> Fits:
     """The Universal Scalability Law of each group: ``usl("value ~ guests", runs, by="series")``.
 
@@ -62,10 +65,10 @@ def usl(
         One fit for each level (or combination of levels).
     weights : str or array_like, optional
         A column, or one number a row: proportional to one over the variance; in place of `noise`.
-    kind, bounded, noise
+    kind, bounded, noise, robust
         As in `virtperf.models.fit_usl`; the default noise is proportional.
     """
-    options = {"kind": kind, "bounded": bounded, "noise": noise}
+    options = {"kind": kind, "bounded": bounded, "noise": noise, "robust": robust}
     return _fits(fit_usl, formula, frame, by, weights, options)
 
 
@@ -133,12 +136,14 @@ def segmented(
     weights: Weights = None,
     form: str = "free",
     noise: str | None = None,
+    robust: bool = False,
 ) -> Fits:
     """Two straight pieces for each group; see `usl` and `virtperf.models.fit_segmented`.
 
     The default noise is constant.
     """
-    return _fits(fit_segmented, formula, frame, by, weights, {"form": form, "noise": noise})
+    options = {"form": form, "noise": noise, "robust": robust}
+    return _fits(fit_segmented, formula, frame, by, weights, options)
 
 
 def ratios(
@@ -151,7 +156,7 @@ def ratios(
     label: str | None = None,
     method: str = "log-ratio",
     alpha: float = 0.05,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """Ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series": "Xen"},
     by="guests")``.
 
@@ -186,7 +191,7 @@ def differences(
     by: By = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """Differences of two means, `of` less `to`; see `ratios` and
     `virtperf.models.difference_of_means`.
     """
@@ -204,7 +209,7 @@ def pairs(
     by: By = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """Typical ratio of pairs: rows belong together that have the same levels of the columns `on`,
     for example a replicate, which is a block of runs; see `ratios`.
     """
@@ -226,7 +231,7 @@ def ratio_of_printed(
     half_width: str = "half_width",
     by: By = None,
     label: str | None = None,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """Ratios of printed numbers, between the extremes that rounding leaves; one row a side; see
     `ratios`.
     """
@@ -260,15 +265,31 @@ def _fits(
             raise ArgumentError("there is not one weight a row", expected=f"{len(frame)} numbers")
         weights = pd.Series(np.asarray(weights), index=frame.index)
     rows = pd.DataFrame({"x": frame[x], "y": frame[y]})
-    fits: dict[Hashable, Fit | Missing] = {}
+    fits: dict[Hashable, FitResult | Missing] = {}
     for label, group in groups(frame.reset_index(drop=True), by) if len(frame) else ():
         places = group.index.to_numpy()
         given = options if weights is None else {**options, "weights": weights.iloc[places]}
         x_of, y_of = rows["x"].iloc[places], rows["y"].iloc[places]
         found = attributed(source(group), function, x_of, y_of, **given)
-        missing = isinstance(found, Missing)
-        fits[y if label is None else label] = found if missing else Fit(found, source(group))
+        if isinstance(found, FitResult):
+            named = _with_names(found.warnings, frame.iloc[places])
+            found = replace(found, origin=source(group), warnings=named)
+        fits[y if label is None else label] = found
     return Fits(fits, formula, y, x, names_of(by))
+
+
+def _with_names(warnings: tuple[str, ...], rows: pd.DataFrame) -> tuple[str, ...]:
+    """Warnings that name a row by its run, or by its label in the frame's index, where strings are
+    names.
+    """
+
+    def name(row: int) -> str:
+        if "run_id" in rows.columns:
+            return f"run {rows['run_id'].iloc[row]}"
+        label = rows.index[row]
+        return label if isinstance(label, str) else f"the row with index {label}"
+
+    return tuple(w.named(name(w.row)) if isinstance(w, RowNote) else w for w in warnings)
 
 
 def _sides(formula: str) -> tuple[str, str]:
@@ -290,16 +311,16 @@ def _compared(
     to: Levels,
     by: By,
     label: str | None,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """A comparison of two sides at each level of `by`; `Missing` where one of them has no rows."""
     columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
     if frame.empty:
-        return {}
+        return EstimateTable()
     sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
     words = {
         side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
     }
-    found: dict[Hashable, Any] = {}
+    found = EstimateTable()
     for at in dict.fromkeys([*sides[0], *sides[1]]):
         above, below = (side.get(at, frame.iloc[:0]) for side in sides)
         name: Any = at

@@ -245,7 +245,12 @@ def fits_among(shown: Sequence[object]) -> dict[str, Any]:
     """
     for item in shown:
         given = list(item.values()) if isinstance(item, Mapping) else [item]
-        wrong = [v for v in given if not (hasattr(v, "predict") or hasattr(v, "get_prediction"))]
+        wrong = [
+            v
+            for v in given
+            if getattr(v, "available", True)
+            and not (hasattr(v, "predict") or hasattr(v, "get_prediction"))
+        ]
         if wrong or not isinstance(item, Mapping):
             raise VirtperfError(
                 "a figure is shown with fits by series",
