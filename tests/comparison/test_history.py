@@ -97,7 +97,7 @@ def test_folders_of_runs_named_by_date_and_revision(tmp_path):
     for day in range(1, 13):
         rates = B if day >= 11 else A
         folder = tmp_path / f"2026-02-{day:02}-c{day}"
-        raw_files(folder, [rate * (1 + 0.001 * (day % 3)) for rate in rates])
+        raw_files(folder, [1000 * rate * (1 + 0.001 * (day % 3)) + 0.37 * day for rate in rates])
     found = virtperf.history(tmp_path, quantities=["page_element_throughput_total"])
     (row,) = found.rows
     assert (row.verdict, row.newest.revision) == ("slower", "c11")
