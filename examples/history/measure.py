@@ -33,7 +33,7 @@ import pydantic  # noqa: F401
 import yaml  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]
-REVISIONS, REPLICATES, SEED = 30, 5, 20261124
+REVISIONS, REPLICATES, SEED = 30, 3, 20261124
 FILES = {
     "xentop": "examples/zvm-xen-2009/example-scaling-xen-9-r1/xentop.txt",
     "sar": "examples/zvm-xen-2009/example-scaling-xen-9-r1/guests/lnweb1/sar.txt",

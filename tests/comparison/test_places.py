@@ -10,6 +10,7 @@ import virtperf
 from rawperf.core.errors import VirtperfError
 from tests.comparison.test_compare import A, B, row, run_folders, wrk
 from tests.toy_runs import write_run
+from virtperf.comparison.compare import compare_equal
 
 RATE = "page_element_throughput_total"
 
@@ -85,3 +86,43 @@ def test_two_hosts_of_one_folder(tmp_path, monkeypatch):
         virtperf.compare("runs", factor=["cpu=gamma", "cpu=*beta"])
     with pytest.raises(VirtperfError, match="no run has a factor 'guest'"):
         virtperf.compare("runs", factor=factor, where={"guest": 1})
+
+
+def test_runs_that_measure_made_alike_are_compared_by_label(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for label, rates in (("a", A), ("b", [rate + 0.01 for rate in A])):
+        for number, rate in enumerate(rates, 1):
+            write_run(
+                tmp_path / "alike",
+                f"{label}-x-r{number}",
+                {"wrk.txt": wrk(rate).encode()},
+                factors={},
+                replicate=number,
+            )
+    table = compare_equal("alike", splits=20)
+    rate = row(table, RATE)
+    assert (table.a, table.b) == ("alike/a-*", "alike/b-*")
+    assert (rate.runs_a, rate.runs_b, rate.verdict) == (6, 6, "undecided")
+    assert table.equal_runs[0].possible == 462  # all twelve are alike
+
+
+def test_iterations_and_statistics_of_suites_are_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for side, rates in (("a", A), ("b", B)):
+        for number, rate in enumerate(rates):
+            lkp = tmp_path / f"lkp-{side}" / str(number)
+            lkp.mkdir(parents=True)
+            (lkp / "stats.json").write_text(f'{{"x.ops": {rate}, "vmstat.cpu.sy": 1}}')
+            (lkp / "dmesg").write_text("whatever")
+            mmtests = tmp_path / f"mm-{side}" / f"iter-{number}"
+            for test in ("one", "two"):  # two benchmarks, each with the same monitor
+                (mmtests / test).mkdir(parents=True)
+                (mmtests / test / "wrk.txt").write_text(wrk(rate * (3 if test == "two" else 1)))
+        (tmp_path / f"lkp-{side}" / "matrix.json").write_text("{}")
+        (tmp_path / f"mm-{side}" / "tests-timestamp").write_text("start")
+    table = virtperf.compare("lkp-a", "lkp-b", higher=["x.ops"])
+    assert [(r.quantity, r.verdict, r.runs_a) for r in table.rows] == [("x.ops", "slower", 6)]
+    table = virtperf.compare("mm-a", "mm-b")
+    found = row(table, f"{RATE} in two/wrk.txt")
+    assert (found.runs_a, found.verdict) == (6, "slower")
+    assert found.mean_a == pytest.approx(3 * row(table, f"{RATE} in one/wrk.txt").mean_a, rel=1e-3)

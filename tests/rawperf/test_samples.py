@@ -33,6 +33,8 @@ FORMAT_OF = {
     "jmeter/jmeter-bare": "jmeter-csv-bare",
     "jmeter/jmeter.csv": "jmeter-csv",
     "jmeter/": "jmeter-xml",
+    "mmtests/mpstat": "mpstat",
+    "mmtests/proc-vmstat": "proc-vmstat",
     "mpstat/": "mpstat",
     "netstat/": "netstat",
     "perf/perf-I": "perf-stat-intervals",

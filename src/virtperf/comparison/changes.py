@@ -119,16 +119,17 @@ def _segments(y: np.ndarray) -> tuple[list[int], float]:
         return ends, 0.0
     search = _search(y)
     while n >= 2 * MIN_SEGMENT * (len(ends) + 2):
-        # with a change that is not yet in the model this is too high, and the test careful
-        phi = _rounded_up(_autocorrelation(_residuals(y, ends), len(ends)))
-        reference, joint = _without_change(n, phi)
+        without = _autocorrelation(_residuals(y, ends), len(ends))
         tried = []
         for more in (1, 2):
             new = search.predict(n_bkps=len(ends) - 1 + more)
+            # without the changes it is too high, with them too low where there are none
+            phi = _rounded_up((without + _autocorrelation(_residuals(y, new), len(new))) / 2)
+            reference, joint = _without_change(n, phi)
             p = _share_beyond(reference[:, more - 1], _gain(y, ends, new))
-            tried.append((p, new))
+            tried.append((float((joint <= p).mean()), new))
         p, new = min(tried, key=lambda found: found[0])
-        if float((joint <= p).mean()) > ALPHA_HISTORY:
+        if p > ALPHA_HISTORY:
             break
         ends = new
     return ends, _autocorrelation(_residuals(y, ends), len(ends))

@@ -29,6 +29,8 @@ from virtperf.core.paths import Layout
 
 SEED = 20090131
 MAX_SENTENCES = 5
+LABELS = ("a", "b")
+"""How the names of runs begin that `virtperf measure --aa` made alike."""
 MIN_POSSIBLE_SPLITS = 100
 """Different splits of the runs of a side below which their share is not shown beside verdicts: with
 six runs there are ten, of which one is 10 %."""
@@ -238,7 +240,8 @@ def compare_equal(
     """A/A: how often random splits of equal runs would have been called different.
 
     `place` is a folder as `compare` takes it, or the id of a study of the repository; runs at
-    different levels of factors are split apart. Other parameters are as those of `compare`.
+    different levels of factors are split apart. Runs that `virtperf measure --aa` made, under two
+    labels, are also compared by label. Other parameters are as those of `compare`.
 
     Raises
     ------
@@ -247,16 +250,26 @@ def compare_equal(
     """
     layout = Layout(Path(root))
     cells: dict[Cell, Replicates]
+    side: Side | None
     if not Path(place).exists() and str(place) in layout.studies():
         study: MeasuredStudy = measured_study(layout, str(place), level)
         found, known = study.conditions(where or {}), study.quantities
         cells = {(quantity.name, quantity.at): runs for quantity, runs in found.items()}
         notes: list[str] = []
+        side = None
     else:
         side = read_sides((place,), layout, format, where)[0]
         cells, known, notes = side.cells(side.varied), side.quantities, list(side.warnings)
     told = chosen(known, quantities, higher, lower)
-    results = equal_splits(cells, told, margin=margin, level=level, splits=splits, seed=seed)
+    options: dict[str, Any] = {"margin": margin, "level": level}
+    results = equal_splits(cells, told, splits=splits, seed=seed, **options)
+    labelled = _labelled(side) if side else None
+    if labelled:
+        rows = judged(_common(*labelled, told), told, **options)
+        names = [each.name for each in labelled]
+        return ComparisonTable(
+            names[0], names[1], margin, level, tuple(rows), tuple(results), notes=tuple(notes)
+        )
     if not results:
         raise VirtperfError(
             "no runs can be split",
@@ -266,6 +279,20 @@ def compare_equal(
     return ComparisonTable(
         str(place), "", margin, level, equal_runs=tuple(results), notes=tuple(notes)
     )
+
+
+def _labelled(side: Side) -> tuple[Side, Side] | None:
+    """Both halves of what `virtperf measure --aa` wrote: ``a-...`` and ``b-...``, in pairs; None for
+    other runs.
+    """
+    halves = []
+    for label in LABELS:
+        runs = tuple(run for run in side.runs if run.run_id.startswith(f"{label}-"))
+        halves.append(replace(side, name=f"{side.name}/{label}-*", runs=runs))
+    named = [{run.run_id.partition("-")[2] for run in half.runs} for half in halves]
+    if not named[0] & named[1] or sum(len(half.runs) for half in halves) < len(side.runs):
+        return None
+    return halves[0], halves[1]
 
 
 def _is_study(place: str | Path, layout: Layout) -> bool:

@@ -8,7 +8,10 @@ means over all samples of its files.
 
 from __future__ import annotations
 
+import json
+import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -41,6 +44,10 @@ from virtperf.study.definition import Study, load_study
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
 HAND_WRITTEN = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
+ITERATION = re.compile(r"iter-\d+")
+STATISTICS = "stats.json"
+MAX_JSON_BYTES = 64 * 1024**2
+MAX_NAMED_FILES = 3
 NOT_RAW = (".md", ".rst", ".dvc")
 
 Cell = tuple[str, Condition]
@@ -255,7 +262,16 @@ def _inside(folder: Path) -> Iterator[Path]:
         return
     entries = sorted(path for path in folder.iterdir() if not _left_out(path))
     with_file = [path for path in entries if (path / RUN_FILE).is_file()]
+    if not with_file:
+        with_file = [path for path in entries if _left_by_suite(path)]
     yield from with_file or entries
+
+
+def _left_by_suite(path: Path) -> bool:
+    """Whether it is a run of a test suite that leaves other things beside its runs: an iteration of
+    MMTests, or one with the statistics that lkp-tests made of it.
+    """
+    return path.is_dir() and bool(ITERATION.fullmatch(path.name) or (path / STATISTICS).is_file())
 
 
 def _left_out(path: Path) -> bool:
@@ -284,21 +300,42 @@ class _Reader:
         if path.is_dir() and (path / RUN_FILE).is_file():
             return self._run_folder(path)
         folder, names = _files_of(path)
-        values: dict[str, float] = {}
+        if path.is_dir() and STATISTICS in names:
+            names = [STATISTICS]
+        of_files: dict[str, dict[str, float]] = {}
+        unread: dict[str, VirtperfError] = {}
         for name in names:
             try:
-                values |= self._raw_file(folder / name)
+                of_files[name] = self._raw_file(folder / name)
             except VirtperfError as err:
                 if path.is_file():
                     raise
-                self._warnings.setdefault(str(path), []).append(f"{path.name}: not read: {err}")
+                unread[name] = err
+        values = self._together(of_files)
+        if unread:
+            self._warnings[str(path)] = list(_unread(path.name, unread))
         if not values:
             raise RunError(
                 "no file of the run was read", file=str(path), remedy="name its --format"
             )
         return RunValues(path.name, values, digest=_digest(folder, names), place=str(path))
 
+    def _together(self, of_files: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+        """The values of all files of a run; those that several files have bear the file's name."""
+        times = Counter(name for values in of_files.values() for name in values)
+        found = {}
+        for file, values in of_files.items():
+            for name, value in values.items():
+                full = f"{name} in {file}" if times[name] > 1 else name
+                self.quantities.setdefault(full, self.quantities[name])
+                found[full] = value
+        return found
+
     def _raw_file(self, path: Path) -> dict[str, float]:
+        if (statistics := _flat_numbers(path)) and self._format is None:
+            for name in statistics:
+                self.quantities.setdefault(name, ComparedQuantity())
+            return statistics
         frame = own.read(path, format=self._format)
         if "metric_value" not in frame.columns:  # a table: its columns of numbers
             numbers = frame.select_dtypes("number").mean()
@@ -309,11 +346,11 @@ class _Reader:
         values = {}
         for known, label, number in ((True, "metric", "metric_value"), (False, "field", "value")):
             part = frame[named == known]
-            for (name, entity), found in part.groupby([label, "entity"], sort=False)[number]:
+            for (metric, entity), found in part.groupby([label, "entity"], sort=False)[number]:
                 mean = found[np.isfinite(found)].mean()
                 if pd.notna(mean):
                     unit = part.loc[found.index[0], "metric_unit"] if known else ""
-                    values[self._described(str(name), str(entity), unit)] = float(mean)
+                    values[self._described(str(metric), str(entity), unit)] = float(mean)
         return values
 
     def _described(self, metric: str, entity: str, unit: str) -> str:
@@ -376,6 +413,35 @@ class _Reader:
                 dictionary = dictionary_of(self._layout.metrics, inputs_of(study))
             self._studies[name] = (study, dictionary)
         return self._studies[name]
+
+
+def _unread(run: str, files: Mapping[str, VirtperfError]) -> Iterator[str]:
+    if len(files) <= MAX_NAMED_FILES:
+        yield from (f"{run}: not read: {err}" for err in files.values())
+        return
+    first = ", ".join(list(files)[:MAX_NAMED_FILES])
+    more = len(files) - MAX_NAMED_FILES
+    yield f"{run}: {first} and {more} more files are in no known format and not read"
+
+
+def _flat_numbers(path: Path) -> dict[str, float] | None:
+    """The numbers of a JSON file that is one object of numbers, as lkp-tests' stats.json is; None
+    for any other file.
+    """
+    if path.suffix != ".json" or path.stat().st_size > MAX_JSON_BYTES:
+        return None
+    try:
+        held = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(held, dict) or not held:
+        return None
+    numbers = {
+        name: float(value)
+        for name, value in held.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+    }
+    return numbers if len(numbers) == len(held) else None
 
 
 def quantity_of(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:
