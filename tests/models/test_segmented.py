@@ -123,9 +123,7 @@ def test_the_standard_error_agrees_with_numeric_derivatives():
             (replace(fit, theta=up).predict(X) - replace(fit, theta=down).predict(X)) / (2 * step)
         )
     j = np.column_stack(columns)
-    assert fit.covariance == pytest.approx(
-        fit.scale * np.linalg.inv(j.T @ j), rel=1e-5, abs=1e-10
-    )
+    assert fit.covariance == pytest.approx(fit.scale * np.linalg.inv(j.T @ j), rel=1e-5, abs=1e-10)
 
 
 def test_a_straight_line_has_no_breakpoint():

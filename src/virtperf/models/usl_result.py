@@ -394,7 +394,7 @@ class USLResult(FitResult):
     def extrapolation(self, load: float) -> tuple[str, ...]:
         """A warning where a load lies outside the tested ones."""
         first, last = float(self.x.min()), float(self.x.max())
-        if first <= load <= last:
+        if first <= load <= last or math.isinf(load):  # at no load: nothing is extrapolated
             return ()
         return (
             f"extrapolated: the tested loads are {first:g} to {last:g}; the law is assumed to hold beyond",
