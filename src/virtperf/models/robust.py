@@ -1,14 +1,15 @@
 """Curves that outliers hardly move: Huber's M estimator by pseudo-values.
 
 The estimate solves ``sum(derivative * psi(residual / s)) = 0``, psi being the residual cut off at
-``CUT`` robust standard deviations s. It is the ordinary fit of rows whose residuals were cut off.
+``CUT`` robust standard deviations s, and ``sum(psi**2) = (n - p) BETA`` (Huber's proposal 2, whose
+scale varies less than the median absolute deviation). It is the ordinary fit of rows whose residuals were cut off.
 Residuals that are cut off and then enlarged by ``K / mean(psi')`` have the sum of squares of Huber's
 covariance, so that the ordinary intervals of these pseudo-values are those of the robust fit.
 
 References
 ----------
-Huber, P. J., Ronchetti, E. M. (2009). Robust Statistics. Sections 7.6 (covariance) and 7.8
-(modified residuals).
+Huber, P. J., Ronchetti, E. M. (2009). Robust Statistics. Sections 6.4 (proposal 2), 7.6
+(covariance) and 7.8 (modified residuals).
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from virtperf.models.result import FitResult
 
 CUT = 1.345
 """Robust standard deviations at which a residual is cut off: 95 % efficient with normal noise."""
+BETA = 0.710164548
+"""Mean square of a standard normal number that is cut off there."""
 NORMAL_MAD = 0.674489750196
 """Median absolute deviation of a standard normal number."""
 MIN_FREE_ROWS = 4
@@ -48,11 +51,13 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
             f"{len(y)} rows can't tell an outlier",
             expected=f"at least {parameters + MIN_FREE_ROWS} rows",
         )
-    found, scale, size = fit(y), np.inf, np.ones(len(y))
-    for _ in range(ROUNDS):
+    found, spread, size = fit(y), 0.0, np.ones(len(y))
+    for turn in range(ROUNDS):
         size = found.row_deviation()
         residual = (y - found.fittedvalues) / size
-        spread = _scale(residual, found.df_resid)
+        scale = spread if turn else _first_scale(residual, found.df_resid)
+        cut = np.clip(residual, -CUT * scale, CUT * scale)
+        spread = float(np.sqrt(cut @ cut / (found.df_resid * BETA)))
         if not spread > 1e-12 * float(np.max(np.abs(y) / size)):
             raise ModelError(
                 "more than half of the rows lie on one curve exactly", remedy="fit without robust"
@@ -63,7 +68,6 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
         moved = np.max(np.abs(found.fittedvalues - before) / size)
         if moved <= TOLERANCE * spread and abs(spread - scale) <= TOLERANCE * spread:
             break
-        scale = spread
     else:
         raise ModelError("the robust fit did not converge", remedy="fit without robust")
     residual = (y - found.fittedvalues) / size
@@ -88,7 +92,7 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
     )
 
 
-def _scale(residual: Array, df: int) -> float:
+def _first_scale(residual: Array, df: int) -> float:
     """Robust standard deviation; the median absolute residual is that of `df` free ones."""
     ordered = np.sort(np.abs(residual))[len(residual) - df :]
     return float(np.median(ordered)) / NORMAL_MAD
