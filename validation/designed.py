@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 import statsmodels.formula.api as smf
 
+from rawperf.core.errors import ModelError
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from validation.curves import intervals, rows_of
 from virtperf.models.formula import contrasts
 from virtperf.models.planning import stop_when
 from virtperf.models.queueing import closed_throughput, fit_closed
-from virtperf.models.result import Estimate
+from virtperf.models.result import Estimate, Missing
 
 CONDITIONS, STOPPED_HALF_WIDTH, MOST_BLOCKS = 3, 0.02, 20
 
@@ -58,7 +59,9 @@ class Contrast:
 
         def interval(alpha: float, name: str) -> Estimate:
             sides = {"of": {"condition": 1}, "to": {"condition": 0}}
-            found: Estimate = contrasts(fits[name], **sides, alpha=alpha)["1 / 0"]
+            found: Estimate | Missing = contrasts(fits[name], **sides, alpha=alpha)["1 / 0"]
+            if isinstance(found, Missing):
+                raise ModelError(found.reason)
             return found
 
         return [

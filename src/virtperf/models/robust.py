@@ -3,7 +3,7 @@
 The estimate solves ``sum(derivative * psi(residual / s)) = 0``, psi being the residual cut off at
 ``CUT`` robust standard deviations s, and ``sum(psi**2) = (n - p) BETA`` (Huber's proposal 2, whose
 scale varies less than the median absolute deviation). It is the ordinary fit of rows whose residuals were cut off.
-Residuals that are cut off and then enlarged by ``K / mean(psi')`` have the sum of squares of Huber's
+Residuals that are cut off and then enlarged by ``K / mean(psi')`` (of n - p free rows) have the sum of squares of Huber's
 covariance, so that the ordinary intervals of these pseudo-values are those of the robust fit.
 
 References
@@ -72,8 +72,9 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
         raise ModelError("the robust fit did not converge", remedy="fit without robust")
     residual = (y - found.fittedvalues) / size
     inside = np.abs(residual) <= CUT * spread
-    share = float(inside.mean())
-    enlarged = (1 + parameters / len(y) * (1 - share) / share) / share
+    share, free = float(inside.mean()), len(y) - parameters
+    of_free = max(int(inside.sum()) - parameters, 1) / free
+    enlarged = (1 + parameters / len(y) * (1 - share) / share) / of_free
     cut = np.clip(residual, -CUT * spread, CUT * spread)
     final = fit(found.fittedvalues + size * enlarged * cut)
     outliers = tuple(
