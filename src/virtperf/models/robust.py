@@ -2,9 +2,10 @@
 
 The estimate solves ``sum(derivative * psi(residual / s)) = 0``, psi being the residual cut off at
 ``CUT`` robust standard deviations s, and ``sum(psi**2) = (n - p) BETA`` (Huber's proposal 2, whose
-scale varies less than the median absolute deviation). It is the ordinary fit of rows whose residuals were cut off.
-Residuals that are cut off and then enlarged by ``K / mean(psi')`` (of n - p free rows) have the sum of squares of Huber's
-covariance, so that the ordinary intervals of these pseudo-values are those of the robust fit.
+scale varies less than the median absolute deviation). It is the ordinary fit of rows whose residuals
+were cut off. Residuals that are cut off and then enlarged by ``K / mean(psi')`` (of n - p free rows)
+have the sum of squares of Huber's covariance, so that the ordinary intervals of these pseudo-values
+are those of the robust fit.
 
 References
 ----------
