@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import special
 
 from rawperf.core.errors import ModelError
@@ -235,7 +236,7 @@ def _mixed_parts(results: Any, row: Array) -> tuple[Array, Array, float]:
     return np.asarray(results.fe_params), _gls_covariance(results, x, means, group), float(df)
 
 
-def _gls_covariance(results: Any, x: Array, means: Array, group: Array) -> Array:
+def _gls_covariance(results: Any, x: Array, means: Array, group: NDArray[np.intp]) -> Array:
     """Covariance of the fixed effects at the estimated variances: ``inv(X' inv(V) X)``; statsmodels
     inverts a Hessian, which fails where the variance of the groups is on its bound 0.
     """

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special
 
 from rawperf.core.errors import ModelError
@@ -145,14 +145,14 @@ def mva(
     return pd.DataFrame(rows)
 
 
-def _log_weights(demand: float, n: Array, servers: int) -> Array:
+def _log_weights(demand: float, n: NDArray[np.intp], servers: int) -> Array:
     """Logarithm of ``demand**n`` over the product of the servers that are busy with 1 to n."""
     busy = np.log(np.minimum(np.maximum(n, 1), servers))
     busy[0] = 0.0
     return np.asarray(n * math.log(demand) - np.cumsum(busy))
 
 
-def _nothing(n: Array) -> Array:
+def _nothing(n: NDArray[np.intp]) -> Array:
     return np.where(n == 0, 0.0, -np.inf)
 
 
@@ -458,7 +458,7 @@ def fit_closed(
     if len(n) <= len(names):
         raise ModelError(f"{len(n)} rows can't determine {', '.join(names)}", expected="more rows")
 
-    def fitted(kept: Array | None = None) -> ClosedResult:
+    def fitted(kept: NDArray[np.bool_] | None = None) -> ClosedResult:
         rows = np.ones(len(n), dtype=bool) if kept is None else kept
         return _fitted(n[rows], y[rows], z[rows], m[rows], cv2)
 

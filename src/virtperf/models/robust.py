@@ -84,7 +84,7 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
             f"(x = {final.x[i]:g}, y = {y[i]:g}) is an outlier: {abs(residual[i]) / spread:.2g} "
             "robust standard deviations from the curve, of which the fit counts 1.3",
         )
-        for i in np.flatnonzero(np.abs(residual) > OUTLIER_DEVIATIONS * spread)
+        for i in np.flatnonzero(np.abs(residual) > OUTLIER_DEVIATIONS * spread).tolist()
     )
     return replace(
         final,
