@@ -22,7 +22,7 @@ unexport MPLBACKEND
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help repro test lab notebooks lock clean
+.PHONY: help repro test docs lab notebooks lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -58,6 +58,14 @@ test: $(STAMP) ## Everything that CI runs: lint, types, pipeline, tests, noteboo
 	@echo "== tests" && pytest -q -n 2 --dist worksteal tests
 	@echo "== notebooks" && pytest -q -n 2 --dist loadfile --nbval --nbval-kernel-name python3 -p no:cacheprovider -W ignore notebooks
 
+# Sphinx and its theme come on top of the pinned packages, in the same versions: no other command needs them.
+docs: $(STAMP) ## The documentation with the reports inside it, in build/site: works offline, makes no request
+	@$(UV) --quiet --require-hashes -r requirements.docs.lock
+	@virtperf pipeline
+	@rm -rf build/site && sphinx-build -q -W --keep-going -d .cache/sphinx docs build/site
+	@mkdir build/site/reports && cp reports/*.html reports/*.json build/site/reports/
+	@echo "documentation: build/site/index.html"
+
 lab: $(STAMP) ## JupyterLab on the repository; git diff then shows notebooks cell by cell
 	@nbdime config-git --enable 2>/dev/null || true
 	@jupyter lab --ServerApp.root_dir=.
@@ -67,6 +75,7 @@ notebooks: $(STAMP) ## Execute the notebooks and keep their outputs, ready to co
 
 lock: $(STAMP) ## Resolve the pinned packages again
 	@uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate requirements.in -o requirements.lock
+	@uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate -c requirements.lock requirements.docs.in -o requirements.docs.lock
 
 clean: ## Remove everything that `make repro` made, the environment too
 	@rm -rf $(VENV) .cache .dvc/cache .dvc/tmp build data/reconstructed data/samples data/runs data/verdicts reports/*.html reports/*.json

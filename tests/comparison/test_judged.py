@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
+from tests.cases import each_case
 from virtperf.comparison.judged import (
     CALLED_DIFFERENT,
     ComparedQuantity,
@@ -38,7 +39,7 @@ def only(rows):
     return row
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("better", "ratio", "verdict"),
     [
         ("higher", 0.9, "slower"),
@@ -65,7 +66,7 @@ def test_the_interval_is_that_of_the_models():
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ratio", "cv", "verdict"),
     [
         (1.001, 0.002, "same within the margin"),
@@ -80,8 +81,8 @@ def test_a_margin_makes_small_changes_the_same(ratio, cv, verdict):
     assert (row.more_runs is not None) == (verdict == "undecided")
 
 
-@pytest.mark.parametrize("margin", [0.0, 0.02])
-@pytest.mark.parametrize("ratio", [0.95, 0.99, 1.004, 1.03])
+@each_case("margin", [0.0, 0.02])
+@each_case("ratio", [0.95, 0.99, 1.004, 1.03])
 def test_the_interval_of_level_one_minus_p_reaches_the_margin(ratio, margin):
     found = contrast(pair(ratio))
     p = p_value(found, margin)
@@ -118,9 +119,7 @@ def test_runs_in_blocks_are_compared_within_them():
     assert row.verdict == "undecided"
 
 
-@pytest.mark.parametrize(
-    ("n_a", "n_b", "said"), [(1, 6, "A has"), (6, 1, "B has"), (1, 1, "A and B have")]
-)
+@each_case(("n_a", "n_b", "said"), [(1, 6, "A has"), (6, 1, "B has"), (1, 1, "A and B have")])
 def test_one_run_a_side_has_no_interval(n_a, n_b, said):
     two = Pair("rate", (), side(100, spread=SPREAD[:n_a]), side(50, spread=OTHER_SPREAD[:n_b]))
     row = only(judged([two], RATE, margin=0.0, level=0.95))

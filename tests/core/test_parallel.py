@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rawperf.core.errors import VirtperfError
+from tests.cases import each_case
 from tests.toy_runs import toy_study, write_run
 from virtperf.core import parallel
 from virtperf.core.parallel import most_processes, workers
@@ -62,14 +63,14 @@ def cluster() -> Iterator[tuple[str, list[int]]]:
         yield made.scheduler_address, list(client.run(os.getpid).values())
 
 
-@pytest.mark.parametrize("jobs", [None, 1, 2])
+@each_case("jobs", [None, 1, 2])
 def test_results_come_in_the_order_of_the_tasks(jobs: int | None) -> None:
     with workers(7, jobs=jobs) as each:
         assert list(each(square, TASKS)) == [t * t + 7 for t in TASKS]
         assert list(each(square, [])) == []
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@each_case("jobs", [1, 2])
 def test_what_a_task_raises_comes_out_in_its_place(jobs: int) -> None:
     with workers(jobs=jobs) as each:
         results = each(failed, TASKS)

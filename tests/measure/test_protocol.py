@@ -103,6 +103,41 @@ def test_declared_files_stand_in_place_of_those_that_commands_name(repository, t
         protocols(repository)
 
 
+def commit_all(root):
+    git = ["git", "-C", str(root), "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    (root / ".gitignore").write_text(".cache\n.measure\n")
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-qm", "one"], check=True)
+
+
+def test_a_file_that_becomes_no_part_of_runs_leaves_those_before_their_fingerprint(
+    repository, testbed
+):
+    (testbed / "recompute.py").write_text("1\n")
+    work = [["sh", "{root}/testbeds/toy/work.sh", "out.csv"]]
+    repository.write(replicates=1, workload=work)
+    commit_all(repository.root)
+    repository.measure()
+    before = repository.described("cpu-guests-1-r1")["protocol"]
+    (testbed / "recompute.py").write_text("2\n")
+    with pytest.raises(VirtperfError, match="differ in testbeds/toy"):
+        repository.measure(replicates=2, workload=work)
+    out = {"workload": work, "not_part_of_runs": ["testbeds/toy/recompute.*"]}
+    assert repository.measure(**out)[0].measured == 2
+    after = repository.described("cpu-guests-1-r2")["protocol"]
+    assert (after["fingerprint"], after["files"]) == (before["fingerprint"], before["files"])
+    (testbed / "recompute.py").write_text("3\n")
+    assert repository.measure(replicates=3, **out)[0].measured == 2
+    (testbed / "length.sh").write_text("length=0.25\n")
+    with pytest.raises(VirtperfError, match="differ in testbeds/toy"):
+        repository.measure(replicates=4, **out)
+    (testbed / "length.sh").write_text("length=0.2\n")
+    repository.write(not_part_of_runs=["testbeds/toy/none.py"])
+    with pytest.raises(VirtperfError, match="not_part_of_runs: no file of the repository"):
+        protocols(repository)
+
+
 def test_run_yaml_says_how_when_and_where_without_a_name(repository, testbed):
     repository.measure(replicates=1, workload=[["sh", "{root}/testbeds/toy/work.sh", "out.csv"]])
     said = repository.described("cpu-guests-1-r1")["protocol"]

@@ -8,6 +8,7 @@ import pytest
 import statsmodels.api as sm
 
 from rawperf.core.errors import ModelError
+from tests.cases import each_case
 from validation.coverage import LEVELS
 from validation.curves import inside, throughput
 from virtperf.models.usl import fit_usl
@@ -29,7 +30,7 @@ def noisy(theta, noise=0.02, seed=3, load=SIX):
     return mean * (1 + noise * np.random.default_rng(seed).standard_normal(len(load)))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("noise", "family"), [("constant", sm.families.Gaussian), ("proportional", sm.families.Gamma)]
 )
 def test_the_results_are_those_of_a_glm_that_a_reader_writes(noise, family):

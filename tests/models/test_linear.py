@@ -3,13 +3,14 @@ import pytest
 import statsmodels.api as sm
 
 from rawperf.core.errors import ModelError
+from tests.cases import each_case
 from virtperf.models.linear import fit_line
 
 X = np.array([1, 2, 3, 4, 5, 6, 7.0])
 Y = np.array([2.1, 3.9, 6.2, 7.8, 10.1, 12.2, 13.7])
 
 
-@pytest.mark.parametrize("weights", [None, [1, 2, 3, 4, 3, 2, 1]])
+@each_case("weights", [None, [1, 2, 3, 4, 3, 2, 1]])
 def test_agrees_with_statsmodels(weights):
     fit = fit_line(X, Y, weights=weights)
     other = sm.WLS(Y, sm.add_constant(X), weights=1.0 if weights is None else weights).fit()
@@ -41,7 +42,7 @@ def test_lack_of_fit_needs_replicates_and_uses_their_spread():
     assert (bent.lack_of_fit().df_num, bent.lack_of_fit().df_denom) == (5, 7)
 
 
-@pytest.mark.parametrize(("shift", "factor"), [(0, 1), (1e6, 1), (-3, 1e-5), (0, 1e7)])
+@each_case(("shift", "factor"), [(0, 1), (1e6, 1), (-3, 1e-5), (0, 1e7)])
 def test_units_of_x_only_change_units(shift, factor):
     """The slope scales, its t value and the fitted values do not change."""
     one, other = fit_line(X, Y), fit_line(shift + factor * X, Y)

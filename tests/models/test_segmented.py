@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rawperf.core.errors import ModelError
+from tests.cases import each_case
 from validation.lines import place_pvalue
 from virtperf.models.breakpoint_search import FORMS
 from virtperf.models.segmented import SEED, fit_segmented
@@ -81,8 +82,8 @@ def _t975(df):
     return stats.t.ppf(0.975, df)
 
 
-@pytest.mark.parametrize(("shift", "factor"), [(0, 1000.0), (50, 1), (-7, 0.01)])
-@pytest.mark.parametrize("form", ["free", "plateau-decline"])
+@each_case(("shift", "factor"), [(0, 1000.0), (50, 1), (-7, 0.01)])
+@each_case("form", ["free", "plateau-decline"])
 def test_units_only_change_units(form, shift, factor):
     one = fit_segmented(X, FLAT_THEN_DOWN, form=form).breakpoint()
     other = fit_segmented(shift + factor * X, 3 + 5 * FLAT_THEN_DOWN, form=form).breakpoint()
@@ -223,7 +224,7 @@ def test_with_little_noise_the_simulated_threshold_is_the_f_quantile():
     assert (simulated.low, simulated.high) == pytest.approx((profile.low, profile.high), abs=0.003)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_case("seed", range(5))
 def test_the_simulated_interval_is_where_the_test_of_a_place_rejects(seed):
     fit = hinge(3.0, seed)
     e = fit.breakpoint()
@@ -267,13 +268,12 @@ def least(fit, constraint):
     return best.fun * fit.rss
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ask", "value"),
     [
         (lambda fit: fit.estimate("slope2"), lambda t: t[1]),
         (lambda fit: fit.estimate("plateau"), lambda t: t[0]),
     ],
-    ids=["slope", "plateau"],
 )
 def test_limits_with_a_free_breakpoint_lie_on_the_threshold(ask, value):
     fit = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from rawperf.core.errors import ModelError
+from tests.cases import each_case
 from validation.curves import gradient, inside, throughput
 from virtperf.models.usl import compare_usl, fit_usl
 from virtperf.models.usl_result import MISFIT_LEVEL
@@ -70,8 +71,8 @@ def profiled(fit, constraint):
     return best.fun * fit.deviance
 
 
-@pytest.mark.parametrize("noise", ["constant", "proportional"])
-@pytest.mark.parametrize(
+@each_case("noise", ["constant", "proportional"])
+@each_case(
     ("name", "value"),
     [
         ("peak_load", lambda a, b, g: math.sqrt((1 - a) / b)),

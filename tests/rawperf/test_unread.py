@@ -10,6 +10,7 @@ import time
 import pytest
 
 from rawperf import FormatError, RawperfError, get_format, sniff
+from tests.cases import each_case
 
 TEXT = "a line that no tool prints\n" * 3
 NAMED = {
@@ -105,7 +106,7 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("kind", NAMED)
+@each_case("kind", NAMED)
 def test_what_it_is_stands_in_the_error(kind: str) -> None:
     data, words, help_ = NAMED[kind]
     with pytest.raises(FormatError) as caught:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from virtperf.report.finding import finding
 from virtperf.report.frames import joined
 from virtperf.report.loaded import LoadedStudy
@@ -59,7 +60,7 @@ def measured(points: pd.DataFrame, row: int, low: float, high: float) -> pd.Data
     return points
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "said"),
     [
         ([1, 2, 3, 4], ": rising from 1 at 2 guests to 4 at 16."),
@@ -87,7 +88,7 @@ def test_no_course_is_told_that_two_ranges_leave_open(
     assert not (overlap and ("rising" in said or "falling" in said))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("low", "high", "ordered", "phrase"),
     [
         (60.0, 62.0, True, "60 to 62"),

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.cases import each_case
 from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
 from validation.verdicts import TRUTHS, verdict_study
@@ -179,7 +180,7 @@ def test_values_that_are_not_positive_are_compared_by_differences(compared):
     assert not found.relative
 
 
-@pytest.mark.parametrize("claim_id", sorted(TRUTHS))
+@each_case("claim_id", sorted(TRUTHS))
 def test_a_comparison_allows_what_the_rows_of_its_claim_allow(claim_id):
     # the solver's rows and these numbers are two readings of one claim
     study, claims = verdict_study()

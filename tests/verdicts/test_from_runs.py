@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from tests.cases import each_case
 from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
 from virtperf.core.contrasts import Replicates
@@ -184,8 +185,8 @@ def two_thirds_more(quantity):
     return 166.0 if quantity.level("system") == "zvm" else 100.0
 
 
-@pytest.mark.parametrize("cv", [0.1, 0.3])
-@pytest.mark.parametrize(
+@each_case("cv", [0.1, 0.3])
+@each_case(
     ("claim_id", "truth"),
     [("zvm-66-percent-higher-at-12", two_thirds_more), ("xen-does-not-gain-after-9", equal)],
 )

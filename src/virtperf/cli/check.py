@@ -22,6 +22,7 @@ def check(layout: Layout, studies: tuple[str, ...]) -> None:
     """
     from virtperf.check.everything import check_everything, placeholders
 
+    layout.require()
     problems, what = check_everything(layout, studies)
     for problem in problems:
         click.echo(str(problem))

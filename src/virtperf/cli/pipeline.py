@@ -29,6 +29,7 @@ def pipeline(layout: Layout, studies: Sequence[str], force: bool, jobs: int | No
     """
     from virtperf.pipeline.run import run_pipeline
 
+    layout.require()
     with progress() as shown:
         run_pipeline(layout, studies, shown.tell, jobs=jobs or os.cpu_count() or 1, force=force)
     for study in studies or layout.studies():

@@ -147,6 +147,9 @@ class Settings(Model):
     testbed: tuple[Annotated[str, Field(min_length=1)], ...] | None = (
         None  # patterns of files, in place of those that commands name
     )
+    not_part_of_runs: tuple[
+        Annotated[str, Field(min_length=1)], ...
+    ] = ()  # patterns of files that stand among those of the testbed, and that no run reads
     setup: Commands = ()
     monitors: Commands = ()
     workload: Commands = ()

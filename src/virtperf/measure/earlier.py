@@ -47,6 +47,12 @@ class EarlierRuns:
         except (OSError, ValueError, TypeError, LookupError, yaml.YAMLError):
             return {}
 
+    @property
+    def protocols(self) -> list[Mapping[str, Any]]:
+        """How the runs were made, as far as it is recorded."""
+        found = (entry.get("protocol") for entry in self._entries.values())
+        return [protocol for protocol in found if isinstance(protocol, Mapping)]
+
     def add(self, run_id: str) -> None:
         """Take a run that was measured now."""
         if entry := self._entry(self.folder / run_id):

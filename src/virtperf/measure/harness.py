@@ -190,7 +190,7 @@ class Harness:
                     name: next(calls(name, (c,), {})) for name, c in self.definition.tools.items()
                 }
                 described = self._describe(runs, versions(tools)) if runs else {}
-                protocols = Protocols(self.here, self.root)
+                protocols = Protocols(self.here, self.root, self.earlier.protocols)
                 planned = {run.run_id: protocols.of(run) for run in runs}
                 self.earlier.refuse_mixture(runs, planned, described)
                 for number, run in enumerate(runs, start=1):
@@ -231,7 +231,7 @@ class Harness:
         """Raise `VirtperfError` where files of the testbed are not those that they were at the
         start.
         """
-        now = Protocols(self.here, self.root).of(run)
+        now = Protocols(self.here, self.root, self.earlier.protocols).of(run)
         for name in sorted(planned["files"].keys() | now["files"].keys()):
             if planned["files"].get(name) != now["files"].get(name):
                 raise VirtperfError(

@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,12 +43,15 @@ def short_hash(text: str | bytes) -> str:
 class Protocols:
     """Protocols of many runs at one time: files that several name are read once.
 
-    `here` is the folder of measure.yaml, `root` the repository.
+    `here` is the folder of measure.yaml, `root` the repository. `recorded` has protocols of runs
+    that are there: where git says that a run was made with the files of now, its hash of them is
+    theirs. So a file may become no part of runs, and runs from before keep their fingerprint.
     """
 
     here: Path
     root: Path
-    _hashes: dict[str, str] = field(default_factory=dict)
+    recorded: Iterable[Mapping[str, Any]] = ()
+    _hashes: dict[tuple[str, ...], str] = field(default_factory=dict)
 
     def of(self, run: PlannedRun) -> dict[str, Any]:
         """What decides what is measured for a run: `fingerprint`, `experiment`, a hash of its
@@ -57,14 +60,19 @@ class Protocols:
         Raises
         ------
         VirtperfError
-            A pattern of `testbed` matches no file.
+            A pattern of `testbed` or `not_part_of_runs` matches no file.
         """
         settings = settings_hash(run)
+        left_out = run.experiment.not_part_of_runs
+        for pattern in left_out:
+            _matching("not_part_of_runs", pattern, self.root)
         files = {}
         for name, paths in _files(run, self.here, self.root):
-            if name not in self._hashes:
-                self._hashes[name] = short_hash("".join(_contents(paths)))
-            files[name] = self._hashes[name]
+            key = (name, *left_out)
+            if key not in self._hashes:
+                kept = [path for path in paths if not _is_one(path, left_out, self.root)]
+                self._hashes[key] = self._hash(name, kept, left_out)
+            files[name] = self._hashes[key]
         whole = short_hash(json.dumps([run.experiment.name, settings, files], sort_keys=True))
         return {
             "fingerprint": whole,
@@ -72,6 +80,30 @@ class Protocols:
             "settings": settings,
             "files": files,
         }
+
+    def _hash(self, name: str, paths: list[Path], left_out: Iterable[str]) -> str:
+        """A hash of files; where a run that is there was made with the same, the one that it
+        has.
+        """
+        own = short_hash("".join(_contents(paths)))
+        known: dict[tuple[str, str], None] = {}
+        for protocol in self.recorded:
+            said = (protocol.get("files") or {}).get(name)
+            if said and protocol.get("dirty") is False:
+                known.setdefault((str(said), str(protocol.get("commit"))))
+        if not known or any(said == own for said, _ in known):
+            return own
+        now = _blobs_now(paths, self.root)
+        for said, commit in known:
+            then = _blobs_at(commit, name, self.root)
+            kept = {
+                path: blob
+                for path, blob in then.items()
+                if path.suffix not in PROSE and not _is_one(path, left_out, self.root)
+            }
+            if kept and kept == now:
+                return said
+        return own
 
 
 def settings_hash(run: PlannedRun) -> str:
@@ -112,14 +144,46 @@ def _files(run: PlannedRun, here: Path, root: Path) -> list[tuple[str, list[Path
 
 def _declared(patterns: tuple[str, ...], root: Path) -> Iterator[tuple[str, list[Path]]]:
     for pattern in patterns:
-        paths = sorted(path for path in root.glob(pattern) if path.is_file())
-        if not paths:
-            raise VirtperfError(
-                f"testbed: no file of the repository is called {pattern!r}",
-                file="measure.yaml",
-                remedy="name files relative to the repository, such as testbeds/linux/*.py",
-            )
-        yield pattern, paths
+        yield pattern, _matching("testbed", pattern, root)
+
+
+def _matching(setting: str, pattern: str, root: Path) -> list[Path]:
+    """Files of the repository that a pattern of measure.yaml matches, by name."""
+    paths = sorted(path for path in root.glob(pattern) if path.is_file())
+    if not paths:
+        raise VirtperfError(
+            f"{setting}: no file of the repository is called {pattern!r}",
+            file="measure.yaml",
+            remedy="name files relative to the repository, such as testbeds/linux/*.py",
+        )
+    return paths
+
+
+def _is_one(path: Path, patterns: Iterable[str], root: Path) -> bool:
+    name = path.relative_to(root)
+    return any(
+        name.match(pattern) and len(name.parts) == len(Path(pattern).parts) for pattern in patterns
+    )
+
+
+def _blobs_now(paths: list[Path], root: Path) -> dict[Path, str]:
+    """git's names of the contents of files."""
+    names = "".join(f"{path}\n" for path in paths)
+    found = (_git(root, "hash-object", "--stdin-paths", given=names) or "").split()
+    return dict(zip(paths, found, strict=True)) if len(found) == len(paths) else {}
+
+
+def _blobs_at(commit: str, name: str, root: Path) -> dict[Path, str]:
+    """git's names of the contents of files at a commit: those of a folder, or that a pattern
+    matches; none where the commit is not there.
+    """
+    found = {}
+    for line in (_git(root, "ls-tree", "-r", "-z", "--full-tree", commit) or "").split("\0"):
+        kind, _, path = line.partition("\t")
+        place = root / path
+        if path and (place.is_relative_to(root / name) or _is_one(place, (name,), root)):
+            found[place] = kind.split()[2]
+    return found
 
 
 def _named(run: PlannedRun, here: Path, root: Path) -> Iterator[Path]:
@@ -141,7 +205,7 @@ def _named(run: PlannedRun, here: Path, root: Path) -> Iterator[Path]:
 
 def _tracked(unit: Path, root: Path) -> list[Path]:
     """Files of a folder, or a file, without prose and without what git ignores; by name."""
-    inside = [unit] if unit.is_file() else unit.rglob("*")
+    inside = [unit] if unit.is_file() else sorted(unit.rglob("*"))
     paths = [path for path in inside if path.is_file() and "__pycache__" not in path.parts]
     ignored = _ignored(paths, root)
     return sorted(p for p in paths if p.suffix not in PROSE and p not in ignored)

@@ -17,6 +17,7 @@ import pytest
 
 from rawperf import sniff
 from rawperf.tidy import read
+from tests.cases import each_case
 from tests.rawperf.sample_files import SAMPLES, sample
 
 
@@ -94,7 +95,7 @@ def test_esxtop() -> None:
     assert set(of("esxtop/esxtop.csv", report="physical cpu")["field"]) == {"% Util Time"}
 
 
-@pytest.mark.parametrize("name", ["docker/docker-stats.txt", "docker/docker-stats.json"])
+@each_case("name", ["docker/docker-stats.txt", "docker/docker-stats.json"])
 def test_docker_stats(name: str) -> None:
     web = of(name, entity="db")
     value = dict(zip(web["field"], web["value"], strict=True))

@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from rawperf.core.errors import VirtperfError
+from tests.cases import each_case
 from tests.report.html.toy_notebook import diagram, figure, summary, table
 from virtperf.report.glossary import Glossary
 from virtperf.report.html import templating
@@ -191,7 +192,7 @@ def test_pictures_become_images_with_text() -> None:
     assert "<script>alert" not in page
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "expected"),
     [
         ("[a](javascript:alert(1))", "<p>a</p>"),

@@ -11,6 +11,7 @@ from typing import Any
 from virtperf.report.claim_words import implied, printed, quantities, relations, unit_of
 from virtperf.report.data import StudyData
 from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.other_readings import READINGS, changes, folded
 from virtperf.report.records import (
     Block,
     Folded,
@@ -154,10 +155,23 @@ def record(context: Context) -> Record:
             (Folded(summary=minor, blocks=(_grid(minor, rows[shown:], shown + 1),)),)
             * bool(without)
         ),
+        *_read_otherwise(data, said),
         Folded(summary="All sets of claims, and the arithmetic", blocks=tuple(details)),
     ]
     members = dict.fromkeys(c for e in found for conflict in e["conflicts"] for c in conflict)
     return register(context, "contradictions", *blocks, claims=members)
+
+
+def _read_otherwise(data: StudyData, said: Mapping[str, Claim]) -> list[Block]:
+    """What is set aside under other readings of words, where it differs."""
+    changed = changes(data, "set aside")
+    rows: dict[Words, Sequence[Words]] = {
+        linked(said.get(name), name): [cells[r] for r in READINGS]
+        for (name, _), cells in changed.items()
+    }
+    differ = "differs" if len(rows) == 1 else "differ"
+    summary = f"With words read otherwise, {plural(len(rows), 'claim')} set aside {differ}"
+    return folded(data, summary, "Claim", rows)
 
 
 def _grid(label: str, rows: Sequence[tuple[Words, ...]], first: int) -> Grid:
