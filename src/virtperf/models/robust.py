@@ -5,7 +5,7 @@ The estimate solves ``sum(derivative * psi(residual / s)) = 0``, psi being the r
 scale varies less than the median absolute deviation). It is the ordinary fit of rows whose residuals
 were cut off. Residuals that are cut off and then enlarged by ``K / mean(psi')`` (of n - p free rows)
 have the sum of squares of Huber's covariance, so that the ordinary intervals of these pseudo-values
-are those of the robust fit.
+are those of the robust fit. With few rows they are too narrow, and a warning says so.
 
 References
 ----------
@@ -35,6 +35,10 @@ NORMAL_MAD = 0.674489750196
 MIN_FREE_ROWS = 4
 """Rows beyond the parameters, below which an outlier can't be told."""
 OUTLIER_DEVIATIONS = 2.7
+COVERAGE_NOTE = (
+    "95 % intervals of a robust fit covered 89 to 95 % in simulations of 12 to 30 rows: they are "
+    "somewhat too narrow"
+)
 ROUNDS, TOLERANCE = 200, 1e-8
 Fitted = TypeVar("Fitted", bound=FitResult)
 
@@ -90,7 +94,7 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
         final,
         model=f"{final.model} (Huber's M estimator)",
         observed=y,
-        warnings=(*final.warnings, *outliers),
+        warnings=(*final.warnings, COVERAGE_NOTE, *outliers),
     )
 
 
