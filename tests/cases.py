@@ -61,7 +61,7 @@ def each_case(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Test
                 try:
                     test(**case, **fixtures)
                 except (Exception, pytest.fail.Exception) as error:
-                    error.add_note("case: " + ", ".join(f"{k}={v!r}" for k, v in case.items()))
+                    error.add_note("case: " + ", ".join(f"{k}={v!r:.200}" for k, v in case.items()))
                     failures.append(error)
             if len(failures) == 1:
                 raise failures[0]

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tests.cases import each_case
 from virtperf.models.linear import fit_line
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import compare_usl, fit_usl
@@ -152,7 +151,7 @@ def cases():
         yield pytest.param(case, case["model"], id=path.stem)
 
 
-@each_case(("case", "model"), list(cases()))
+@pytest.mark.parametrize(("case", "model"), list(cases()))
 def test_reference(case, model):
     found = MODELS[model](case)
     failures = []

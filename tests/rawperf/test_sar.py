@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rawperf import sniff
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
+from rawperf.sar.clock import seconds_of
 from rawperf.sar.read import FORMAT
 from tests.cases import each_case
 
@@ -265,3 +266,9 @@ def test_seconds_since_1970_beside_times_of_day_are_refused():
     text = BASE.rstrip(b"\n") + b"\n\n1233446460   runq-sz\n1233446470     3\n"
     with pytest.raises(FormatError, match="seconds since 1970"):
         FORMAT.read(text)
+
+
+def test_hours_of_a_twelve_hour_clock():
+    times = {("12:00:10", "AM"): 10, ("01:00:00", "AM"): 3600, ("12:00:00", "PM"): 43200}
+    times |= {("11:59:59", "pm"): 86399, ("11:59:59", ""): 43199}
+    assert {key: seconds_of(*key, "f", 1) for key in times} == times

@@ -90,6 +90,7 @@ def test_a_derived_number_and_what_is_set_aside_change(tiny):
     assert row[["low", "high", "low_read", "high_read"]].tolist() == pytest.approx(
         [69.5 / 40.5, 70.5 / 39.5, 1.78, 70.5 / 39.5]
     )
+    assert list(row["claims"]) == ["nearly-double"]
     assert len(found.query("kind == 'derived'")) == 1  # nothing is said otherwise of the response
     path = tiny.folder / "claims.yaml"
     path.write_text(TEXT.replace("value: 70,", "value: 60,"))  # 1.47 to 1.53: none is nearly double

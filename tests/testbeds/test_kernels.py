@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.cases import each_case
 from virtperf.measure.plan import load_definition, plan
 from virtperf.runs.ingest.runs import Run
 from virtperf.study.definition import load_study
@@ -89,7 +90,7 @@ def test_every_measured_run_is_planned():
         run.run_id: run for run in plan(load_definition(STUDY / "measure.yaml", study), study)
     }
     for folder in MEASURED:
-        run = Run.model_validate(yaml.safe_load((folder / "run.yaml").read_text()))
+        run = Run.model_validate(yaml.load((folder / "run.yaml").read_text(), yaml.CSafeLoader))
         assert planned[run.run_id].replicate == run.replicate
         assert {name: planned[run.run_id].levels[name] for name in run.factors} == run.factors
 
@@ -99,9 +100,7 @@ def column(run: Path, file: str, name: str) -> list[float]:
         return [float(row[name]) for row in csv.DictReader(table)]
 
 
-@pytest.mark.parametrize(
-    "run", [path for path in MEASURED if path.name.startswith("dcss")], ids=lambda run: run.name
-)
+@each_case("run", [path for path in MEASURED if path.name.startswith("dcss")])
 def test_tables_of_shared_data_are_those_of_the_raw_files(run):
     numbers = recompute.dcss(run, {})
     assert numbers["host_data MiB"] == pytest.approx(column(run, "host.csv", "data_kib")[0] / 1024)

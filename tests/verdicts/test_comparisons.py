@@ -222,3 +222,8 @@ def named(claims):
     """All quantities that claims name."""
     parts = (part for claim in claims for one in claim.instances for part in one.parts)
     return sorted({q for part in parts for _, q in part.terms})
+
+
+def test_a_limit_at_a_natural_bound_excludes_nothing(compared):
+    (found,), _ = compared(f"kind: range, of: '{A}', low: 0, high: 80", THREE)
+    assert (found.low, found.high) == (-INF, 80)

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import Report, StudyError
+from rawperf.core.errors import Report, StudyError, VirtperfError
 from rawperf.core.metrics import MetricDictionary
 from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import walk
@@ -66,7 +66,10 @@ def _measured_findings(study: Study, report: Report) -> None:
     """
     if not any(finding.numbers for finding in study.findings):
         return
-    data = load(study.id, study.folder.parent.parent, with_claims=False)
+    try:
+        data = load(study.id, study.folder.parent.parent, with_claims=False)
+    except VirtperfError:  # tables of another version: the stage that writes them says so
+        return
     if data.observations.empty:
         return
     level = float(data.means["level"].iloc[0])

@@ -112,14 +112,16 @@ READINGS = Table(
         "high": NUMBER,
         "low_read": NUMBER,
         "high_read": NUMBER,
+        "claims": NAMES,
     },
     digits=7,
 )
 """One row for what differs, by the text alone, under a reading of words that is not in force: as it
 is in force and as it would be read. By `kind`: "verdict" and "set aside" of a claim (`name`), "range"
 of a plotted point's quantity, "derived" of a derived number (`name` its declaration, `label` its
-own), for a place of the largest value its levels in `verdict`. Infinite ends are open; what a row of
-another kind would have is empty or missing."""
+own), for a place of the largest value its levels in `verdict`. `claims` are, of a derived number,
+those with a word that is read otherwise among the claims that its quantities are connected by.
+Infinite ends are open; what a row of another kind would have is empty or missing."""
 
 # ---- runs: data/samples/<study>/<run_id>.parquet
 # ------------------------------------------------------------------

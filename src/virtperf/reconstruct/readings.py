@@ -50,7 +50,9 @@ def other_readings(
     rows = []
     for reading in (reading for reading in get_args(Reading) if reading != claims.reading):
         others = load_claims(study, reading=reading)
-        if touched := _touched(study, claims, others):
+        before = {c.id: c for c in claims}
+        changed = {c.id for c in others if c != before[c.id]}
+        if touched := _touched(study, others, changed):
             feasible = solve(
                 study, others, _TEXT, explain=False, linear=CachedLinearSystem, known=alone
             )
@@ -59,7 +61,7 @@ def other_readings(
                 *_verdicts(feasible, again, verdicts),
                 *_set_aside(alone, feasible),
                 *_ranges(study, feasible, points),
-                *_derived(study, alone, feasible, derived, seed),
+                *_derived(alone, feasible, changed, derived, seed),
             )
             rows += [{**_EMPTY, "reading": reading, **row} for row in found]
     return READINGS.frame(rows)
@@ -67,16 +69,15 @@ def other_readings(
 
 _EMPTY = {
     "label": "",
+    "claims": (),
     "verdict": "",
     "verdict_read": "",
     **dict.fromkeys(("low", "high", "low_read", "high_read"), np.nan),
 }
 
 
-def _touched(study: Study, claims: Claims, others: Claims) -> set[str]:
+def _touched(study: Study, others: Claims, changed: set[str]) -> set[str]:
     """The claims in clusters of which one has other limits."""
-    before = {c.id: c for c in claims}
-    changed = {c.id for c in others if c != before[c.id]}
     members = connected_claims(study, others.active(_TEXT))
     return {claim for group in members if group & changed for claim in group}
 
@@ -150,15 +151,16 @@ def _ranges(study: Study, feasible: Feasible, points: pd.DataFrame) -> Iterator[
 
 
 def _derived(
-    study: Study, alone: Feasible, feasible: Feasible, derived: pd.DataFrame, seed: int
+    alone: Feasible, feasible: Feasible, changed: set[str], derived: pd.DataFrame, seed: int
 ) -> Iterator[dict[str, Any]]:
     in_force = {(row["derived"], row["label"]): row for row in derived.to_dict("records")}
     answers = Answers(Regions(feasible), seed)
-    for asked in derivations(study):
-        if asked.of_itself or not any(
-            _read_anew(alone, feasible, q) for part in asked.parts for _, q in part.terms
-        ):
+    for asked in derivations(feasible.study):
+        named = dict.fromkeys(q for part in asked.parts for _, q in part.terms)
+        anew = [q for q in named if _read_anew(alone, feasible, q)]
+        if asked.of_itself or not anew:
             continue
+        owners = {c for q in anew if (system := feasible.system_of(q)) for c in system.owner}
         row, found = in_force[asked.derived.id, asked.label], answers.answer(asked)
         before = float(row["low_text"]), float(row["high_text"])
         low, high = map(float, rounded([found.pieces[0], found.pieces[-1]], SURE_DIGITS))
@@ -174,6 +176,7 @@ def _derived(
                 "high": before[1],
                 "low_read": low,
                 "high_read": high,
+                "claims": [c.id for c in feasible.active if c.id in owners & changed],
             }
 
 

@@ -363,3 +363,14 @@ def merged(pieces: Sequence[float]) -> list[float]:
         if pretty(high) != pretty(low):
             ends += [high, low]
     return [*ends, *pieces[-1:]]
+
+
+def shown_as_printed(points: pd.DataFrame) -> pd.Series:
+    """Points whose printed number is what the text leaves of them: some are finer by its other
+    statements, 1/6 where 17 % is printed, and a misprint is outside of their range.
+    """
+    near = 1e-6 * points["printed"].abs()
+    outside = (points["printed"] < points["low"] - near) | (
+        points["printed"] > points["high"] + near
+    )
+    return points["printed"].notna() & ~(points["known"] & outside)

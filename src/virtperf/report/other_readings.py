@@ -56,15 +56,28 @@ def measured_changes(data: StudyData) -> dict[str, dict[Reading, str]]:
     return found
 
 
+def read_otherwise(data: StudyData) -> dict[tuple[str, str], list[str]]:
+    """By name and label of a derived number: the claims with a word whose reading changes it."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    table = data.readings
+    for row in table[table["kind"] == "derived"].to_dict("records"):
+        found.setdefault((row["name"], row["label"]), {}).update(dict.fromkeys(row["claims"]))
+    return {key: list(claims) for key, claims in found.items()}
+
+
 def folded(
-    data: StudyData, summary: str, first: str, rows: Mapping[Words, Sequence[Words]]
+    data: StudyData,
+    summary: str,
+    first: str,
+    rows: Mapping[Words, Sequence[Words]],
+    last: Sequence[str] = (),
 ) -> list[Block]:
-    """A table behind a click, one column a reading; nothing without rows."""
+    """A table behind a click, one column a reading and then `last`; nothing without rows."""
     if not rows:
         return []
     grid = Grid(
         label=summary,
-        columns=(first, *titles(data)),
+        columns=(first, *titles(data), *last),
         rows=tuple((name, *cells) for name, cells in rows.items()),
         stacks=True,
     )

@@ -203,7 +203,7 @@ def test_rows_that_wait_in_a_file_are_summed_up_as_those_in_memory(
 def test_what_is_behind_the_last_whole_interval_is_said() -> None:
     reading = read(SUMMED, "t,d,who,ok\n0,0,a,true\n600,0,a,true\n")
     assert reading.warnings == (
-        "a/b.txt: rows behind the last whole interval of 0.5 s were left out",
+        "a/b.txt: rows after the last whole interval of 0.5 s were left out",
     )
     with pytest.raises(FormatError, match="too far apart"):
         read(SUMMED, "t,d,who,ok\n0,0,a,true\n99999999999999,0,a,true\n")

@@ -17,7 +17,7 @@ from virtperf.report import frames
 from virtperf.report.axis_words import level_text, unit_words
 from virtperf.report.claim_words import quantities
 from virtperf.report.finding import finding, is_wide
-from virtperf.report.frames import KINDS, allowed, joined
+from virtperf.report.frames import KINDS, allowed, joined, shown_as_printed
 from virtperf.report.kinds import Context, ExhibitSpec, Figure, note, trace, whose
 from virtperf.report.orders import order_claims, order_lines
 from virtperf.report.records import (
@@ -145,7 +145,7 @@ def record(
             )
     there = {
         Provenance.PUBLISHED: points["printed"].notna(),
-        Provenance.RECONSTRUCTED: points["known"] & points["printed"].isna(),
+        Provenance.RECONSTRUCTED: points["known"] & ~shown_as_printed(points),
         Provenance.MEASURED: points["measured"].notna(),
         Provenance.EXAMPLE: points["example"].notna(),
     }

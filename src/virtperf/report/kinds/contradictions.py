@@ -27,8 +27,8 @@ from virtperf.report.wording import exhibit_name, interval, joined, plural
 from virtperf.study.claims import Claim
 
 RULE = (
-    "Of the paper's sentences as few as possible are set aside; no weight decides between them. "
-    "Where several ways set aside equally few, ranges hold the values under each of them."
+    "As few of the paper's sentences as possible are set aside; none counts more than another. "
+    "Where several ways need equally few, ranges hold the values under each of them."
 )
 WIDER = "There are more resolutions than are tried one by one: ranges may be wider than need be."
 Point = tuple[str, str, str]
@@ -209,7 +209,7 @@ def _excluding(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -
         words += [" " if words else "", *linked(said.get(claim), claim)]
     more = len(entry["conflicts"]) - 1
     if more:
-        words.append(Span(text=f"{plural(more, 'more set')} of the same cause", style="small"))
+        words.append(Span(text=f"{plural(more, 'more set')} with the same cause", style="small"))
     members = {claim for conflict in entry["conflicts"] for claim in conflict}
     for remark in data.study.errata:
         if not members.isdisjoint(remark.claims):
@@ -265,7 +265,7 @@ def _groups(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> l
     sums = (Paragraph(words="No values satisfy all of these:"), Listing(items=tuple(written)))
     blocks: list[Block] = [lists[0], Folded(summary="The arithmetic", blocks=sums)]
     if len(lists) > 1:  # most say the same through other words: one is enough for most readers
-        summary = f"{plural(len(lists) - 1, 'more set')} of the same cause"
+        summary = f"{plural(len(lists) - 1, 'more set')} with the same cause"
         blocks.append(Folded(summary=summary, blocks=tuple(lists[1:])))
     return blocks
 

@@ -5,7 +5,7 @@ say.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -18,14 +18,16 @@ from virtperf.report.axis_words import unit_words
 from virtperf.report.data import StudyData
 from virtperf.report.kinds import Context, Kind, note
 from virtperf.report.origins import TEXT
-from virtperf.report.other_readings import READINGS, changes, folded
+from virtperf.report.other_readings import READINGS, changes, folded, read_otherwise
 from virtperf.report.range_words import bounds_of, level_words, range_words
-from virtperf.report.records import Block, Grid, Numbers, Record, Words
+from virtperf.report.records import Block, Grid, Numbers, Record, Span, Words
 from virtperf.report.wording import as_precise, exhibit_name, joined, plural, pretty, slug
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
 
 NOTHING = "The ranges of these numbers are not computed yet."
+MAX_SENTENCES = 2
+"""How many sentences are named whose words, read otherwise, change a number."""
 SEARCHED = (
     "“Found”: a fitted model is no linear function of the values, so that its range was searched for over data sets "
     "that agree with the text. The number can lie outside of it."
@@ -177,8 +179,9 @@ def _grid(title: str, lines: Sequence[_Line]) -> Grid:
 
 def _read_otherwise(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
     """What the numbers are under other readings of words, by the text alone."""
-    changed = changes(data, "derived")
-    rows: dict[Words, Sequence[Words]] = {}
+    changed, claims = changes(data, "derived"), read_otherwise(data)
+    says = {claim.id: claim.says for claim in data.paper_claims}
+    rows: dict[Words, list[Words]] = {}
     for line in lines:
         cells = changed.get((line.asked.derived.id, line.asked.label))
         if cells is not None:
@@ -191,9 +194,22 @@ def _read_otherwise(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
                 )
                 for levels, low, high in (cells[r] for r in READINGS)
             ]
+            names = [
+                name for name in claims[line.asked.derived.id, line.asked.label] if name in says
+            ]
+            rows[line.label] += [_linked(names, says)]
     differ = "differs" if len(rows) == 1 else "differ"
     summary = f"With words read otherwise, {len(rows)} of {plural(len(lines), 'number')} {differ}"
-    return folded(data, summary, "The text allows", rows)
+    return folded(data, summary, "The text allows", rows, ("What is read otherwise",))
+
+
+def _linked(names: Sequence[str], says: Mapping[str, str]) -> Words:
+    """A few sentences as links to their claims, and how many more there are."""
+    words: list[str | Span] = []
+    for name in names[:MAX_SENTENCES]:
+        words += [" "] * bool(words) + [Span(text=says[name], link=f"claim:{name}")]
+    more = len(names) - MAX_SENTENCES
+    return (*words, f" and {plural(more, 'more claim')}") if more > 0 else tuple(words)
 
 
 def _unit(study: Study, asked: Derivation, shown: Sequence[Derivation]) -> str:

@@ -17,7 +17,7 @@ from virtperf.report.other_readings import (
 )
 from virtperf.report.range_words import bounds_of, range_words
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
-from virtperf.report.wording import exhibit_name, interval, joined, plural
+from virtperf.report.wording import exhibit_name, interval, plural
 from virtperf.study.claims import Claim
 from virtperf.study.derived import derivations
 from virtperf.study.readings import Readings, readings_beside
@@ -81,7 +81,8 @@ def record(context: Context) -> Record:
         ),
         Folded(summary="How the words are read", blocks=(_words(data, worded),)),
     ]
-    numbers = Numbers.of(data.readings, f"{data.study.id}-readings")
+    table = data.readings.assign(claims=data.readings["claims"].map("; ".join))
+    numbers = Numbers.of(table, f"{data.study.id}-readings")
     claims = (c for c in says if c in verdicts)
     return register(context, "readings", *blocks, claims=claims, numbers=(numbers,))
 
@@ -98,9 +99,9 @@ def _lead(
         for r in READINGS
         if r != here
     }
-    said = joined(
-        f"read {_HOW[r]}, {plural(verdicts, 'verdict')}, {plural(ranges, 'range')} and "
-        f"{plural(derived, 'derived number')} differ"
+    said = "; ".join(
+        f"read {_HOW[r]}, {plural(verdicts, 'verdict')}, {plural(ranges, 'range')} of plotted "
+        f"points and {plural(derived, 'derived number')} differ"
         for r, (verdicts, ranges, derived) in counts.items()
     )
     points = data.points["quantity"].nunique()
@@ -109,7 +110,7 @@ def _lead(
         f"{plural(worded, 'claim has', 'claims have')} a word that stands for a number. ",
         _FILE,
         f" says what each allows, the same in all studies; here they are read {_HOW[here]}. "
-        f"By the text alone, {said}. ",
+        f"By the text alone: {said}. ",
         f"{plural(same[0], 'verdict')} of {len(data.paper_claims)} and {plural(same[1], 'range')} of {points} are the "
         "same under every reading, or nearly so (within 5 % of the range's width).",
     )
