@@ -18,12 +18,12 @@ from scipy import stats
 from rawperf.core.errors import StudyError
 from rawperf.core.yamlio import load_yaml
 from tests.cases import each_case
-from validation import coverage, curves, lines, series, table, verdicts
+from validation import coverage, curves, table, verdicts
+from validation.calibrate import CASES
 from validation.coverage import BAND, COVERAGE, Cell, Outcome, run
 from validation.designs import conditions, expand
 from virtperf.verdicts import regions
 
-CASES = curves.CASES | lines.CASES | series.CASES | verdicts.CASES
 DATA_SETS, SEED = 250, 7
 CHOSEN = {
     ("scalability", "swapping guests", 0.005): 1,

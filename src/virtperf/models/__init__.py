@@ -8,6 +8,7 @@ from virtperf.models.fits import EstimateTable, Fits
 from virtperf.models.formula import contrasts
 from virtperf.models.frames import (
     amdahl,
+    closed,
     differences,
     line,
     pairs,
@@ -36,6 +37,7 @@ __all__ = [
     "Missing",
     "amdahl",
     "blocks_needed",
+    "closed",
     "compare_usl",
     "contrasts",
     "difference_of_means",

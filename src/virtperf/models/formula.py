@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import special
 
 from rawperf.core.errors import ModelError
@@ -176,7 +177,7 @@ def _estimate(
     params, covariance, df = _parts(results, row)
     variance = float(row @ covariance @ row)
     value = float(row @ params)
-    if not (df > 0 and math.isfinite(variance)):
+    if not (df > 0 and variance > 0 and math.isfinite(variance)):
         return Missing(f"{NO_DF}, or the rows do not determine the contrast", origin)
     if math.isinf(df):
         half = float(special.ndtri(1 - alpha / 2)) * math.sqrt(variance)
@@ -219,8 +220,11 @@ def _mixed_parts(results: Any, row: Array) -> tuple[Array, Array, float]:
             expected="smf.mixedlm(formula, frame, groups='block')",
             remedy="put what is nested into the formula, for example + C(block)",
         )
+    if not results.converged:
+        raise ModelError(
+            "the mixed model did not converge", remedy="take the block as a factor, + C(block)"
+        )
     x = np.asarray(model.exog, dtype=float)
-    p = x.shape[1]
     _, group = np.unique(np.asarray(model.groups), return_inverse=True)
     indicators = np.eye(group.max() + 1)[group]
     means = (indicators.T @ x) / indicators.sum(axis=0)[:, None]
@@ -229,4 +233,15 @@ def _mixed_parts(results: Any, row: Array) -> tuple[Array, Array, float]:
     df = len(means) - int(np.linalg.matrix_rank(means))
     if int(np.linalg.matrix_rank(np.vstack((inner, row)))) == rank:  # estimated within groups
         df = len(x) - len(means) - rank
-    return np.asarray(results.fe_params), np.asarray(results.cov_params())[:p, :p], float(df)
+    return np.asarray(results.fe_params), _gls_covariance(results, x, means, group), float(df)
+
+
+def _gls_covariance(results: Any, x: Array, means: Array, group: NDArray[np.intp]) -> Array:
+    """Covariance of the fixed effects at the estimated variances: ``inv(X' inv(V) X)``; statsmodels
+    inverts a Hessian, which fails where the variance of the groups is on its bound 0.
+    """
+    scale = float(results.scale)
+    between = max(float(np.asarray(results.cov_re)[0, 0]), 0.0) / scale
+    size = np.bincount(group).astype(float)
+    shrunk = between * size**2 / (1 + between * size)
+    return np.asarray(scale * np.linalg.pinv(x.T @ x - (means.T * shrunk) @ means))

@@ -34,6 +34,7 @@ from virtperf.models.fits import (
     source,
 )
 from virtperf.models.linear import fit_line, fit_robust_line
+from virtperf.models.queueing import fit_closed
 from virtperf.models.result import FitResult, Missing
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import compare_usl, fit_usl
@@ -69,7 +70,7 @@ def usl(
         As in `virtperf.models.fit_usl`; the default noise is proportional.
     """
     options = {"kind": kind, "bounded": bounded, "noise": noise, "robust": robust}
-    return _fits(fit_usl, formula, frame, by, weights, options)
+    return _fits(fit_usl, formula, frame, by, {"weights": weights}, options)
 
 
 def amdahl(
@@ -83,7 +84,7 @@ def amdahl(
 ) -> Fits:
     """Amdahl's law of each group; see `usl`."""
     options = {"kind": "amdahl", "bounded": bounded, "noise": noise}
-    return _fits(fit_usl, formula, frame, by, weights, options)
+    return _fits(fit_usl, formula, frame, by, {"weights": weights}, options)
 
 
 def scaling(
@@ -103,7 +104,9 @@ def scaling(
     def preferred(x: ArrayLike, y: ArrayLike, **named: Any) -> Any:
         return compare_usl(x, y, **named).preferred(alpha)
 
-    return _fits(preferred, formula, frame, by, weights, {"bounded": bounded, "noise": noise})
+    return _fits(
+        preferred, formula, frame, by, {"weights": weights}, {"bounded": bounded, "noise": noise}
+    )
 
 
 def line(
@@ -118,14 +121,14 @@ def line(
 
     The default noise is constant: ordinary least squares.
     """
-    return _fits(fit_line, formula, frame, by, weights, {"noise": noise})
+    return _fits(fit_line, formula, frame, by, {"weights": weights}, {"noise": noise})
 
 
 def robust_line(formula: str, frame: pd.DataFrame, *, by: By = None) -> Fits:
     """A straight line that outliers hardly move, for each group; see `usl` and
     `virtperf.models.fit_robust_line`.
     """
-    return _fits(fit_robust_line, formula, frame, by, None, {})
+    return _fits(fit_robust_line, formula, frame, by, {}, {})
 
 
 def segmented(
@@ -143,7 +146,33 @@ def segmented(
     The default noise is constant.
     """
     options = {"form": form, "noise": noise, "robust": robust}
-    return _fits(fit_segmented, formula, frame, by, weights, options)
+    return _fits(fit_segmented, formula, frame, by, {"weights": weights}, options)
+
+
+def closed(
+    formula: str,
+    frame: pd.DataFrame,
+    *,
+    by: By = None,
+    think: str | float = 0.0,
+    servers: str | int = 1,
+    response: str | None = None,
+    cv2: float | None = 1.0,
+) -> Fits:
+    """A closed network with think time for each group: ``closed("throughput ~ clients", runs,
+    think="think_s", servers="processors")``; see `usl` and `virtperf.models.fit_closed`.
+
+    Parameters
+    ----------
+    think, servers : str or number
+        Columns, or one number for all rows.
+    response : str, optional
+        A column of measured response times, which are compared with Little's law.
+    cv2
+        As in `virtperf.models.fit_closed`.
+    """
+    given = {"think": think, "servers": servers, "response": response}
+    return _fits(fit_closed, formula, frame, by, given, {"cv2": cv2})
 
 
 def ratios(
@@ -252,30 +281,36 @@ def _fits(
     formula: str,
     frame: pd.DataFrame,
     by: By,
-    weights: Weights,
+    given: dict[str, Any],
     options: dict[str, Any],
 ) -> Fits:
+    """One fit a group; `given` are columns or numbers a row (None: not given)."""
     y, x = _sides(formula)
-    if isinstance(weights, str):
-        columns(frame, weights)
-        weights = frame[weights]
     columns(frame, y, x, *names_of(by))
-    if weights is not None:
-        if len(np.atleast_1d(np.asarray(weights))) != len(frame):
-            raise ArgumentError("there is not one weight a row", expected=f"{len(frame)} numbers")
-        weights = pd.Series(np.asarray(weights), index=frame.index)
+    per_row = {name: _per_row(v, frame, name) for name, v in given.items() if v is not None}
     rows = pd.DataFrame({"x": frame[x], "y": frame[y]})
     fits: dict[Hashable, FitResult | Missing] = {}
     for label, group in groups(frame.reset_index(drop=True), by) if len(frame) else ():
         places = group.index.to_numpy()
-        given = options if weights is None else {**options, "weights": weights.iloc[places]}
+        more = {name: values.iloc[places] for name, values in per_row.items()}
         x_of, y_of = rows["x"].iloc[places], rows["y"].iloc[places]
-        found = attributed(source(group), function, x_of, y_of, **given)
+        found = attributed(source(group), function, x_of, y_of, **options, **more)
         if isinstance(found, FitResult):
             named = _with_names(found.warnings, frame.iloc[places])
             found = replace(found, origin=source(group), warnings=named)
         fits[y if label is None else label] = found
     return Fits(fits, formula, y, x, names_of(by))
+
+
+def _per_row(values: Any, frame: pd.DataFrame, name: str) -> pd.Series:
+    if isinstance(values, str):
+        columns(frame, values)
+        values = frame[values]
+    if np.ndim(values) == 0:
+        values = np.full(len(frame), values)
+    if len(values) != len(frame):
+        raise ArgumentError(f"there is not one of {name} a row", expected=f"{len(frame)} numbers")
+    return pd.Series(np.asarray(values), index=frame.index)
 
 
 def _with_names(warnings: tuple[str, ...], rows: pd.DataFrame) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ FIRST_BLOCKS = 6
 SEQUENTIAL_ALPHA = 0.8
 """Share of alpha that every look has: one that stops when its interval is narrow stops too often
 where the spread happens to be small, and with this share 95 % intervals cover 93.8 to 96.1 %
-(docs/calibration.md)."""
+(docs/methods.md)."""
 MAX_REPETITIONS = 1000
 
 
@@ -287,7 +287,7 @@ def stop_when(
 
     Looking again and again makes an ordinary interval too narrow. From six blocks on, each look has
     the quantile of four fifths of alpha, with which the interval at the end has its coverage
-    (docs/calibration.md).
+    (docs/methods.md).
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special
 
 from rawperf.core.errors import ModelError
@@ -37,10 +37,14 @@ from virtperf.models.result import (
     NO_DF,
     Estimate,
     FitResult,
+    FTest,
+    f_test,
     t_quantile,
     with_origin,
 )
 
+MISFIT_LEVEL = 0.01
+"""P-value of the lack-of-fit test below which a fit warns."""
 MAX_CLIENTS, MAX_FITTED_CLIENTS = 10_000, 1000
 MAX_CV2 = 16.0
 """Largest squared coefficient of variation that a fit considers."""
@@ -141,14 +145,14 @@ def mva(
     return pd.DataFrame(rows)
 
 
-def _log_weights(demand: float, n: Array, servers: int) -> Array:
+def _log_weights(demand: float, n: NDArray[np.intp], servers: int) -> Array:
     """Logarithm of ``demand**n`` over the product of the servers that are busy with 1 to n."""
     busy = np.log(np.minimum(np.maximum(n, 1), servers))
     busy[0] = 0.0
     return np.asarray(n * math.log(demand) - np.cumsum(busy))
 
 
-def _nothing(n: Array) -> Array:
+def _nothing(n: NDArray[np.intp]) -> Array:
     return np.where(n == 0, 0.0, -np.inf)
 
 
@@ -357,6 +361,26 @@ class ClosedResult(FitResult):
         rate = closed_throughput(demand, cv2, self.x, self.think, self.servers)
         return float(np.sum(np.log(self.y / rate) ** 2))
 
+    @with_origin
+    def lack_of_fit(self) -> FTest:
+        """Test the curve against the spread of replicates: rows of equal clients, think time and
+        servers, on the scale of log throughput.
+        """
+        conditions = np.column_stack((self.x, self.think, self.servers))
+        _, group = np.unique(conditions, axis=0, return_inverse=True)
+        group, logs = np.asarray(group).ravel(), np.log(self.y)
+        levels, free = int(group.max()) + 1, len(self.theta)
+        if levels == self.nobs or levels <= free:
+            raise ModelError(
+                f"{levels} conditions in {self.nobs} rows allow no lack-of-fit test",
+                expected=f"replicates, and more than {free} conditions",
+            )
+        mean = np.bincount(group, logs) / np.bincount(group)
+        pure = float(np.sum((logs - mean[group]) ** 2))
+        return f_test(
+            self.rss - pure, levels - free, pure, self.nobs - levels, "the model has the true means"
+        )
+
     def table(self) -> pd.DataFrame:
         """Throughput and response time beside the model's, one row a condition; the response time
         follows from throughput by Little's law, ``clients / throughput - think``.
@@ -434,12 +458,19 @@ def fit_closed(
     if len(n) <= len(names):
         raise ModelError(f"{len(n)} rows can't determine {', '.join(names)}", expected="more rows")
 
-    def fitted(kept: Array | None = None) -> ClosedResult:
+    def fitted(kept: NDArray[np.bool_] | None = None) -> ClosedResult:
         rows = np.ones(len(n), dtype=bool) if kept is None else kept
         return _fitted(n[rows], y[rows], z[rows], m[rows], cv2)
 
     fit = fitted()
     notes = [*outlier_notes(fit, fitted), *order_notes(fit)]
+    test = fit.tests().get("lack of fit")
+    if test is not None and test.pvalue < MISFIT_LEVEL:
+        worst_miss = float(fit.table()["error_percent"].abs().max())
+        notes.append(
+            f"the model misses the means of the replicates by up to {worst_miss:.2g} %, more than "
+            f"their spread explains (p = {test.pvalue:.2g}): its intervals hold for the model only"
+        )
     if response is not None:
         times = checks.column(response, "response time", nonnegative=True)
         checks.same_length(("response time", times), ("throughput", y))
@@ -464,7 +495,7 @@ def _fitted(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> Closed
     least = [-np.inf] + ([0.0] if cv2 is None else [])
     most = [np.inf] + ([MAX_CV2] if cv2 is None else [])
     found = optimize.least_squares(logs, first, bounds=(least, most), xtol=1e-12, ftol=1e-12)
-    theta = np.append(math.exp(found.x[0]), found.x[1:])
+    theta = np.append(math.exp(found.x[0]), np.where(found.x[1:] < 1e-9, 0.0, found.x[1:]))
     variation = float(theta[1]) if cv2 is None else cv2
     fit = closed_throughput(float(theta[0]), variation, n, z, m)
     df = len(n) - len(theta)

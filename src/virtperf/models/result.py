@@ -520,7 +520,7 @@ class FitResult(ABC):
             f"{'':<20}{'estimate':>14}{'std err':>14}{'low':>14}{'high':>14}  "
             f"{100 * (1 - alpha):g} % interval",
         ]
-        warnings = list(self.warnings)
+        concerned: dict[str, list[str]] = {}  # each warning once, with what it is about
         errors = dict(self.bse)
         found = {name: self.estimate(name, alpha) for name in self.param_names}
         for name, e in (found | self.quantities(alpha)).items():
@@ -531,12 +531,15 @@ class FitResult(ABC):
             lines.append(
                 f"{name:<20}{e.value:>14.6g}{se:>14}{e.low:>14.6g}{e.high:>14.6g}  {e.method}"
             )
-            warnings.extend(w if w in self.warnings else f"{name}: {w}" for w in e.warnings)
+            for warning in e.warnings:
+                if not any(said.startswith(warning.partition(":")[0]) for said in self.warnings):
+                    concerned.setdefault(warning, []).append(name)
         lines += [
             f"{name}: F({t.df_num:g}, {t.df_denom:g}) = {t.statistic:.4g}, p = {t.pvalue:.4g}"
             for name, t in self.tests().items()
         ]
-        lines += [f"warning: {w}" for w in dict.fromkeys(warnings)]
+        lines += [f"warning: {w}" for w in dict.fromkeys(self.warnings)]
+        lines += [f"warning: {', '.join(names)}: {w}" for w, names in concerned.items()]
         return "\n".join(lines) + "\n"
 
     def _new(self, new: ArrayLike) -> Array:

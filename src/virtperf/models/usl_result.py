@@ -62,7 +62,7 @@ FREE: Mapping[str, tuple[bool, ...]] = {
 """Which of the coefficients d, s, k a kind has."""
 MISFIT_LEVEL = 0.01
 """P-value of the lack-of-fit test below which a fit warns and has no peak."""
-SEARCH_RANGE, SEARCH_TOLERANCES = 1e4, (1e-3, 1e-5, 1e-9)
+SEARCH_RANGE, SEARCH_TOLERANCES = 1e4, (1e-3, 1e-4, 1e-6, 1e-9)
 """Times the largest load up to which the limits of the peak throughput are sought; tolerances of the
 rounds in which their place is narrowed.
 """
@@ -394,7 +394,7 @@ class USLResult(FitResult):
     def extrapolation(self, load: float) -> tuple[str, ...]:
         """A warning where a load lies outside the tested ones."""
         first, last = float(self.x.min()), float(self.x.max())
-        if first <= load <= last:
+        if first <= load <= last or math.isinf(load):  # at no load: nothing is extrapolated
             return ()
         return (
             f"extrapolated: the tested loads are {first:g} to {last:g}; the law is assumed to hold beyond",
