@@ -7,32 +7,37 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import shutil
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
 
 from rawperf.core.errors import VirtperfError
 from rawperf.core.files import json_text, write_atomically
+from rawperf.core.model import Level
 from virtperf.core.locks import exclusive_lock
-from virtperf.measure.commands import calls
+from virtperf.measure.commands import Call
 from virtperf.measure.definition import FILE as MEASURE
-from virtperf.measure.definition import PHASES, Definition
+from virtperf.measure.definition import Definition
 from virtperf.measure.disturbance import uncounted
 from virtperf.measure.earlier import EarlierRuns
-from virtperf.measure.identity import Protocols, session
+from virtperf.measure.host_facts import facts_of_hosts
+from virtperf.measure.identity import Protocols, sent_files, session
 from virtperf.measure.machine import machine, machine_settings, machine_state, versions
-from virtperf.measure.plan import PlannedRun, plan
-from virtperf.measure.processes import FULL, Failure, Processes, Sessions, end_all
-from virtperf.measure.requirements import changed, refuse_unmet
+from virtperf.measure.plan import PlannedRun, plan, tool_calls
+from virtperf.measure.processes import FULL, Failure, LostHost, Processes, Sessions, end_all
+from virtperf.measure.remote import Connection, Connections, connected
+from virtperf.measure.requirements import Facts, changed, refuse_unmet
 from virtperf.measure.run import Measurement
 from virtperf.runs.ingest.folder import RUN_FILE
 from virtperf.study.definition import Study
@@ -41,6 +46,7 @@ STATE_FOLDER = ".measure"
 """Folder beside the runs: the run under way, failed ones, how long runs take."""
 GRACE_S = 5.0
 LEAST_FREE = 2**20
+TOKEN_BYTES = 6
 REASON = "reason.txt"
 LOCK = Path(".cache", "measure.lock")
 
@@ -147,14 +153,63 @@ class Harness:
 
     def missing_programs(self, runs: Sequence[PlannedRun]) -> list[str]:
         """Programs, called by a name alone, that are not there."""
-        started = [
-            call
-            for run in runs
-            for p in PHASES
-            for call in run.calls(p, self.here, self.root, self.runs)
-        ]
-        named = {call.argv[0] for call in started}
+        named = {call.argv[0] for call in self._calls(runs) if not call.host}
         return sorted(name for name in named if "/" not in name and shutil.which(name) is None)
+
+    def _calls(self, runs: Sequence[PlannedRun]) -> list[Call]:
+        return [call for run in runs for call in run.all_calls(self.here, self.root, self.runs)]
+
+    def hosts(self, *runs: PlannedRun) -> list[str]:
+        """Names of the hosts on which commands of runs, or of tools, are started."""
+        used = {call.host for call in self._calls(runs)}
+        for name, tool in self.definition.tools.items():
+            used |= {call.host for call in tool_calls(name, tool, self.definition.hosts)}
+        return [name for name in self.definition.hosts if name in used]
+
+    def connections(
+        self, run: PlannedRun, names: Iterable[str], logs: Path
+    ) -> Iterator[Connection]:
+        """Connections to hosts, not yet made, by which this attempt at a run does its work."""
+        for name in names:
+            folder = run.folder_on(name)
+            errors = logs / f"ssh-{name}.stderr"
+            yield Connection(name, self.definition.hosts[name], self.here, folder, errors)
+
+    def facts_of_hosts(self, runs: Sequence[PlannedRun]) -> tuple[Facts, Facts, dict[str, str]]:
+        """Facts about the hosts of runs, what is in use there now, and the versions of all tools.
+
+        Raises
+        ------
+        VirtperfError
+            A host can't be reached, or has not the programs that are to be started there.
+        """
+        tools: dict[str, Call] = {}
+        for name, tool in self.definition.tools.items():
+            found = tool_calls(name, tool, self.definition.hosts)
+            tools |= {f"{c.host}.{name}" if len(found) > 1 else name: c for c in found}
+        names = self.hosts(*runs)
+        attempt = replace(runs[0], token=secrets.token_hex(TOKEN_BYTES))
+        try:
+            with (
+                TemporaryDirectory(prefix="virtperf-") as logs,
+                connected(self.connections(attempt, names, Path(logs))) as hosts,
+            ):
+                for name, connection in hosts.items():
+                    wanted = [c.argv[0] for c in self._calls(runs) if c.host == name]
+                    if missing := connection.missing(wanted):
+                        raise VirtperfError(
+                            f"not found on {name}: {', '.join(missing)}",
+                            remedy="install it there, or correct measure.yaml",
+                        )
+                facts, state = facts_of_hosts(hosts)
+                return facts, state, versions(tools, hosts)
+        except Failure as err:
+            raise VirtperfError(
+                str(err),
+                file=self.here / MEASURE,
+                remedy="`ssh` must reach the host without a question, and know its key: "
+                "try it by hand",
+            ) from err
 
     def measure(
         self, runs: Sequence[PlannedRun], tell: Callable[[Event], None], say: Callable[[str], None]
@@ -186,10 +241,7 @@ class Harness:
                         say(
                             f"disturbed: this machine does not count {name}, so the rule says nothing"
                         )
-                tools = {
-                    name: next(calls(name, (c,), {})) for name, c in self.definition.tools.items()
-                }
-                described = self._describe(runs, versions(tools)) if runs else {}
+                described = self._describe(runs) if runs else {}
                 protocols = Protocols(self.here, self.root, self.earlier.protocols)
                 planned = {run.run_id: protocols.of(run) for run in runs}
                 self.earlier.refuse_mixture(runs, planned, described)
@@ -219,10 +271,11 @@ class Harness:
                 raise
         return outcome
 
-    def _describe(self, runs: Sequence[PlannedRun], tools: dict[str, str]) -> dict[str, Any]:
+    def _describe(self, runs: Sequence[PlannedRun]) -> dict[str, Any]:
         """What is known of all runs before the first; refuses a machine that is not as required."""
-        facts = machine()
-        state = machine_state()
+        far, far_state, tools = self.facts_of_hosts(runs)
+        facts = {**machine(), **far}
+        state = {**machine_state(), **far_state}
         for experiment in {run.experiment.name: run.experiment for run in runs}.values():
             refuse_unmet(experiment.machine, {**facts, **state}, experiment.name)
         return {"tools": tools, "machine": facts, "protocol": session(self.root)}
@@ -261,7 +314,14 @@ class Harness:
                 flags = self._attempt(run, {**described, "attempts": attempts}, last, check, say)
             except Failure as err:
                 outcome.failed += 1
-                return f"failed: {err}; see {self._keep(run, str(err))}", False
+                words = f"failed: {err}; see {self._keep(run, str(err))}"
+                if isinstance(err, LostHost) and run.experiment.on_lost_host == "abort":
+                    raise VirtperfError(
+                        f"{run.run_id} {words}; runs before it are kept",
+                        file=self.here / MEASURE,
+                        remedy="see to the host, then start again (on_lost_host: abort)",
+                    ) from err
+                return words, False
             words = f"disturbed: {'; '.join(flags)}"
             if last or not flags:
                 break
@@ -302,30 +362,11 @@ class Harness:
             folder, logs = self._running / run.run_id, self._running / "logs"
             folder.mkdir(parents=True)
             logs.mkdir()
+            run = replace(run, token=secrets.token_hex(TOKEN_BYTES))
             self._record(run, {})
-            record = partial(self._record, run)
-            settings, state = machine_settings(), machine_state()
-            facts = described["machine"]
-            known = {name: settings.get(name, fact) for name, fact in facts.items()}
-            first = self.earlier.first_facts(run) or {**settings, **state}
-            measurement = Measurement(
-                self.study,
-                run,
-                folder,
-                self.here,
-                self.root,
-                Processes(folder, logs, str(self._running), record, check),
-                {
-                    **{
-                        name: part for name, part in described.items() if part or name != "attempts"
-                    },
-                    "machine": known,
-                    "machine_state": state,
-                },
-                say,
-                lambda: changed(first, {**machine_settings(), **machine_state()}),
-            )
-            flags = measurement.make()
+            names = [n for n in self.definition.hosts if n in {c.host for c in self._calls([run])}]
+            with connected(self.connections(run, names, logs)) as hosts:
+                flags = self._measure_one(run, described, folder, logs, hosts, check, say)
             if last or not flags:
                 _settle(folder)
                 folder.rename(self.runs / run.run_id)
@@ -340,6 +381,54 @@ class Harness:
             raise
         shutil.rmtree(self._running)
         return flags
+
+    def _measure_one(
+        self,
+        run: PlannedRun,
+        described: dict[str, Any],
+        folder: Path,
+        logs: Path,
+        hosts: Connections,
+        check: Callable[[], None],
+        say: Callable[[str], None],
+    ) -> list[str]:
+        """Make the folder of a run; returns how it was disturbed."""
+
+        def check_all() -> None:
+            check()
+            for connection in hosts.values():
+                connection.check()
+
+        def now() -> tuple[dict[str, Level], dict[str, Level]]:
+            far, far_state = facts_of_hosts(hosts)
+            return {**machine_settings(), **far}, {**machine_state(), **far_state}
+
+        for name, connection in hosts.items():
+            connection.send(self.root, sent_files(run, name, self.here, self.root))
+        settings, state = now()
+        facts = described["machine"]
+        known = {name: settings.get(name, fact) for name, fact in facts.items()}
+        first = self.earlier.first_facts(run) or {**settings, **state}
+
+        def changes() -> list[str]:
+            later, later_state = now()
+            return changed(first, {**later, **later_state})
+
+        processes = Processes(
+            folder, logs, str(self._running), partial(self._record, run), check_all, hosts=hosts
+        )
+        said = {name: part for name, part in described.items() if part or name != "attempts"}
+        return Measurement(
+            self.study,
+            run,
+            folder,
+            self.here,
+            self.root,
+            processes,
+            {**said, "machine": known, "machine_state": state},
+            say,
+            changes,
+        ).make()
 
     def _disturbed_attempts(self) -> dict[str, list[dict[str, Any]]]:
         """By run, the disturbed attempts at runs that are still to be measured."""
@@ -360,7 +449,12 @@ class Harness:
 
     def _record(self, run: PlannedRun, sessions: Sessions) -> None:
         """Write down what a later harness needs to clear this run away."""
-        known = {"run": run.run_id, "replicate": run.replicate, "sessions": list(sessions.items())}
+        known = {
+            "run": run.run_id,
+            "replicate": run.replicate,
+            "token": run.token,
+            "sessions": list(sessions.items()),
+        }
         write_atomically(self._state, json_text(known))
 
     def _keep(self, run: PlannedRun, reason: str) -> Path:
@@ -397,19 +491,26 @@ class Harness:
             state = json.loads(self._state.read_text(encoding="utf-8"))
             name, replicate = str(state["run"]), int(state["replicate"])
             sessions = {int(pid): float(created) for pid, created in state["sessions"]}
+            token = str(state.get("token", ""))
         except (OSError, ValueError, LookupError, TypeError):
-            name, replicate, sessions = "", 1, {}
+            name, replicate, sessions, token = "", 1, {}, ""
         ended = end_all(str(self._running), sessions, GRACE_S)
         folder, logs = self._running / name, self._running / "logs"
         planned = plan(self.definition, self.study, replicate)
         known = [run for run in planned if run.run_id in (name, name.partition("-")[2])]
         if known and folder.is_dir():
-            interrupted = replace(known[0], run_id=name)
+            interrupted = replace(known[0], run_id=name, token=token or known[0].token)
             record = partial(self._record, interrupted)
-            processes = Processes(folder, logs, str(self._running), record)
-            Measurement(
-                self.study, interrupted, folder, self.here, self.root, processes, {}
-            ).tear_down()
+            used = {call.host for call in self._calls([interrupted])}
+            names = [host for host in self.definition.hosts if host in used]
+            wanted = self.connections(interrupted, names, logs)
+            with connected(wanted, lenient=True) as hosts:
+                for lost in set(names) - hosts.keys():
+                    say(f"{lost} can't be reached: the teardown of {name} is not run there")
+                processes = Processes(folder, logs, str(self._running), record, hosts=hosts)
+                Measurement(
+                    self.study, interrupted, folder, self.here, self.root, processes, {}
+                ).tear_down()
         shutil.rmtree(self._running)
         if name and not (self.runs / name).exists():
             say(f"{name} was interrupted: its processes ({ended}) were stopped, its folder removed")
