@@ -34,17 +34,26 @@ class FarHost:
     address: str
     port: int
     folder: Path
-    sshd: subprocess.Popen[bytes]
+    namespace: str | None
+    sshd: subprocess.Popen[bytes] | None = None
 
     @property
     def shift(self) -> Path:
         return self.folder / "shift"
 
+    def start(self) -> None:
+        """Start its sshd, and wait until it listens."""
+        self.sshd = _sshd(self.folder.parent, self.name, self.address, self.port, self.namespace)
+
     def kill(self) -> None:
-        """The sshd and all of its connections at once."""
+        """End the sshd and all of its connections at once."""
+        if self.sshd is None:
+            return
         for pid in [*_below(self.sshd.pid), self.sshd.pid]:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        self.sshd.wait()
+        self.sshd = None
 
 
 def _below(pid: int) -> list[int]:
@@ -131,13 +140,8 @@ def far_hosts(folder: Path) -> Iterator[Far]:
             date = own / "bin" / "date"
             date.write_text(SHIFTED.format(shift=own / "shift"))
             date.chmod(0o755)
-            hosts[name] = FarHost(
-                name,
-                address,
-                port,
-                own,
-                _sshd(folder, name, address, port, namespaces and namespaces[n]),
-            )
+            hosts[name] = FarHost(name, address, port, own, namespaces[n] if namespaces else None)
+            hosts[name].start()
             public = Path(f"{folder / name}-key.pub").read_text().strip()
             known += f"[{address}]:{port} {public}\n{address} {public}\n"
             config += (
@@ -150,7 +154,6 @@ def far_hosts(folder: Path) -> Iterator[Far]:
     finally:
         for host in hosts.values():
             host.kill()
-            host.sshd.wait()
         _remove(namespaces or [])
 
 
