@@ -85,11 +85,16 @@ def left_there():
     return folders, living
 
 
+def at_work():
+    """Whether the workload has begun on its host."""
+    return any(Path("/tmp").glob("virtperf-guest1-*/load.txt"))
+
+
 def wait_until(true, seconds=10.0):
     until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until
-        time.sleep(0.05)
+        time.sleep(0.1)
 
 
 def test_monitors_and_workload_on_hosts_leave_a_run_folder_here_and_nothing_there(toy):
@@ -191,14 +196,11 @@ def test_a_harness_that_is_killed_leaves_nothing_on_hosts_and_the_next_tears_dow
         "on": "guest1",
     }
     toy.write(**declared(far, window_s=60.0, setup=[escaped], teardown=[down]))
-    started = toy.start()
-    try:
-        wait_until(lambda: any("load.sh" in " ".join(line) for line in left_there()[1]), 60)
+    with toy.start() as started:
+        wait_until(at_work, 60)
         assert any(line == ["sleep", "1000"] for line in left_there()[1])
-    finally:
         started.send_signal(signal.SIGKILL)
         killed = time.monotonic()
-        started.wait()
     wait_until(lambda: left_there() == ([], []))
     assert time.monotonic() - killed < 10
     assert toy.present() == [] and not torn.exists()
@@ -210,10 +212,10 @@ def test_a_harness_that_is_killed_leaves_nothing_on_hosts_and_the_next_tears_dow
 
 def test_a_signal_ends_the_run_on_hosts_too(toy, far):
     toy.write(**declared(far, window_s=60.0))
-    started = toy.start()
-    wait_until(lambda: any("load.sh" in " ".join(line) for line in left_there()[1]), 60)
-    started.send_signal(signal.SIGTERM)
-    assert started.wait(20) == 128 + signal.SIGTERM
+    with toy.start() as started:
+        wait_until(at_work, 60)
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(20) == 128 + signal.SIGTERM
     assert toy.present() == [] and left_there() == ([], [])
 
 
@@ -222,7 +224,7 @@ def test_a_host_that_dies_fails_the_run_with_one_line_and_ends_the_session_where
     guest = far.hosts["guest1"]
 
     def die():
-        wait_until(lambda: any("load.sh" in " ".join(line) for line in left_there()[1]), 60)
+        wait_until(at_work, 60)
         guest.kill()
 
     killer = threading.Thread(target=die)

@@ -9,15 +9,12 @@ import os
 import re
 import secrets
 import shutil
-import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
@@ -26,18 +23,19 @@ from rawperf.core.errors import VirtperfError
 from rawperf.core.files import json_text, write_atomically
 from rawperf.core.model import Level
 from virtperf.core.locks import exclusive_lock
-from virtperf.measure.commands import Call
 from virtperf.measure.definition import FILE as MEASURE
 from virtperf.measure.definition import Definition
 from virtperf.measure.disturbance import uncounted
 from virtperf.measure.earlier import EarlierRuns
 from virtperf.measure.host_facts import facts_of_hosts
+from virtperf.measure.hosts_of_runs import TOKEN_BYTES, HostsOfRuns
 from virtperf.measure.identity import Protocols, sent_files, session
-from virtperf.measure.machine import machine, machine_settings, machine_state, versions
-from virtperf.measure.plan import PlannedRun, plan, tool_calls
+from virtperf.measure.interruption import Interrupted, remembered_signals
+from virtperf.measure.machine import machine, machine_settings, machine_state
+from virtperf.measure.plan import PlannedRun, plan
 from virtperf.measure.processes import FULL, Failure, LostHost, Processes, Sessions, end_all
-from virtperf.measure.remote import Connection, Connections, connected
-from virtperf.measure.requirements import Facts, changed, refuse_unmet
+from virtperf.measure.remote import Connections, connected
+from virtperf.measure.requirements import changed, refuse_unmet
 from virtperf.measure.run import Measurement
 from virtperf.runs.ingest.folder import RUN_FILE
 from virtperf.study.definition import Study
@@ -46,17 +44,8 @@ STATE_FOLDER = ".measure"
 """Folder beside the runs: the run under way, failed ones, how long runs take."""
 GRACE_S = 5.0
 LEAST_FREE = 2**20
-TOKEN_BYTES = 6
 REASON = "reason.txt"
 LOCK = Path(".cache", "measure.lock")
-
-
-class Interrupted(Exception):
-    """A signal asked the harness to end; `number` is the signal's."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
 
 
 @dataclass(frozen=True)
@@ -113,6 +102,7 @@ class Harness:
         self._state = self._running / "state.json"
         self._disturbed = own / "disturbed.json"
         self.earlier = EarlierRuns(self.study, self.runs)
+        self.hosts = HostsOfRuns(self.definition, self.here, self.root)
 
     def present(self, run: PlannedRun) -> bool:
         """Whether the run is measured; DVC may keep its files elsewhere."""
@@ -153,63 +143,8 @@ class Harness:
 
     def missing_programs(self, runs: Sequence[PlannedRun]) -> list[str]:
         """Programs, called by a name alone, that are not there."""
-        named = {call.argv[0] for call in self._calls(runs) if not call.host}
+        named = {call.argv[0] for call in self.hosts.calls(runs) if not call.host}
         return sorted(name for name in named if "/" not in name and shutil.which(name) is None)
-
-    def _calls(self, runs: Sequence[PlannedRun]) -> list[Call]:
-        return [call for run in runs for call in run.all_calls(self.here, self.root, self.runs)]
-
-    def hosts(self, *runs: PlannedRun) -> list[str]:
-        """Names of the hosts on which commands of runs, or of tools, are started."""
-        used = {call.host for call in self._calls(runs)}
-        for name, tool in self.definition.tools.items():
-            used |= {call.host for call in tool_calls(name, tool, self.definition.hosts)}
-        return [name for name in self.definition.hosts if name in used]
-
-    def connections(
-        self, run: PlannedRun, names: Iterable[str], logs: Path
-    ) -> Iterator[Connection]:
-        """Connections to hosts, not yet made, by which this attempt at a run does its work."""
-        for name in names:
-            folder = run.folder_on(name)
-            errors = logs / f"ssh-{name}.stderr"
-            yield Connection(name, self.definition.hosts[name], self.here, folder, errors)
-
-    def facts_of_hosts(self, runs: Sequence[PlannedRun]) -> tuple[Facts, Facts, dict[str, str]]:
-        """Facts about the hosts of runs, what is in use there now, and the versions of all tools.
-
-        Raises
-        ------
-        VirtperfError
-            A host can't be reached, or has not the programs that are to be started there.
-        """
-        tools: dict[str, Call] = {}
-        for name, tool in self.definition.tools.items():
-            found = tool_calls(name, tool, self.definition.hosts)
-            tools |= {f"{c.host}.{name}" if len(found) > 1 else name: c for c in found}
-        names = self.hosts(*runs)
-        attempt = replace(runs[0], token=secrets.token_hex(TOKEN_BYTES))
-        try:
-            with (
-                TemporaryDirectory(prefix="virtperf-") as logs,
-                connected(self.connections(attempt, names, Path(logs))) as hosts,
-            ):
-                for name, connection in hosts.items():
-                    wanted = [c.argv[0] for c in self._calls(runs) if c.host == name]
-                    if missing := connection.missing(wanted):
-                        raise VirtperfError(
-                            f"not found on {name}: {', '.join(missing)}",
-                            remedy="install it there, or correct measure.yaml",
-                        )
-                facts, state = facts_of_hosts(hosts)
-                return facts, state, versions(tools, hosts)
-        except Failure as err:
-            raise VirtperfError(
-                str(err),
-                file=self.here / MEASURE,
-                remedy="`ssh` must reach the host without a question, and know its key: "
-                "try it by hand",
-            ) from err
 
     def measure(
         self, runs: Sequence[PlannedRun], tell: Callable[[Event], None], say: Callable[[str], None]
@@ -228,7 +163,7 @@ class Harness:
             A signal came. The run under way was stopped and removed.
         """
         outcome = Outcome()
-        with exclusive_lock(self.root / LOCK, _taken), _signals() as check:
+        with exclusive_lock(self.root / LOCK, _taken), remembered_signals() as check:
             try:
                 self._recover(say)
                 if missing := self.missing_programs(runs):
@@ -273,7 +208,7 @@ class Harness:
 
     def _describe(self, runs: Sequence[PlannedRun]) -> dict[str, Any]:
         """What is known of all runs before the first; refuses a machine that is not as required."""
-        far, far_state, tools = self.facts_of_hosts(runs)
+        far, far_state, tools = self.hosts.described(runs)
         facts = {**machine(), **far}
         state = {**machine_state(), **far_state}
         for experiment in {run.experiment.name: run.experiment for run in runs}.values():
@@ -364,8 +299,8 @@ class Harness:
             logs.mkdir()
             run = replace(run, token=secrets.token_hex(TOKEN_BYTES))
             self._record(run, {})
-            names = [n for n in self.definition.hosts if n in {c.host for c in self._calls([run])}]
-            with connected(self.connections(run, names, logs)) as hosts:
+            names = self.hosts.named(self.hosts.calls([run]))
+            with connected(self.hosts.connections(run, names, logs)) as hosts:
                 flags = self._measure_one(run, described, folder, logs, hosts, check, say)
             if last or not flags:
                 _settle(folder)
@@ -501,9 +436,8 @@ class Harness:
         if known and folder.is_dir():
             interrupted = replace(known[0], run_id=name, token=token or known[0].token)
             record = partial(self._record, interrupted)
-            used = {call.host for call in self._calls([interrupted])}
-            names = [host for host in self.definition.hosts if host in used]
-            wanted = self.connections(interrupted, names, logs)
+            names = self.hosts.named(self.hosts.calls([interrupted]))
+            wanted = self.hosts.connections(interrupted, names, logs)
             with connected(wanted, lenient=True) as hosts:
                 for lost in set(names) - hosts.keys():
                     say(f"{lost} can't be reached: the teardown of {name} is not run there")
@@ -528,32 +462,3 @@ def _settle(folder: Path) -> None:
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as file:
                 os.fsync(file.fileno())
-
-
-@contextmanager
-def _signals() -> Iterator[Callable[[], None]]:
-    """Signals that ask for an end are remembered; what it yields raises `Interrupted` once one has
-    come.
-
-    A handler also gives programs that are started the default: they would inherit that a shell's
-    background job ignores SIGINT, and monitors that are stopped by it would never end. Such a job
-    goes on ignoring it itself.
-    """
-    came: list[int] = []
-
-    def check() -> None:
-        if came:
-            raise Interrupted(came[0])
-
-    before = {
-        number: signal.getsignal(number)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    }
-    for number, handler in before.items():
-        ignored = handler == signal.SIG_IGN
-        signal.signal(number, (lambda *_: None) if ignored else (lambda got, _: came.append(got)))
-    try:
-        yield check
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

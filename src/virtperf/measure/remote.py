@@ -179,7 +179,8 @@ class Connection:
             if not select.select([out], [], [], max(0.0, until - time.monotonic()))[0]:
                 raise LostHost(f"{self.name} did not answer in {patience_s:g} s")
             if not (more := os.read(out, 65536)):
-                self._keeper.wait(PATIENCE_S)
+                with contextlib.suppress(subprocess.TimeoutExpired):  # what it says comes last
+                    self._keeper.wait(1.0)
                 raise LostHost(f"{self.name}: no connection{self.why}")
             self._read += more
         line, _, self._read = self._read.partition(b"\n")
@@ -271,23 +272,30 @@ class Connection:
 
     def close(self) -> None:
         """End what is left on the host, and remove the run's folder there."""
+        if self._closed() not in (0, None):
+            # the script there does so when the connection is lost, unless it was killed itself
+            with contextlib.suppress(LostHost):
+                self.begin()
+                self.await_ready()
+            self._closed()
+
+    def _closed(self) -> int | None:
+        """The status with which the connection ended; None where there was none."""
         self._ended.set()
-        if self._keeper is None:
-            return
-        for end in (self._keeper.stdin, None):
-            if end is not None:
-                with contextlib.suppress(OSError):
-                    end.close()
+        keeper, self._keeper = self._keeper, None
+        if keeper is None or keeper.stdin is None or keeper.stdout is None:
+            return None
+        with contextlib.suppress(OSError):
+            keeper.stdin.close()
         try:
-            self._keeper.wait(PATIENCE_S)
+            keeper.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
-            self._keeper.kill()
-            self._keeper.wait()
-        if self._keeper.stdout is not None:
-            self._keeper.stdout.close()
-        self._keeper = None
+            keeper.kill()
+            keeper.wait()
+        keeper.stdout.close()
         with contextlib.suppress(OSError):
             Path(self.control).unlink()
+        return keeper.returncode
 
 
 Connections = Mapping[str, Connection]
