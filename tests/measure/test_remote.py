@@ -17,9 +17,18 @@ import pytest
 from rawperf.core.errors import StudyError, VirtperfError
 from tests.measure.hosts import SSHD, far_hosts
 from virtperf.measure import machine as machine_module
+from virtperf.measure.commands import Call
+from virtperf.measure.definition import RemoteHost
 from virtperf.measure.host_facts import host_facts, steal_percent
+from virtperf.measure.plan import plan
 from virtperf.measure.processes import Failure
-from virtperf.measure.remote import FACTS, ClockReading, compared_clocks
+from virtperf.measure.remote import (
+    FACTS,
+    ClockReading,
+    Connection,
+    compared_clocks,
+    connected,
+)
 from virtperf.runs.ingest.clocks import align
 from virtperf.runs.ingest.folder import raw_files
 from virtperf.runs.ingest.runs import load_run
@@ -245,6 +254,69 @@ def test_a_host_that_dies_fails_the_run_with_one_line_and_ends_the_session_where
         killer.join()
         guest.start()
     assert toy.measure(**declared(far))[0].measured == 1
+
+
+def test_a_guest_that_the_setup_starts_is_reached_once_it_is_there(toy, far):
+    guest = far.hosts["guest1"]
+    guest.kill()
+    hosts = far.declared
+    hosts["guest1"] |= {"started_in_setup": True, "connect_s": 60}
+    begun = toy.root / "begun"
+    setup = {"run": f"touch {begun}", "on": "hypervisor"}
+
+    def boot():
+        wait_until(begun.exists, 60)
+        guest.start()
+
+    booting = threading.Thread(target=boot)
+    booting.start()
+    try:
+        outcome, events, _ = toy.measure(**declared(far, hosts=hosts, setup=[setup]))
+    finally:
+        booting.join()
+    assert outcome.measured == 1, events[-1].words
+    run = toy.described("cpu-guests-1-r1")
+    assert {"hypervisor.kernel", "guest1.kernel"} <= set(run["machine"])
+    assert "guest1.boot" in run["machine_state"] and left_there() == ([], [])
+
+
+def test_what_a_killed_keeper_leaves_is_ended_by_the_next_connection(far, tmp_path):
+    host = RemoteHost.model_validate(far.declared["guest1"])
+    folder = "/tmp/virtperf-guest1-000000000abc"
+    connection = Connection("guest1", host, tmp_path, folder, tmp_path / "errors")
+    with connected([connection]):
+        work = Call("work-1", ("sleep", "1000"), {}, None, (), None, 10.0, "guest1")
+        with subprocess.Popen(connection.command(work), stdin=subprocess.DEVNULL) as client:
+            wait_until(lambda: left_there()[1])
+            for process in psutil.process_iter(["cmdline"]):
+                if process.info["cmdline"][-3:-1] == ["keeper", folder]:
+                    process.kill()
+            wait_until(lambda: not connection.alive or connection_is_silent(connection))
+            client.kill()
+        assert left_there()[1] == [["sleep", "1000"]]
+    assert left_there() == ([], [])
+
+
+def connection_is_silent(connection):
+    try:
+        return not connection.clock()
+    except Failure:
+        return True
+
+
+def test_the_example_of_the_documentation_is_a_measure_yaml(repository, root):
+    text = (root / "docs" / "measure-remote.md").read_text().split("```yaml\n")[1].split("```")[0]
+    (repository.runs / "measure.yaml").write_text(text)
+    made = repository.harness()
+    runs = {run.levels["guests"]: run for run in plan(made.definition, made.study)}
+    calls = runs[2].all_calls(made.here, made.root, made.here)
+    assert [(c.name, c.host, c.output) for c in calls if c.name.startswith("m")] == [
+        ("monitors-1", "hypervisor", "hypervisor/mpstat.txt"),
+        ("monitors-2", "hypervisor", "hypervisor/domstats.txt"),
+        ("monitors-3", "guest1", "guest1/vmstat.txt"),
+        ("monitors-4", "guest2", "guest2/vmstat.txt"),
+    ]
+    assert made.hosts.named(made.hosts.calls([runs[1]])) == ["hypervisor", "guest1"]
 
 
 @pytest.mark.parametrize(

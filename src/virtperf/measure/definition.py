@@ -43,6 +43,7 @@ class RemoteHost(Model):
     kind: Literal["host", "guest"] = "guest"  # what its files speak of
     folder: Annotated[str, Field(pattern=r"^(/[\w.-]+)+$")] = "/tmp"  # noqa: S108 - of a run's folder there
     connect_s: Positive = 20.0
+    started_in_setup: Flag = False  # it is connected to when the setup is over, or needs it
 
 
 class Command(Model):

@@ -29,7 +29,7 @@ from virtperf.measure.disturbance import uncounted
 from virtperf.measure.earlier import EarlierRuns
 from virtperf.measure.host_facts import facts_of_hosts
 from virtperf.measure.hosts_of_runs import TOKEN_BYTES, HostsOfRuns
-from virtperf.measure.identity import Protocols, sent_files, session
+from virtperf.measure.identity import Protocols, session
 from virtperf.measure.interruption import Interrupted, remembered_signals
 from virtperf.measure.machine import machine, machine_settings, machine_state
 from virtperf.measure.plan import PlannedRun, plan
@@ -335,19 +335,26 @@ class Harness:
                 connection.check()
 
         def now() -> tuple[dict[str, Level], dict[str, Level]]:
-            far, far_state = facts_of_hosts(hosts)
+            far, far_state = facts_of_hosts(earlier)
             return {**machine_settings(), **far}, {**machine_state(), **far_state}
 
-        for name, connection in hosts.items():
-            connection.send(self.root, sent_files(run, name, self.here, self.root))
+        later = {name: c for name, c in hosts.items() if c.host.started_in_setup}
+        earlier = {name: c for name, c in hosts.items() if name not in later}
         settings, state = now()
         facts = described["machine"]
         known = {name: settings.get(name, fact) for name, fact in facts.items()}
         first = self.earlier.first_facts(run) or {**settings, **state}
 
+        def after_setup() -> None:
+            for connection in later.values():
+                connection.open(check)
+            far, far_state = facts_of_hosts(later)
+            known.update(far)
+            state.update(far_state)
+
         def changes() -> list[str]:
-            later, later_state = now()
-            return changed(first, {**later, **later_state})
+            settings_now, state_now = now()
+            return changed(first, {**settings_now, **state_now})
 
         processes = Processes(
             folder, logs, str(self._running), partial(self._record, run), check_all, hosts=hosts
@@ -362,6 +369,7 @@ class Harness:
             processes,
             {**said, "machine": known, "machine_state": state},
             say,
+            after_setup,
             changes,
         ).make()
 

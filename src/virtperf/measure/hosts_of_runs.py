@@ -13,6 +13,7 @@ from rawperf.core.model import Level
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import FILE, Definition
 from virtperf.measure.host_facts import facts_of_hosts
+from virtperf.measure.identity import sent_files
 from virtperf.measure.machine import versions
 from virtperf.measure.plan import PlannedRun, tool_calls
 from virtperf.measure.processes import Failure
@@ -53,7 +54,9 @@ class HostsOfRuns:
         for name in names:
             folder = run.folder_on(name)
             errors = logs / f"ssh-{name}.stderr"
-            yield Connection(name, self.definition.hosts[name], self.here, folder, errors)
+            host = self.definition.hosts[name]
+            sent = sent_files(run, name, self.here, self.root)
+            yield Connection(name, host, self.here, folder, errors, self.root, sent)
 
     def described(
         self, runs: Sequence[PlannedRun]
@@ -66,8 +69,15 @@ class HostsOfRuns:
             A host can't be reached, or has not the programs that are to be started there.
         """
         calls, tools = self.calls(runs), self.tools()
+        later = {name for name, host in self.definition.hosts.items() if host.started_in_setup}
+        if wrong := sorted(name for name, tool in tools.items() if tool.host in later):
+            raise VirtperfError(
+                f"the version of {wrong[0]} can't be had: its host is started in the setup",
+                file=self.here / FILE,
+                remedy="let a command of the run write it to {fields}, as tools: {...}",
+            )
         attempt = replace(runs[0], token=secrets.token_hex(TOKEN_BYTES))
-        names = self.named([*calls, *tools.values()])
+        names = [n for n in self.named([*calls, *tools.values()]) if n not in later]
         try:
             with (
                 TemporaryDirectory(prefix="virtperf-") as logs,

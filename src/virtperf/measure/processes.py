@@ -100,6 +100,7 @@ class Processes:
             if call.host not in self.hosts:
                 raise LostHost(f"{call.host}: no connection")
             self.hosts[call.host].check()
+            self.hosts[call.host].open(self.check)  # where the setup has started it
             argv = tuple(self.hosts[call.host].command(call))
         variables = {} if call.host else call.variables
         environment = {**os.environ, **CLOCK, **variables, MARK: self.mark}

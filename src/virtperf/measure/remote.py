@@ -18,7 +18,7 @@ import tarfile
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,7 @@ SILENCE_S = 15
 long.
 """
 PATIENCE_S = 20.0
+RETRY_S = 0.5
 TRANSFER_S = 600.0
 ROUND_TRIPS = 8
 FIELDS_LEFT = ".fields.yaml"
@@ -70,9 +71,33 @@ class Connection:
     here: Path  # the folder that relative paths of measure.yaml begin in
     folder: str
     errors: Path  # where ssh writes what went wrong
+    root: Path = Path()  # the repository
+    sent: Sequence[Path] = ()  # files of it that are copied there
     _keeper: subprocess.Popen[bytes] | None = None
     _read: bytes = b""
     _ended: threading.Event = field(default_factory=threading.Event)
+
+    def open(self, check: Callable[[], None] = lambda: None) -> None:
+        """Connect, and try again until `connect_s` have passed.
+
+        `check` is called between attempts, and raises what is to end them. Raises `LostHost`.
+        """
+        until = time.monotonic() + self.host.connect_s
+        while not self.opened:
+            try:
+                self.begin()
+                self.await_ready()
+            except LostHost:
+                self._closed()
+                if time.monotonic() > until:
+                    raise
+                check()
+                time.sleep(RETRY_S)
+
+    @property
+    def opened(self) -> bool:
+        """Whether a connection was made, which may have been lost since."""
+        return self._keeper is not None
 
     @property
     def control(self) -> str:
@@ -128,10 +153,12 @@ class Connection:
         """Wait until the host answers; raises `LostHost` where it does not."""
         if self._answer(self.host.connect_s + PATIENCE_S) != "ready":
             raise LostHost(f"{self.name}: {self.folder} can't be made there")
+        if self.sent:
+            self.send()
 
     def renew(self) -> None:
         """Connect again after the connection was lost; what was left there is ended."""
-        self.close()
+        self._closed()
         self.begin()
         self.await_ready()
 
@@ -152,7 +179,7 @@ class Connection:
 
     def check(self) -> None:
         """Raise `LostHost` where the connection is lost."""
-        if not self.alive:
+        if self.opened and not self.alive:
             raise LostHost(f"{self.name}: the connection was lost{self.why}")
 
     def _beat(self, ended: threading.Event) -> None:
@@ -244,12 +271,12 @@ class Connection:
         )
         return self.run(tests).split("\n")[:-1]
 
-    def send(self, root: Path, paths: Iterable[Path]) -> None:
+    def send(self) -> None:
         """Copy files of the repository to the same places below `.root` of the run's folder."""
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as archive:
-            for path in paths:
-                archive.add(path, path.relative_to(root).as_posix(), recursive=False)
+            for path in self.sent:
+                archive.add(path, path.relative_to(self.root).as_posix(), recursive=False)
         line = f"tar -x -f - -C {self.folder}/.root"
         self.run(line, packed.getvalue(), TRANSFER_S)
 
@@ -272,7 +299,7 @@ class Connection:
 
     def close(self) -> None:
         """End what is left on the host, and remove the run's folder there."""
-        if self._closed() not in (0, None):
+        if self._closed() not in (0, None) and not self.host.started_in_setup:
             # the script there does so when the connection is lost, unless it was killed itself
             with contextlib.suppress(LostHost):
                 self.begin()
@@ -330,7 +357,8 @@ def unpack(archive: Path, folder: Path, host: str) -> list[str]:
 
 @contextlib.contextmanager
 def connected(connections: Iterable[Connection], *, lenient: bool = False) -> Iterator[Connections]:
-    """Connections that stand, until the end of the block; `lenient`: without hosts that do not
+    """Connections that stand, until the end of the block, and of hosts that the setup starts those
+    that are still to be made; `lenient`: without hosts that do not
     answer.
 
     Raises
@@ -340,13 +368,15 @@ def connected(connections: Iterable[Connection], *, lenient: bool = False) -> It
     """
     opened: dict[str, Connection] = {}
     try:
-        for connection in connections:
-            connection.begin()
-            opened[connection.name] = connection
         ready: dict[str, Connection] = {}
+        for connection in connections:
+            opened[connection.name] = connection
+            if not connection.host.started_in_setup:
+                connection.begin()
         for name, connection in opened.items():
             try:
-                connection.await_ready()
+                if connection.opened:
+                    connection.await_ready()
                 ready[name] = connection
             except LostHost:
                 if not lenient:

@@ -66,6 +66,7 @@ class Measurement:
     processes: Processes
     described: dict[str, Any]  # what is known of the run before: machine, tools, protocol
     say: Callable[[str], None] = lambda _: None  # takes a line about what the run waits for
+    after_setup: Callable[[], None] = lambda: None  # reaches hosts that the setup has started
     changes: Callable[[], list[str]] = list  # what changed about the machine, in words
     monitors: list[Started] = field(default_factory=list)
     workload: list[Started] = field(default_factory=list)
@@ -95,6 +96,7 @@ class Measurement:
         try:
             for call in self._calls("setup"):
                 self.processes.finish(call)
+            self.after_setup()
             before = {name: host.clock() for name, host in self.processes.hosts.items()}
             times = self._measure()
             after = {name: host.clock() for name, host in self.processes.hosts.items()}
@@ -119,7 +121,7 @@ class Measurement:
         self.processes.record = lambda _: None
         calls = self._calls("teardown")
         for name in {call.host for call in calls} & self.processes.hosts.keys():
-            if not self.processes.hosts[name].alive:
+            if self.processes.hosts[name].opened and not self.processes.hosts[name].alive:
                 with suppress(LostHost):  # the teardown itself says so then
                     self.processes.hosts[name].renew()
         try:
