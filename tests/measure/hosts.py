@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 NAMES = ("hypervisor", "guest1")
 SHIFTED = """\
@@ -66,6 +68,18 @@ def _below(pid: int) -> list[int]:
     return [inner for child in found for inner in (child, *_below(child))]
 
 
+def left(scratch: Path) -> tuple[list[str], list[list[str]]]:
+    """Folders of runs on the hosts, and command lines of the processes of runs."""
+    living = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("VIRTPERF_RUN", "").startswith(f"{scratch}/"):
+                living.append(process.cmdline())
+        except psutil.Error:
+            continue
+    return sorted(path.name for path in scratch.iterdir()), living
+
+
 @dataclass
 class Far:
     """Two hosts, and how measure.yaml calls them."""
@@ -73,19 +87,26 @@ class Far:
     hosts: dict[str, FarHost]
     config: Path
     known_hosts: Path
+    scratch: Path  # of runs on the hosts
 
     @property
     def declared(self) -> dict[str, Any]:
         kinds = {"hypervisor": "host", "guest1": "guest"}
-        given = {"config": str(self.config), "connect_s": 5}
+        given = {"config": str(self.config), "connect_s": 5, "folder": str(self.scratch)}
         return {name: {"ssh": f"vp-{name}", "kind": kinds[name], **given} for name in NAMES}
 
 
+def network(n: int) -> str:
+    """The first three numbers of a network that no other test's process has."""
+    own = 2 * os.getpid() + n
+    return f"10.{128 + own // 256 % 100}.{own % 256}"
+
+
 def _namespaces(tag: str) -> list[str] | None:
-    """Names of two network namespaces whose .2 is reached from here; None where none can be made."""
-    made = []
+    """Names of two network namespaces, each reached at its network's .2; None where none can be made."""
+    made: list[str] = []
     for n in range(len(NAMES)):
-        name, link, net = f"vp{tag}{n}", f"vp{tag}{n}", f"10.213.{n}"
+        name, link, net = f"vp{tag}{n}", f"vp{tag}{n}", network(n)
         commands = (
             f"ip netns add {name}",
             f"ip link add {link} type veth peer name eth0 netns {name}",
@@ -133,7 +154,7 @@ def far_hosts(folder: Path) -> Iterator[Far]:
     config, known = "", ""
     try:
         for n, name in enumerate(NAMES):
-            address, port = (f"10.213.{n}.2", 22) if namespaces else ("127.0.0.1", _free_port())
+            address, port = (f"{network(n)}.2", 22) if namespaces else ("127.0.0.1", _free_port())
             own = folder / name
             (own / "bin").mkdir(parents=True)
             (own / "shift").write_text("0\n")
@@ -150,7 +171,9 @@ def far_hosts(folder: Path) -> Iterator[Far]:
             )
         (folder / "known").write_text(known)
         (folder / "config").write_text(config)
-        yield Far(hosts, folder / "config", folder / "known")
+        scratch = folder / "scratch"
+        scratch.mkdir()
+        yield Far(hosts, folder / "config", folder / "known", scratch)
     finally:
         for host in hosts.values():
             host.kill()

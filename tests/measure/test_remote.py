@@ -8,20 +8,19 @@ import signal
 import subprocess
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
 
 from rawperf.core.errors import StudyError, VirtperfError
-from tests.measure.hosts import SSHD, far_hosts
+from tests.measure.hosts import SSHD, far_hosts, left
 from virtperf.measure import machine as machine_module
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import RemoteHost
 from virtperf.measure.host_facts import host_facts, steal_percent
 from virtperf.measure.plan import plan
-from virtperf.measure.processes import Failure
+from virtperf.measure.processes import Failure, LostHost
 from virtperf.measure.remote import (
     FACTS,
     ClockReading,
@@ -75,28 +74,9 @@ def declared(far, **fields):
     return {**given, **fields}
 
 
-def left_there():
-    """Folders of runs on the hosts, and processes of runs."""
-    folders = [
-        p.name
-        for p in Path("/tmp").glob("virtperf-*")
-        if re.search("-(hypervisor|guest1)-", p.name)
-    ]
-    living = []
-    for process in psutil.process_iter():
-        try:
-            if re.search(
-                "/virtperf-(hypervisor|guest1)-", process.environ().get("VIRTPERF_RUN", "")
-            ):
-                living.append(process.cmdline())
-        except psutil.Error:
-            continue
-    return folders, living
-
-
-def at_work():
-    """Whether the workload has begun on its host."""
-    return any(Path("/tmp").glob("virtperf-guest1-*/load.txt"))
+def at_work(far):
+    """Wait until the workload has begun on its host."""
+    wait_until(lambda: any(far.scratch.glob("virtperf-guest1-*/load.txt")), 60)
 
 
 def wait_until(true, seconds=10.0):
@@ -106,7 +86,7 @@ def wait_until(true, seconds=10.0):
         time.sleep(0.1)
 
 
-def test_monitors_and_workload_on_hosts_leave_a_run_folder_here_and_nothing_there(toy):
+def test_monitors_and_workload_on_hosts_leave_a_run_folder_here_and_nothing_there(toy, far):
     outcome, events, said = toy.measure()
     assert (outcome.measured, outcome.failed) == (1, 0), (events[-1].words, said)
     folder = toy.runs / "cpu-guests-1-r1"
@@ -124,7 +104,7 @@ def test_monitors_and_workload_on_hosts_leave_a_run_folder_here_and_nothing_ther
     assert run["machine_state"]["guest1.free_memory_mb"] > 0
     assert list(run["protocol"]["files"]) == ["testbeds/toy"]
     assert "guest1.steal_percent" in run["disturbance"]
-    assert left_there() == ([], [])
+    assert left(far.scratch) == ([], [])
 
 
 def test_a_file_is_put_on_the_clock_of_the_run_by_the_offset_of_its_host(toy, far):
@@ -156,7 +136,7 @@ def test_a_clock_that_is_set_within_a_run_fails_it(toy, far):
         shift.write_text("0\n")
     assert outcome.failed == 1
     assert re.search(r"guest1: its clock moved by \+[23]\.\d+ s in the run", events[-1].words)
-    assert toy.present() == [] and left_there() == ([], [])
+    assert toy.present() == [] and left(far.scratch) == ([], [])
 
 
 def kept(far):
@@ -206,11 +186,11 @@ def test_a_harness_that_is_killed_leaves_nothing_on_hosts_and_the_next_tears_dow
     }
     toy.write(**declared(far, window_s=60.0, setup=[escaped], teardown=[down]))
     with toy.start() as started:
-        wait_until(at_work, 60)
-        assert any(line == ["sleep", "1000"] for line in left_there()[1])
+        at_work(far)
+        assert any(line == ["sleep", "1000"] for line in left(far.scratch)[1])
         started.send_signal(signal.SIGKILL)
         killed = time.monotonic()
-    wait_until(lambda: left_there() == ([], []))
+    wait_until(lambda: left(far.scratch) == ([], []))
     assert time.monotonic() - killed < 10
     assert toy.present() == [] and not torn.exists()
     outcome, _, said = toy.measure(**declared(far, teardown=[down]))
@@ -222,10 +202,10 @@ def test_a_harness_that_is_killed_leaves_nothing_on_hosts_and_the_next_tears_dow
 def test_a_signal_ends_the_run_on_hosts_too(toy, far):
     toy.write(**declared(far, window_s=60.0))
     with toy.start() as started:
-        wait_until(at_work, 60)
+        at_work(far)
         started.send_signal(signal.SIGTERM)
         assert started.wait(20) == 128 + signal.SIGTERM
-    assert toy.present() == [] and left_there() == ([], [])
+    assert toy.present() == [] and left(far.scratch) == ([], [])
 
 
 def test_a_host_that_dies_fails_the_run_with_one_line_and_ends_the_session_where_wanted(toy, far):
@@ -233,7 +213,7 @@ def test_a_host_that_dies_fails_the_run_with_one_line_and_ends_the_session_where
     guest = far.hosts["guest1"]
 
     def die():
-        wait_until(at_work, 60)
+        at_work(far)
         guest.kill()
 
     killer = threading.Thread(target=die)
@@ -244,7 +224,7 @@ def test_a_host_that_dies_fails_the_run_with_one_line_and_ends_the_session_where
         ):
             toy.measure()
         killer.join()
-        wait_until(lambda: left_there() == ([], []))
+        wait_until(lambda: left(far.scratch) == ([], []))
         assert toy.present() == []
         (failed,) = (toy.own / "failed").iterdir()
         assert (failed / "reason.txt").read_text().count("\n") == 1
@@ -277,31 +257,28 @@ def test_a_guest_that_the_setup_starts_is_reached_once_it_is_there(toy, far):
     assert outcome.measured == 1, events[-1].words
     run = toy.described("cpu-guests-1-r1")
     assert {"hypervisor.kernel", "guest1.kernel"} <= set(run["machine"])
-    assert "guest1.boot" in run["machine_state"] and left_there() == ([], [])
+    assert "guest1.boot" in run["machine_state"] and left(far.scratch) == ([], [])
 
 
 def test_what_a_killed_keeper_leaves_is_ended_by_the_next_connection(far, tmp_path):
     host = RemoteHost.model_validate(far.declared["guest1"])
-    folder = "/tmp/virtperf-guest1-000000000abc"
+    folder = f"{far.scratch}/virtperf-guest1-000000000abc"
     connection = Connection("guest1", host, tmp_path, folder, tmp_path / "errors")
     with connected([connection]):
         work = Call("work-1", ("sleep", "1000"), {}, None, (), None, 10.0, "guest1")
-        with subprocess.Popen(connection.command(work), stdin=subprocess.DEVNULL) as client:
-            wait_until(lambda: left_there()[1])
+        client = subprocess.Popen(connection.command(work), stdin=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: left(far.scratch)[1])
             for process in psutil.process_iter(["cmdline"]):
-                if process.info["cmdline"][-3:-1] == ["keeper", folder]:
+                if (process.info["cmdline"] or [])[-3:-1] == ["keeper", folder]:
                     process.kill()
-            wait_until(lambda: not connection.alive or connection_is_silent(connection))
+            with pytest.raises(LostHost):
+                connection.clock()
+        finally:
             client.kill()
-        assert left_there()[1] == [["sleep", "1000"]]
-    assert left_there() == ([], [])
-
-
-def connection_is_silent(connection):
-    try:
-        return not connection.clock()
-    except Failure:
-        return True
+            client.wait()
+        assert left(far.scratch)[1] == [["sleep", "1000"]]
+    assert left(far.scratch) == ([], [])
 
 
 def test_the_example_of_the_documentation_is_a_measure_yaml(repository, root):

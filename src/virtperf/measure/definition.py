@@ -75,6 +75,8 @@ class Command(Model):
     def _short(cls, entry: Any) -> Any:
         """A command that says nothing else may be its arguments alone; a preset stands for one."""
         entry = {"run": entry} if isinstance(entry, str | list) else entry
+        if isinstance(entry, Mapping) and True in entry:  # YAML 1.1 takes the word `on` for true
+            entry = {"on" if key is True else key: value for key, value in entry.items()}
         if isinstance(entry, Mapping) and isinstance(entry.get("on"), str):
             entry = {**entry, "on": [entry["on"]]}
         if isinstance(entry, Mapping) and "preset" in entry:
