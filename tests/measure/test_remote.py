@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
@@ -19,6 +20,7 @@ from virtperf.measure import machine as machine_module
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import RemoteHost
 from virtperf.measure.host_facts import host_facts, steal_percent
+from virtperf.measure.interruption import Interrupted
 from virtperf.measure.plan import plan
 from virtperf.measure.processes import Failure, LostHost
 from virtperf.measure.remote import (
@@ -185,11 +187,17 @@ def test_a_harness_that_is_killed_leaves_nothing_on_hosts_and_the_next_tears_dow
         "on": "guest1",
     }
     toy.write(**declared(far, window_s=60.0, setup=[escaped], teardown=[down]))
-    with toy.start() as started:
+    child = os.fork()
+    if child == 0:
+        toy.measure()
+        os._exit(0)
+    try:
         at_work(far)
         assert any(line == ["sleep", "1000"] for line in left(far.scratch)[1])
-        started.send_signal(signal.SIGKILL)
+    finally:
+        os.kill(child, signal.SIGKILL)
         killed = time.monotonic()
+        os.waitpid(child, 0)
     wait_until(lambda: left(far.scratch) == ([], []))
     assert time.monotonic() - killed < 10
     assert toy.present() == [] and not torn.exists()
@@ -201,10 +209,16 @@ def test_a_harness_that_is_killed_leaves_nothing_on_hosts_and_the_next_tears_dow
 
 def test_a_signal_ends_the_run_on_hosts_too(toy, far):
     toy.write(**declared(far, window_s=60.0))
-    with toy.start() as started:
+
+    def stop():
         at_work(far)
-        started.send_signal(signal.SIGTERM)
-        assert started.wait(20) == 128 + signal.SIGTERM
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    stopping = threading.Thread(target=stop)
+    stopping.start()
+    with pytest.raises(Interrupted):
+        toy.measure()
+    stopping.join()
     assert toy.present() == [] and left(far.scratch) == ([], [])
 
 

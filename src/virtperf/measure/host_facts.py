@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from rawperf.core.model import Level
 from virtperf.measure.identity import salted_hash
@@ -18,7 +19,7 @@ from virtperf.measure.machine import (
     on_or_off,
     open_vulnerabilities,
 )
-from virtperf.measure.remote import Connections
+from virtperf.measure.remote import Connection, Connections
 
 CPU = "/sys/devices/system/cpu"
 STATE = ("swap_used_mb", "free_memory_mb", "d_state_tasks", "boot")
@@ -29,8 +30,10 @@ def facts_of_hosts(hosts: Connections) -> tuple[dict[str, Level], dict[str, Leve
     """Facts by which runs are told apart, and what is in use now."""
     facts: dict[str, Level] = {}
     state: dict[str, Level] = {}
-    for host, connection in hosts.items():
-        for name, fact in host_facts(connection.facts()).items():
+    with ThreadPoolExecutor(max(1, len(hosts))) as pool:
+        printed = list(pool.map(Connection.facts, hosts.values()))
+    for host, text in zip(hosts, printed, strict=True):
+        for name, fact in host_facts(text).items():
             (state if name in STATE else facts)[f"{host}.{name}"] = fact
     return facts, state
 

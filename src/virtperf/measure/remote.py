@@ -206,8 +206,10 @@ class Connection:
             if not select.select([out], [], [], max(0.0, until - time.monotonic()))[0]:
                 raise LostHost(f"{self.name} did not answer in {patience_s:g} s")
             if not (more := os.read(out, 65536)):
-                with contextlib.suppress(subprocess.TimeoutExpired):  # what it says comes last
-                    self._keeper.wait(1.0)
+                try:
+                    self._keeper.wait(1.0)  # what ssh says comes last
+                except subprocess.TimeoutExpired:
+                    self._keeper.kill()  # the script there ended alone, other commands go on
                 raise LostHost(f"{self.name}: no connection{self.why}")
             self._read += more
         line, _, self._read = self._read.partition(b"\n")
