@@ -238,9 +238,9 @@ def load_run(
             problem = f"provenance {run.provenance!r} has no place in this folder"
             raise document.error(problem, "provenance", expected=" or ".join(ROOTS[root]))
         files = dict(_files(run.files, paths, document))
-        for position, file in enumerate(run.files):
-            if file.host is not None and file.host not in run.clocks:
-                problem = f"the clock of {file.host!r} is none of clocks"
+        for position, entry in enumerate(run.files):
+            if entry.host is not None and entry.host not in run.clocks:
+                problem = f"the clock of {entry.host!r} is none of clocks"
                 raise document.error(problem, "files", position, "host")
         known = tuple(
             files.get(path) or _owned(RawFile.model_validate({"path": path})) for path in paths
