@@ -44,7 +44,7 @@ EXIT_FAILED = 3
 @click.option(
     "--doctor",
     is_flag=True,
-    help="Print facts about this machine, what measure.yaml requires, and what to do; measure nothing.",
+    help="Print facts about this machine and its hosts, what measure.yaml requires, and what to do; measure nothing.",
 )
 @click.option(
     "--aa",
@@ -79,7 +79,8 @@ def measure(
     """
     from virtperf.cli._terminal import say
     from virtperf.measure.definition import FILE
-    from virtperf.measure.harness import Harness, Interrupted
+    from virtperf.measure.harness import Harness
+    from virtperf.measure.interruption import Interrupted
     from virtperf.measure.plan import equal_runs, load_definition, plan
     from virtperf.report.wording import plural
     from virtperf.study.definition import load_study
@@ -88,7 +89,8 @@ def measure(
     study = load_study(place if (place / "study.yaml").is_file() else layout.known(study_id))
     definition = load_definition(place / FILE, study)
     if doctor:
-        _doctor(plan(definition, study, replicates, only))
+        harness = Harness(study, definition, place, layout.root)
+        _doctor(harness, plan(definition, study, replicates, only))
         return
     if aa is None:
         harness = Harness(study, definition, place, layout.root)
@@ -145,15 +147,18 @@ def _apart(out: Path, layout: Layout) -> Path:
     return out
 
 
-def _doctor(runs: Sequence[PlannedRun]) -> None:
-    """A table of the machine's facts for each set of requirements; status 3 where one does not
-    hold.
+def _doctor(harness: Harness, runs: Sequence[PlannedRun]) -> None:
+    """A table of facts about the machine and its hosts for each set of requirements; status 3 where
+    one does not hold.
     """
     from virtperf.cli._terminal import say, show
     from virtperf.measure.machine import machine, machine_state
     from virtperf.measure.requirements import fact_rows
 
     facts = {**machine(), **machine_state()}
+    if harness.hosts.named(harness.hosts.calls(runs)):
+        far, far_state, _ = harness.hosts.described(runs)
+        facts |= {**far, **far_state}
     experiments = {run.experiment.name: run.experiment for run in runs}
     wanted: dict[str, list[str]] = {}
     for name, experiment in experiments.items():
@@ -200,7 +205,9 @@ def _show(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRu
             for phase in PHASES
             for call in run.calls(phase, harness.here, harness.root, folder)
         ):
-            say(f"{call.name}: {shlex.join(call.argv)}{f' > {call.output}' if call.output else ''}")
+            where = f" on {call.host}" if call.host else ""
+            into = f" > {call.output}" if call.output else ""
+            say(f"{call.name}{where}: {shlex.join(call.argv)}{into}")
 
 
 def _duration(seconds: float) -> str:

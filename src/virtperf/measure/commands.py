@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from string import Formatter
 from typing import Any
@@ -28,22 +29,52 @@ class Call:
     files: tuple[dict[str, Any], ...]  # what run.yaml says of files that it writes
     stop: str | None
     timeout_s: float
+    host: str = ""  # that it runs on, "" for this machine
+    streams: bool = True  # its output comes over while it is written
+    root: str = ""  # the copy of the repository's files on that host
 
 
-def calls(phase: str, commands: Commands, values: Values) -> Iterator[Call]:
-    """The commands of a phase, each as often as its `count` says.
+def calls(
+    phase: str, commands: Commands, values: Values, hosts: Mapping[str, Values] | None = None
+) -> Iterator[Call]:
+    """The commands of a phase, each as often as its `count` says, on each of its hosts.
+
+    `hosts` has what commands on a host may name, by its name, in place of `values`.
 
     Raises
     ------
     ValueError
         A placeholder that has no value, a count that is no number, a path that leads out of the run
-        folder.
+        folder, a host that there is not.
     """
     started = 0
+    written: set[str] = set()
     for command in commands:
         for n in range(1, _count(command, values) + 1):
-            started += 1
-            yield _call(f"{phase}-{started}", command, {**values, "n": n})
+            for own in _places(command, {**values, "n": n}, hosts or {}):
+                started += 1
+                call = _call(f"{phase}-{started}", command, own)
+                yield call
+                if call.host and call.output:
+                    if call.output in written:
+                        raise ValueError(f"several hosts write {call.output}: name it by {{host}}")
+                    written.add(call.output)
+
+
+def _places(command: Command, values: Values, hosts: Mapping[str, Values]) -> Iterator[Values]:
+    """What a command may name, for each place where it runs."""
+    if not command.on:
+        yield values
+        return
+    chosen: dict[str, None] = {}
+    for text in command.on:
+        pattern = filled(text, values)
+        fits = [name for name in hosts if fnmatchcase(name, pattern)]
+        if not fits:
+            raise ValueError(f"no host is called {pattern!r}: {did_you_mean(pattern, hosts)}")
+        chosen.update(dict.fromkeys(fits))
+    for name in chosen:
+        yield {**values, **hosts[name], "host": name}
 
 
 def _count(command: Command, values: Values) -> int:
@@ -70,7 +101,20 @@ def _call(name: str, command: Command, values: Values) -> Call:
             for key, text in said.items()
         }
         files.append({**entry, "path": _inside(entry["path"])})
-    return Call(name, argv, variables, output, tuple(files), command.stop, command.timeout_s)
+    host = str(values["host"]) if command.on else ""
+    root = str(values["root"]) if host else ""
+    return Call(
+        name,
+        argv,
+        variables,
+        output,
+        tuple(files),
+        command.stop,
+        command.timeout_s,
+        host,
+        command.streams,
+        root,
+    )
 
 
 def filled(text: str, values: Values) -> str:

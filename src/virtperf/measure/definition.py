@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from rawperf.core.model import (
     Count,
@@ -31,6 +31,21 @@ Phase = Literal["setup", "monitors", "workload", "collect", "teardown"]
 PHASES: tuple[Phase, ...] = ("setup", "monitors", "workload", "collect", "teardown")
 
 
+class RemoteHost(Model):
+    """A machine that commands run on over ssh; ssh's own configuration holds for what is left
+    out.
+    """
+
+    ssh: Annotated[str, Field(pattern=r"^[^-\s]\S*$")]  # user@address, or a name of ~/.ssh/config
+    port: Annotated[Count, Field(le=65535)] | None = None
+    key: Annotated[str, Field(min_length=1)] | None = None  # file of the private key
+    config: Annotated[str, Field(min_length=1)] | None = None  # in place of ~/.ssh/config
+    kind: Literal["host", "guest"] = "guest"  # what its files speak of
+    folder: Annotated[str, Field(pattern=r"^(/[\w.-]+)+$")] = "/tmp"  # noqa: S108 - of a run's folder there
+    connect_s: Positive = 20.0
+    started_in_setup: Flag = False  # it is connected to when the setup is over, or needs it
+
+
 class Command(Model):
     """A program to start: a list of arguments, or text that is split as a shell would, but given to
     none.
@@ -48,6 +63,10 @@ class Command(Model):
     count: str | Count | None = (
         None  # start so many at once, or as many as this factor's level; {n} counts from 1
     )
+    on: tuple[
+        Annotated[str, Field(min_length=1)], ...
+    ] = ()  # hosts, by name or pattern; none: here
+    streams: Flag = True  # output on a host comes over while it is written, else after the run
     stop: Signal | None = None  # the signal that ends it; a workload without one ends by itself
     timeout_s: Positive = 600.0
 
@@ -56,6 +75,10 @@ class Command(Model):
     def _short(cls, entry: Any) -> Any:
         """A command that says nothing else may be its arguments alone; a preset stands for one."""
         entry = {"run": entry} if isinstance(entry, str | list) else entry
+        if isinstance(entry, Mapping) and True in entry:  # YAML 1.1 takes the word `on` for true
+            entry = {"on" if key is True else key: value for key, value in entry.items()}
+        if isinstance(entry, Mapping) and isinstance(entry.get("on"), str):
+            entry = {**entry, "on": [entry["on"]]}
         if isinstance(entry, Mapping) and "preset" in entry:
             entry = expanded(entry)
         if not isinstance(entry, Mapping) or not isinstance(run := entry.get("run"), str):
@@ -66,6 +89,8 @@ class Command(Model):
     def _one_text(self) -> Command:
         if self.shell and len(self.run) > 1:
             raise ValueError("with shell: true, run is one text")
+        if not self.streams and not (self.on and self.output):
+            raise ValueError("streams says how the output of a command on a host comes over")
         return self
 
 
@@ -142,6 +167,8 @@ class Settings(Model):
     wait_quiet: Quiet | None = None
     disturbed: Rules = Rules()
     on_disturbed: OnDisturbed = OnDisturbed()
+    on_lost_host: Literal["continue", "abort"] = "continue"  # with the next run, or not at all
+    clock_drift_s: Seconds = 0.1  # that a host's clock may move within a run
     machine: dict[str, RequiredFact] = {}
     order: Literal["blocks", "abba"] = "blocks"
     testbed: tuple[Annotated[str, Field(min_length=1)], ...] | None = (
@@ -175,5 +202,14 @@ class Definition(Settings):
     """All of `measure.yaml`. Once loaded, every experiment has all settings."""
 
     seed: Annotated[Whole, Field(ge=0)]  # of the order of runs, and of every run's own {seed}
+    hosts: dict[Id, RemoteHost] = {}
     tools: dict[str, Command] = {}  # commands that print a version
     experiments: tuple[Experiment, ...] = Field(min_length=1)
+
+    @field_validator("hosts")
+    @classmethod
+    def _one_host(cls, hosts: dict[str, RemoteHost]) -> dict[str, RemoteHost]:
+        named = [name for name, host in hosts.items() if host.kind == "host"]
+        if len(named) > 1:
+            raise ValueError(f"{' and '.join(named)} are both of kind host, which is one machine")
+        return hosts

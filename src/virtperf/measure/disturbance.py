@@ -136,11 +136,13 @@ def disturbance(begin: Counters, end: Counters) -> dict[str, float]:
 def broken(rules: Rules, found: dict[str, float]) -> list[str]:
     """The rules that do not hold, in words."""
     limits = {name: getattr(rules, name) for name in WORDS}
-    return [
-        WORDS[n].format(limit)
-        for n, limit in limits.items()
-        if limit is not None and found.get(n, 0) > limit
-    ]
+    words = []
+    for name, limit in limits.items():
+        for place in (name, *(n for n in found if n.endswith(f".{name}"))):
+            if limit is not None and found.get(place, 0) > limit:
+                host, _, _ = place.rpartition(".")
+                words.append(f"{host}: " * bool(host) + WORDS[name].format(limit))
+    return words
 
 
 def uncounted() -> list[str]:

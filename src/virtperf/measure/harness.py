@@ -7,12 +7,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import shutil
-import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,16 +21,20 @@ import yaml
 
 from rawperf.core.errors import VirtperfError
 from rawperf.core.files import json_text, write_atomically
+from rawperf.core.model import Level
 from virtperf.core.locks import exclusive_lock
-from virtperf.measure.commands import calls
 from virtperf.measure.definition import FILE as MEASURE
-from virtperf.measure.definition import PHASES, Definition
+from virtperf.measure.definition import Definition
 from virtperf.measure.disturbance import uncounted
 from virtperf.measure.earlier import EarlierRuns
+from virtperf.measure.host_facts import facts_of_hosts
+from virtperf.measure.hosts_of_runs import TOKEN_BYTES, HostsOfRuns
 from virtperf.measure.identity import Protocols, session
-from virtperf.measure.machine import machine, machine_settings, machine_state, versions
+from virtperf.measure.interruption import Interrupted, remembered_signals
+from virtperf.measure.machine import machine, machine_settings, machine_state
 from virtperf.measure.plan import PlannedRun, plan
-from virtperf.measure.processes import FULL, Failure, Processes, Sessions, end_all
+from virtperf.measure.processes import FULL, Failure, LostHost, Processes, Sessions, end_all
+from virtperf.measure.remote import Connections, connected
 from virtperf.measure.requirements import changed, refuse_unmet
 from virtperf.measure.run import Measurement
 from virtperf.runs.ingest.folder import RUN_FILE
@@ -43,14 +46,6 @@ GRACE_S = 5.0
 LEAST_FREE = 2**20
 REASON = "reason.txt"
 LOCK = Path(".cache", "measure.lock")
-
-
-class Interrupted(Exception):
-    """A signal asked the harness to end; `number` is the signal's."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
 
 
 @dataclass(frozen=True)
@@ -107,6 +102,7 @@ class Harness:
         self._state = self._running / "state.json"
         self._disturbed = own / "disturbed.json"
         self.earlier = EarlierRuns(self.study, self.runs)
+        self.hosts = HostsOfRuns(self.definition, self.here, self.root)
 
     def present(self, run: PlannedRun) -> bool:
         """Whether the run is measured; DVC may keep its files elsewhere."""
@@ -147,13 +143,7 @@ class Harness:
 
     def missing_programs(self, runs: Sequence[PlannedRun]) -> list[str]:
         """Programs, called by a name alone, that are not there."""
-        started = [
-            call
-            for run in runs
-            for p in PHASES
-            for call in run.calls(p, self.here, self.root, self.runs)
-        ]
-        named = {call.argv[0] for call in started}
+        named = {call.argv[0] for call in self.hosts.calls(runs) if not call.host}
         return sorted(name for name in named if "/" not in name and shutil.which(name) is None)
 
     def measure(
@@ -173,7 +163,7 @@ class Harness:
             A signal came. The run under way was stopped and removed.
         """
         outcome = Outcome()
-        with exclusive_lock(self.root / LOCK, _taken), _signals() as check:
+        with exclusive_lock(self.root / LOCK, _taken), remembered_signals() as check:
             try:
                 self._recover(say)
                 if missing := self.missing_programs(runs):
@@ -186,10 +176,7 @@ class Harness:
                         say(
                             f"disturbed: this machine does not count {name}, so the rule says nothing"
                         )
-                tools = {
-                    name: next(calls(name, (c,), {})) for name, c in self.definition.tools.items()
-                }
-                described = self._describe(runs, versions(tools)) if runs else {}
+                described = self._describe(runs) if runs else {}
                 protocols = Protocols(self.here, self.root, self.earlier.protocols)
                 planned = {run.run_id: protocols.of(run) for run in runs}
                 self.earlier.refuse_mixture(runs, planned, described)
@@ -219,10 +206,11 @@ class Harness:
                 raise
         return outcome
 
-    def _describe(self, runs: Sequence[PlannedRun], tools: dict[str, str]) -> dict[str, Any]:
+    def _describe(self, runs: Sequence[PlannedRun]) -> dict[str, Any]:
         """What is known of all runs before the first; refuses a machine that is not as required."""
-        facts = machine()
-        state = machine_state()
+        far, far_state, tools = self.hosts.described(runs)
+        facts = {**machine(), **far}
+        state = {**machine_state(), **far_state}
         for experiment in {run.experiment.name: run.experiment for run in runs}.values():
             refuse_unmet(experiment.machine, {**facts, **state}, experiment.name)
         return {"tools": tools, "machine": facts, "protocol": session(self.root)}
@@ -261,7 +249,14 @@ class Harness:
                 flags = self._attempt(run, {**described, "attempts": attempts}, last, check, say)
             except Failure as err:
                 outcome.failed += 1
-                return f"failed: {err}; see {self._keep(run, str(err))}", False
+                words = f"failed: {err}; see {self._keep(run, str(err))}"
+                if isinstance(err, LostHost) and run.experiment.on_lost_host == "abort":
+                    raise VirtperfError(
+                        f"{run.run_id} {words}; runs before it are kept",
+                        file=self.here / MEASURE,
+                        remedy="see to the host, then start again (on_lost_host: abort)",
+                    ) from err
+                return words, False
             words = f"disturbed: {'; '.join(flags)}"
             if last or not flags:
                 break
@@ -302,30 +297,11 @@ class Harness:
             folder, logs = self._running / run.run_id, self._running / "logs"
             folder.mkdir(parents=True)
             logs.mkdir()
+            run = replace(run, token=secrets.token_hex(TOKEN_BYTES))
             self._record(run, {})
-            record = partial(self._record, run)
-            settings, state = machine_settings(), machine_state()
-            facts = described["machine"]
-            known = {name: settings.get(name, fact) for name, fact in facts.items()}
-            first = self.earlier.first_facts(run) or {**settings, **state}
-            measurement = Measurement(
-                self.study,
-                run,
-                folder,
-                self.here,
-                self.root,
-                Processes(folder, logs, str(self._running), record, check),
-                {
-                    **{
-                        name: part for name, part in described.items() if part or name != "attempts"
-                    },
-                    "machine": known,
-                    "machine_state": state,
-                },
-                say,
-                lambda: changed(first, {**machine_settings(), **machine_state()}),
-            )
-            flags = measurement.make()
+            names = self.hosts.named(self.hosts.calls([run]))
+            with connected(self.hosts.connections(run, names, logs)) as hosts:
+                flags = self._measure_one(run, described, folder, logs, hosts, check, say)
             if last or not flags:
                 _settle(folder)
                 folder.rename(self.runs / run.run_id)
@@ -340,6 +316,62 @@ class Harness:
             raise
         shutil.rmtree(self._running)
         return flags
+
+    def _measure_one(
+        self,
+        run: PlannedRun,
+        described: dict[str, Any],
+        folder: Path,
+        logs: Path,
+        hosts: Connections,
+        check: Callable[[], None],
+        say: Callable[[str], None],
+    ) -> list[str]:
+        """Make the folder of a run; returns how it was disturbed."""
+
+        def check_all() -> None:
+            check()
+            for connection in hosts.values():
+                connection.check()
+
+        def now() -> tuple[dict[str, Level], dict[str, Level]]:
+            far, far_state = facts_of_hosts(earlier)
+            return {**machine_settings(), **far}, {**machine_state(), **far_state}
+
+        later = {name: c for name, c in hosts.items() if c.host.started_in_setup}
+        earlier = {name: c for name, c in hosts.items() if name not in later}
+        settings, state = now()
+        facts = described["machine"]
+        known = {name: settings.get(name, fact) for name, fact in facts.items()}
+        first = self.earlier.first_facts(run) or {**settings, **state}
+
+        def after_setup() -> None:
+            for connection in later.values():
+                connection.open(check)
+            far, far_state = facts_of_hosts(later)
+            known.update(far)
+            state.update(far_state)
+
+        def changes() -> list[str]:
+            settings_now, state_now = now()
+            return changed(first, {**settings_now, **state_now})
+
+        processes = Processes(
+            folder, logs, str(self._running), partial(self._record, run), check_all, hosts=hosts
+        )
+        said = {name: part for name, part in described.items() if part or name != "attempts"}
+        return Measurement(
+            self.study,
+            run,
+            folder,
+            self.here,
+            self.root,
+            processes,
+            {**said, "machine": known, "machine_state": state},
+            say,
+            after_setup,
+            changes,
+        ).make()
 
     def _disturbed_attempts(self) -> dict[str, list[dict[str, Any]]]:
         """By run, the disturbed attempts at runs that are still to be measured."""
@@ -360,7 +392,12 @@ class Harness:
 
     def _record(self, run: PlannedRun, sessions: Sessions) -> None:
         """Write down what a later harness needs to clear this run away."""
-        known = {"run": run.run_id, "replicate": run.replicate, "sessions": list(sessions.items())}
+        known = {
+            "run": run.run_id,
+            "replicate": run.replicate,
+            "token": run.token,
+            "sessions": list(sessions.items()),
+        }
         write_atomically(self._state, json_text(known))
 
     def _keep(self, run: PlannedRun, reason: str) -> Path:
@@ -397,19 +434,25 @@ class Harness:
             state = json.loads(self._state.read_text(encoding="utf-8"))
             name, replicate = str(state["run"]), int(state["replicate"])
             sessions = {int(pid): float(created) for pid, created in state["sessions"]}
+            token = str(state.get("token", ""))
         except (OSError, ValueError, LookupError, TypeError):
-            name, replicate, sessions = "", 1, {}
+            name, replicate, sessions, token = "", 1, {}, ""
         ended = end_all(str(self._running), sessions, GRACE_S)
         folder, logs = self._running / name, self._running / "logs"
         planned = plan(self.definition, self.study, replicate)
         known = [run for run in planned if run.run_id in (name, name.partition("-")[2])]
         if known and folder.is_dir():
-            interrupted = replace(known[0], run_id=name)
+            interrupted = replace(known[0], run_id=name, token=token or known[0].token)
             record = partial(self._record, interrupted)
-            processes = Processes(folder, logs, str(self._running), record)
-            Measurement(
-                self.study, interrupted, folder, self.here, self.root, processes, {}
-            ).tear_down()
+            names = self.hosts.named(self.hosts.calls([interrupted]))
+            wanted = self.hosts.connections(interrupted, names, logs)
+            with connected(wanted, lenient=True) as hosts:
+                for lost in set(names) - hosts.keys():
+                    say(f"{lost} can't be reached: the teardown of {name} is not run there")
+                processes = Processes(folder, logs, str(self._running), record, hosts=hosts)
+                Measurement(
+                    self.study, interrupted, folder, self.here, self.root, processes, {}
+                ).tear_down()
         shutil.rmtree(self._running)
         if name and not (self.runs / name).exists():
             say(f"{name} was interrupted: its processes ({ended}) were stopped, its folder removed")
@@ -427,32 +470,3 @@ def _settle(folder: Path) -> None:
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as file:
                 os.fsync(file.fileno())
-
-
-@contextmanager
-def _signals() -> Iterator[Callable[[], None]]:
-    """Signals that ask for an end are remembered; what it yields raises `Interrupted` once one has
-    come.
-
-    A handler also gives programs that are started the default: they would inherit that a shell's
-    background job ignores SIGINT, and monitors that are stopped by it would never end. Such a job
-    goes on ignoring it itself.
-    """
-    came: list[int] = []
-
-    def check() -> None:
-        if came:
-            raise Interrupted(came[0])
-
-    before = {
-        number: signal.getsignal(number)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    }
-    for number, handler in before.items():
-        ignored = handler == signal.SIG_IGN
-        signal.signal(number, (lambda *_: None) if ignored else (lambda got, _: came.append(got)))
-    try:
-        yield check
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

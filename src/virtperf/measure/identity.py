@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rawperf.core.errors import VirtperfError
+from virtperf.measure.commands import Call
 from virtperf.measure.definition import PHASES
 from virtperf.measure.plan import PlannedRun
 
@@ -25,8 +26,12 @@ DIGITS = 12
 PATIENCE_S = 30.0
 HASHED = ("lead_s", "warmup_s", "window_s", "wait_quiet", "disturbed", "on_disturbed", *PHASES)
 """Settings that decide what is measured, or which runs are kept."""
-NOT_HASHED = {"timeout_s": True}
+NOT_HASHED = ("timeout_s",)
 """Of commands: how long they may take changes no run that comes to its end."""
+LATER: Mapping[str, Any] = {"on": [], "streams": True, "host": None}
+"""Fields of commands that came later, as they are where a measure.yaml says nothing of them: it
+keeps its hash.
+"""
 PROSE = (".md", ".rst")
 MAX_FILE_BYTES = 16 * 2**20
 """A larger file, such as the image of a disk, counts by its size and name."""
@@ -37,6 +42,11 @@ def short_hash(text: str | bytes) -> str:
     """The first digits of a SHA-256."""
     data = text.encode() if isinstance(text, str) else text
     return hashlib.sha256(data).hexdigest()[:DIGITS]
+
+
+def salted_hash(kind: str, text: str) -> str:
+    """A hash of a host's or a boot's id: a table of hashes of known ids would name the machine."""
+    return short_hash(f"virtperf {kind} {text}")
 
 
 @dataclass
@@ -115,13 +125,20 @@ def _settings(run: PlannedRun) -> dict[str, Any]:
     """The settings as they are written: levels and a run's own values are no part of them."""
     said = run.experiment.model_dump(mode="json", include=set(HASHED), warnings=False)
     for phase in PHASES:
-        said[phase] = [
-            {name: value for name, value in command.items() if name not in NOT_HASHED}
-            for command in said[phase]
-        ]
+        said[phase] = [_hashed(command) for command in said[phase]]
+        for command in said[phase]:
+            command["files"] = [_hashed(file) for file in command["files"]]
     if said["wait_quiet"]:
         del said["wait_quiet"]["timeout_s"]
     return said
+
+
+def _hashed(entry: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in entry.items()
+        if name not in NOT_HASHED and (name not in LATER or value != LATER[name])
+    }
 
 
 def _files(run: PlannedRun, here: Path, root: Path) -> list[tuple[str, list[Path]]]:
@@ -130,8 +147,22 @@ def _files(run: PlannedRun, here: Path, root: Path) -> list[tuple[str, list[Path
     """
     if run.experiment.testbed is not None:
         return list(_declared(run.experiment.testbed, root))
+    return _named_files(run.all_calls(here, root, _folder(run, here)), here, root)
+
+
+def sent_files(run: PlannedRun, host: str, here: Path, root: Path) -> list[Path]:
+    """Files of the repository that commands on a host name: they are copied there."""
+    there = [call for call in run.all_calls(here, root, _folder(run, here)) if call.host == host]
+    return [path for _, paths in _named_files(there, here, root) for path in paths]
+
+
+def _folder(run: PlannedRun, here: Path) -> Path:
+    return here / ".measure" / "running" / run.run_id
+
+
+def _named_files(calls: list[Call], here: Path, root: Path) -> list[tuple[str, list[Path]]]:
     found: dict[str, list[Path]] = {}
-    for place in _named(run, here, root):
+    for place in _named(calls, here, root):
         # a program may take others of its folder; those beside measure.yaml are runs and tables
         alone = place.is_file() and place.parent in (root, here)
         unit = place if alone or place.is_dir() else place.parent
@@ -186,21 +217,20 @@ def _blobs_at(commit: str, name: str, root: Path) -> dict[Path, str]:
     return found
 
 
-def _named(run: PlannedRun, here: Path, root: Path) -> Iterator[Path]:
-    """Files and folders of the repository that the run's commands name and that are there; hidden
+def _named(calls: list[Call], here: Path, root: Path) -> Iterator[Path]:
+    """Files and folders of the repository that commands name and that are there; hidden
     ones are programs that were installed, or the run itself.
     """
     pattern = re.compile(re.escape(str(root)) + r"((?>(?:/[\w@+,-][\w.@+,-]*)+))(?!/\.)")
     values = {"root": str(root), "here": str(here)}
-    folder = here / ".measure" / "running" / run.run_id
-    for phase in PHASES:
-        for call in run.calls(phase, here, root, folder):
-            for part in call.argv:
-                text = SHELL_VALUES.sub(lambda m: values[m.group(1) or m.group(2)], part)
-                for match in pattern.finditer(text):
-                    place = Path(f"{root}{match.group(1)}")
-                    if place.exists():
-                        yield place
+    for call in calls:
+        for part in call.argv:
+            text = SHELL_VALUES.sub(lambda m: values[m.group(1) or m.group(2)], part)
+            text = text.replace(call.root, str(root)) if call.root else text
+            for match in pattern.finditer(text):
+                place = Path(f"{root}{match.group(1)}")
+                if place.exists():
+                    yield place
 
 
 def _tracked(unit: Path, root: Path) -> list[Path]:
@@ -238,8 +268,7 @@ def session(root: Path) -> dict[str, Any]:
     found["utc_offset"] = time.strftime("%z")
     for name, path in (("host", MACHINE_ID), ("boot", BOOT_ID)):
         try:
-            # salted: a table of hashes of known machine ids would name the machine
-            found[name] = short_hash(f"virtperf {name} {path.read_text(encoding='ascii').strip()}")
+            found[name] = salted_hash(name, path.read_text(encoding="ascii").strip())
         except (OSError, UnicodeDecodeError):
             continue
     return found

@@ -18,6 +18,7 @@ from rawperf.core.errors import VirtperfError
 from rawperf.core.model import Level
 from virtperf.measure.commands import Call
 from virtperf.measure.processes import CLOCK
+from virtperf.measure.remote import Connections
 
 SYSTEM = Path("/sys")
 PROC = Path("/proc")
@@ -52,7 +53,7 @@ def machine() -> dict[str, Level]:
         "cores": psutil.cpu_count(logical=False),
         "numa_nodes": len(list(SYSTEM.glob("devices/system/node/node[0-9]*"))) or None,
         "cpu_mhz": round(hertz[0] / 1e6) if hertz else None,
-        "microcode": _all(
+        "microcode": joined(
             line.partition(":")[2]
             for line in _lines(PROCESSOR_LIST)
             if line.startswith("microcode")
@@ -71,14 +72,16 @@ def machine() -> dict[str, Level]:
 def machine_settings() -> dict[str, Level]:
     """Facts that an administrator, or a service, may change while the machine runs."""
     facts: dict[str, Level | None] = {
-        "governor": _all(
+        "governor": joined(
             line
             for p in PROCESSORS.glob("cpu[0-9]*/cpufreq/scaling_governor")
             for line in _lines(p)
         ),
         "turbo": _turbo(),
         "smt": _text(PROCESSORS / "smt" / "control"),
-        "transparent_hugepage": _chosen(SYSTEM / "kernel/mm/transparent_hugepage/enabled"),
+        "transparent_hugepage": chosen_word(
+            _text(SYSTEM / "kernel/mm/transparent_hugepage/enabled")
+        ),
         "ksm": {"0": "off", "1": "on", "2": "off"}.get(_text(SYSTEM / "kernel/mm/ksm/run"), ""),
         "damon": "on" if any(p.name().startswith("kdamond") for p in _processes()) else "off",
         "aslr": _text(PROC / "sys/kernel/randomize_va_space"),
@@ -112,7 +115,7 @@ def kernel_parameters(command_line: str) -> str:
     return " ".join(word for word in command_line.split() if KERNEL_PARAMETERS.fullmatch(word))
 
 
-def versions(tools: Mapping[str, Call]) -> dict[str, str]:
+def versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, str]:
     """The first line that each tool's command prints.
 
     Raises
@@ -124,7 +127,7 @@ def versions(tools: Mapping[str, Call]) -> dict[str, str]:
     for name, call in tools.items():
         try:
             done = subprocess.run(  # noqa: S603 - what measure.yaml says
-                call.argv,
+                hosts[call.host].command(call) if call.host else call.argv,
                 capture_output=True,
                 stdin=subprocess.DEVNULL,
                 timeout=PATIENCE_S,
@@ -162,11 +165,15 @@ def _virtualization(hypervisor: bool) -> str:
 
 def _turbo() -> str:
     """Whether processors may run above their nominal clock; "" where the machine does not say."""
-    for path, on in (
-        (PROCESSORS / "intel_pstate" / "no_turbo", "0"),
-        (PROCESSORS / "cpufreq" / "boost", "1"),
-    ):
-        if text := _text(path):
+    return on_or_off(
+        _text(PROCESSORS / "intel_pstate" / "no_turbo"), _text(PROCESSORS / "cpufreq" / "boost")
+    )
+
+
+def on_or_off(no_turbo: str, boost: str) -> str:
+    """What two files of Linux, of which a machine has one or none, say of turbo."""
+    for text, on in ((no_turbo, "0"), (boost, "1")):
+        if text:
             return "on" if text == on else "off"
     return ""
 
@@ -175,13 +182,20 @@ def _vulnerabilities() -> str:
     """Those of the processor that the kernel leaves open, and those against which it does
     something.
     """
+    return open_vulnerabilities(
+        {str(path): _text(path) for path in PROCESSORS.glob("vulnerabilities/*")}
+    )
+
+
+def open_vulnerabilities(files: Mapping[str, str]) -> str:
+    """The same of the texts of files by their paths."""
     found: dict[str, list[str]] = {"vulnerable": [], "mitigated": []}
-    for path in sorted(PROCESSORS.glob("vulnerabilities/*")):
-        text = _text(path)
+    for path, text in sorted(files.items()):
+        name = path.rpartition("/")[2]
         if text.startswith("Vulnerable"):
-            found["vulnerable"].append(path.name)
+            found["vulnerable"].append(name)
         elif "Mitigation" in text:
-            found["mitigated"].append(path.name)
+            found["mitigated"].append(name)
     return "; ".join(f"{word}: {', '.join(names)}" for word, names in found.items() if names)
 
 
@@ -209,9 +223,9 @@ def _uninterruptible() -> set[int]:
     return found
 
 
-def _chosen(path: Path) -> str:
-    """Of a file such as ``always [madvise] never`` the word that is in force."""
-    match = re.search(r"\[([^]]*)\]", _text(path))
+def chosen_word(text: str) -> str:
+    """Of a text such as ``always [madvise] never`` the word that is in force."""
+    match = re.search(r"\[([^]]*)\]", text)
     return match.group(1) if match else ""
 
 
@@ -233,5 +247,6 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
-def _all(texts: Iterable[str]) -> str:
-    return ", ".join(sorted({text.strip() for text in texts}))
+def joined(texts: Iterable[str]) -> str:
+    """All different texts."""
+    return ", ".join(sorted({text.strip() for text in texts} - {""}))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
@@ -16,7 +16,15 @@ from rawperf.core.model import Level, load_model
 from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import Document
 from virtperf.measure.commands import Call, calls
-from virtperf.measure.definition import PHASES, Definition, Experiment, Phase, Settings
+from virtperf.measure.definition import (
+    PHASES,
+    Command,
+    Definition,
+    Experiment,
+    Phase,
+    RemoteHost,
+    Settings,
+)
 from virtperf.study.definition import Study
 
 LABELS = ("a", "b")
@@ -36,6 +44,8 @@ class PlannedRun:
     levels: Mapping[str, Level]
     replicate: int
     seed: int
+    hosts: Mapping[str, RemoteHost] = field(default_factory=dict)
+    token: str = "0" * 12  # tells what one attempt at the run leaves on hosts from all else there
 
     def values(self, here: Path, root: Path, folder: Path) -> dict[str, Level]:
         """What commands may name: levels, and what is known of the run.
@@ -63,7 +73,22 @@ class PlannedRun:
         """The commands of a phase with their values; raises `ValueError` as `commands.calls`
         does.
         """
-        return list(calls(phase, getattr(self.experiment, phase), self.values(here, root, folder)))
+        hosts = {}
+        for name in self.hosts:
+            there = Path(self.folder_on(name))
+            copied = there / ".root"
+            near = here.relative_to(root) if here.is_relative_to(root) else Path(here.name)
+            hosts[name] = self.values(copied / near, copied, there)
+        values = self.values(here, root, folder)
+        return list(calls(phase, getattr(self.experiment, phase), values, hosts))
+
+    def folder_on(self, host: str) -> str:
+        """The run's folder on a host."""
+        return f"{self.hosts[host].folder}/virtperf-{host}-{self.token}"
+
+    def all_calls(self, here: Path, root: Path, folder: Path) -> list[Call]:
+        """The commands of all phases, as `calls` has them."""
+        return [call for phase in PHASES for call in self.calls(phase, here, root, folder)]
 
 
 def _short(number: float) -> Level:
@@ -89,10 +114,14 @@ def load_definition(path: Path, study: Study, report: Report = stop) -> Definiti
     definition = definition.model_copy(update={"experiments": tuple(experiments)})
     for name, command in definition.tools.items():
         try:
-            list(calls(name, (command,), {}))
+            tool_calls(name, command, definition.hosts)
         except ValueError as err:
             report(document.error(f"{name}: {err}", "tools", name))
-    found = [p for place, e in enumerate(experiments) for p in _problems(e, place, study, document)]
+    found = [
+        problem
+        for place, experiment in enumerate(experiments)
+        for problem in _problems(experiment, place, study, document, definition.hosts)
+    ]
     for problem in found:
         report(problem)
     names = [run.run_id for run in plan(definition, study, 1)] if not found else []
@@ -102,7 +131,11 @@ def load_definition(path: Path, study: Study, report: Report = stop) -> Definiti
 
 
 def _problems(
-    experiment: Experiment, position: int, study: Study, document: Document
+    experiment: Experiment,
+    position: int,
+    study: Study,
+    document: Document,
+    hosts: Mapping[str, RemoteHost],
 ) -> Iterator[StudyError]:
     place = ("experiments", position)
     fine = True
@@ -116,13 +149,14 @@ def _problems(
                 yield document.error(wrong.pop("problem"), *place, part, factor, **wrong)
     if not fine:
         return
-    runs = list(_conditions(experiment, study, 1, 0))
+    runs = list(_conditions(experiment, study, 1, 0, hosts))
     if missing := [factor for factor, level in runs[0].levels.items() if level is None]:
         yield document.error(
             f"{experiment.name}: no level for {', '.join(missing)}, which has no default", *place
         )
         return
     own = {*replace(runs[0], levels={}).values(Path("/"), Path("/"), Path("/")), "n"}
+    own |= {"host"} if hosts else set()
     if taken := sorted(own & study.factors.keys()):
         problem = (
             f"the study has a factor {taken[0]!r}, which is the name of a value of the harness"
@@ -145,6 +179,11 @@ def _problems(
         except ValueError as err:
             where = (*place, phase) if phase in experiment.model_fields_set else (phase,)
             yield document.error(f"{experiment.name}, {phase}: {err}", *where)
+
+
+def tool_calls(name: str, tool: Command, hosts: Mapping[str, RemoteHost]) -> list[Call]:
+    """The commands that print the version of a tool, on each of its hosts; raises `ValueError`."""
+    return list(calls(name, (tool,), {}, {host: {"root": ""} for host in hosts}))
 
 
 def plan(
@@ -172,7 +211,7 @@ def plan(
     planned = []
     for experiment in definition.experiments:
         for block in range(1, (replicates or experiment.replicates) + 1):
-            runs = list(_conditions(experiment, study, block, definition.seed))
+            runs = list(_conditions(experiment, study, block, definition.seed, definition.hosts))
             if experiment.order == "abba":
                 planned += [run for run in _abba(runs, block) if chosen(run)]
                 continue
@@ -220,14 +259,14 @@ def _seed(seed: int, run_id: str) -> int:
 
 
 def _conditions(
-    experiment: Experiment, study: Study, block: int, seed: int
+    experiment: Experiment, study: Study, block: int, seed: int, hosts: Mapping[str, RemoteHost]
 ) -> Iterator[PlannedRun]:
     for combination in product(*experiment.over.values()):
         written = {**experiment.at, **dict(zip(experiment.over, combination, strict=True))}
         named = [_slug(factor, written[factor]) for factor in experiment.over]
         run_id = "-".join([experiment.name, *named, f"r{block}"])
         levels: dict[str, Level] = study.filled(written)  # type: ignore[assignment]
-        yield PlannedRun(run_id, experiment, levels, block, _seed(seed, run_id))
+        yield PlannedRun(run_id, experiment, levels, block, _seed(seed, run_id), hosts)
 
 
 def _slug(factor: str, level: Level) -> str:

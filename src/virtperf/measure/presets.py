@@ -46,5 +46,8 @@ def expanded(entry: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"preset {name}: of {needed}")
     if group is not None and not (isinstance(group, str) and GROUP.fullmatch(group)):
         raise ValueError(f"of is {group!r}, which is no name of a control group")
+    if "on" in entry and "output" in command:
+        # monitors of several hosts stand in a folder each, whose name is the host's
+        command["output"] = command["output"].replace("host/", "{host}/", 1)
     command["run"] = command["run"].replace("{every}", str(every)).replace("{of}", group or "")
     return {**command, **{key: value for key, value in entry.items() if key not in OPTIONS}}

@@ -16,12 +16,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import psutil
 
 from rawperf.core.errors import VirtperfError
 from virtperf.measure.commands import Call
+
+if TYPE_CHECKING:
+    from virtperf.measure.remote import Connections
 
 MARK = "VIRTPERF_RUN"
 CLOCK = {"TZ": "UTC", "LC_ALL": "C", "S_TIME_FORMAT": "ISO"}
@@ -31,6 +34,7 @@ a run.
 LOOK_S = 0.02
 SAME_S = 1.0  # a start time that was read twice
 LAST_S = 10.0  # what a process may take to end once it is killed
+SSH_FAILED = 255  # status of ssh where the command's is not known
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Sessions = Mapping[int, float]
 """When the leader of each session was started, by its process id."""
@@ -38,6 +42,10 @@ Sessions = Mapping[int, float]
 
 class Failure(Exception):
     """A command of a run did not do what it should; the run is given up, the plan goes on."""
+
+
+class LostHost(Failure):
+    """A host can't be reached any more, or not at all."""
 
 
 @dataclass
@@ -57,7 +65,8 @@ class Started:
     @property
     def name(self) -> str:
         """Its phase, number and program."""
-        return f"{self.call.name} ({Path(self.call.argv[0]).name})"
+        where = f" on {self.call.host}" if self.call.host else ""
+        return f"{self.call.name} ({Path(self.call.argv[0]).name}){where}"
 
     @property
     def ending(self) -> str:
@@ -81,15 +90,24 @@ class Processes:
     record: Callable[[Sessions], None] = lambda _: None
     check: Callable[[], None] = lambda: None
     sessions: dict[int, float] = field(default_factory=dict)
+    hosts: Connections = field(default_factory=dict)
     _started: list[Started] = field(default_factory=list)
 
     def start(self, call: Call) -> Started:
         """Start a program; raises `Failure` where there is no such program."""
-        environment = {**os.environ, **CLOCK, **call.variables, MARK: self.mark}
+        argv = call.argv
+        if call.host:
+            if call.host not in self.hosts:
+                raise LostHost(f"{call.host}: no connection")
+            self.hosts[call.host].check()
+            self.hosts[call.host].open(self.check)  # where the setup has started it
+            argv = tuple(self.hosts[call.host].command(call))
+        variables = {} if call.host else call.variables
+        environment = {**os.environ, **CLOCK, **variables, MARK: self.mark}
         try:
             with self._file(call, "stdout") as out, self._file(call, "stderr") as err:
                 process = subprocess.Popen(  # noqa: S603 - what measure.yaml says
-                    call.argv,
+                    argv,
                     cwd=self.folder,
                     env=environment,
                     stdin=subprocess.DEVNULL,
@@ -101,7 +119,7 @@ class Processes:
             if getattr(problem, "errno", None) in FULL:
                 raise
             why = getattr(problem, "strerror", None) or problem
-            raise Failure(f"{call.name} can't be started: {call.argv[0]}: {why}") from problem
+            raise Failure(f"{call.name} can't be started: {argv[0]}: {why}") from problem
         self._started.append(Started(call, process))
         self.sessions[process.pid] = psutil.Process(process.pid).create_time()
         self.record(self.sessions)
@@ -109,7 +127,7 @@ class Processes:
 
     def _file(self, call: Call, stream: str) -> IO[bytes]:
         path = self.logs / f"{call.name}.{stream}"
-        if stream == "stdout" and call.output:
+        if stream == "stdout" and call.output and call.streams:
             path = self.folder / call.output
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.resolve().is_relative_to(self.folder.resolve()):
@@ -126,7 +144,14 @@ class Processes:
                 raise Failure(f"{started.name} had not ended after {call.timeout_s:g} s")
             self.pause(LOOK_S)
         if started.process.returncode:
-            raise Failure(started.ending)
+            raise self.failure(started)
+
+    def failure(self, started: Started) -> Failure:
+        """Why a program ended as it should not."""
+        if started.call.host and started.process.returncode == SSH_FAILED:
+            connection = self.hosts[started.call.host]
+            return LostHost(f"{started.name} ended: the connection was lost{connection.why}")
+        return Failure(started.ending)
 
     def pause(self, seconds: float) -> None:
         """Wait, unless something is to end the run."""
@@ -142,8 +167,12 @@ class Processes:
         for number, patience_s in ((signal.Signals[name], grace_s), (signal.SIGKILL, LAST_S)):
             if started.look():
                 break
+            if started.call.host in self.hosts:
+                sent = signal.Signals(number).name
+                self.hosts[started.call.host].signal(sent, started.call.name)
             try:
-                os.killpg(started.process.pid, number)  # its children too, as a terminal would
+                if not started.call.host or number == signal.SIGKILL:
+                    os.killpg(started.process.pid, number)  # its children too, as a terminal would
             except ProcessLookupError:
                 pass
             except PermissionError as err:

@@ -132,7 +132,7 @@ def advice_for(name: str, wanted: RequiredFact | None, facts: Facts) -> str:
         known = did_you_mean(name, facts)
         return f"this machine does not tell {name}: {known}".strip()
     single = wanted if isinstance(wanted, str | int | float) else ""
-    return ADVICE.get(name, "").format(single)
+    return ADVICE.get(_bare(name), "").format(single)
 
 
 def _hint(name: str, found: Level | None) -> str:
@@ -145,6 +145,7 @@ def _hint(name: str, found: Level | None) -> str:
         ("damon", "on"),
         ("turbo", "on"),
     }
+    name = _bare(name)
     if (name, found) in unsteady:
         return f"may disturb: {ADVICE[name]}"
     if name in ("swap_used_mb", "d_state_tasks") and isinstance(found, int) and found > 0:
@@ -152,17 +153,24 @@ def _hint(name: str, found: Level | None) -> str:
     return ""
 
 
+def _bare(name: str) -> str:
+    """A fact's name without the host's before it."""
+    return name.rpartition(".")[2]
+
+
 def changed(first: Facts, now: Facts) -> list[str]:
     """What is not as it was before a block's first run, in words."""
     found = []
-    for name, words in CHANGES.items():
-        before, after = first.get(name), now.get(name)
-        if before is None or after is None or before == after:
+    for name, before in first.items():
+        after = now.get(name)
+        host, _, bare = name.rpartition(".")
+        if bare not in CHANGES or after is None or before == after:
             continue
+        words = f"{host}: {CHANGES[bare]}" if host else CHANGES[bare]
         if isinstance(before, int | float) and isinstance(after, int | float):
-            if name == "swap_used_mb" and abs(after - before) <= SWAP_TOLERANCE_MB:
+            if bare == "swap_used_mb" and abs(after - before) <= SWAP_TOLERANCE_MB:
                 continue
-            if name == "d_state_tasks" and after < before:
+            if bare == "d_state_tasks" and after < before:
                 continue
         found.append(f"{words} changed from {before} before the block's first run to {after}")
     return found

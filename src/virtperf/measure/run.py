@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
@@ -17,8 +18,10 @@ from rawperf.core.model import Level, Model, load_model
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import PHASES, Phase
 from virtperf.measure.disturbance import broken, counters, disturbance, quiet
+from virtperf.measure.host_facts import steal_percent
 from virtperf.measure.plan import FIELDS, PlannedRun
-from virtperf.measure.processes import LOOK_S, Failure, Processes, Started
+from virtperf.measure.processes import LOOK_S, Failure, LostHost, Processes, Started
+from virtperf.measure.remote import compared_clocks, unpack
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
 from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
@@ -63,11 +66,14 @@ class Measurement:
     processes: Processes
     described: dict[str, Any]  # what is known of the run before: machine, tools, protocol
     say: Callable[[str], None] = lambda _: None  # takes a line about what the run waits for
+    after_setup: Callable[[], None] = lambda: None  # reaches hosts that the setup has started
     changes: Callable[[], list[str]] = list  # what changed about the machine, in words
     monitors: list[Started] = field(default_factory=list)
     workload: list[Started] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
     found: dict[str, float] = field(default_factory=dict)
+    clocks: dict[str, Any] = field(default_factory=dict)
+    fetched: dict[str, str] = field(default_factory=dict)  # the host of each file from one
 
     def make(self) -> list[str]:
         """Measure the run; returns how it was disturbed, in words.
@@ -90,9 +96,14 @@ class Measurement:
         try:
             for call in self._calls("setup"):
                 self.processes.finish(call)
+            self.after_setup()
+            before = {name: host.clock() for name, host in self.processes.hosts.items()}
             times = self._measure()
+            after = {name: host.clock() for name, host in self.processes.hosts.items()}
+            self.clocks = compared_clocks(before, after, experiment.clock_drift_s)
             for call in self._calls("collect"):
                 self.processes.finish(call)
+            self._fetch()
         finally:
             torn = self.tear_down()
         if torn:
@@ -108,8 +119,13 @@ class Measurement:
         failure = None
         self.processes.check = lambda: None  # no signal and no full disk cuts it short
         self.processes.record = lambda _: None
+        calls = self._calls("teardown")
+        for name in {call.host for call in calls} & self.processes.hosts.keys():
+            if self.processes.hosts[name].opened and not self.processes.hosts[name].alive:
+                with suppress(LostHost):  # the teardown itself says so then
+                    self.processes.hosts[name].renew()
         try:
-            for call in self._calls("teardown"):
+            for call in calls:
                 try:
                     self.processes.finish(call)
                 except (Failure, OSError) as err:
@@ -120,6 +136,28 @@ class Measurement:
 
     def _calls(self, phase: Phase) -> list[Call]:
         return self.planned.calls(phase, self.here, self.root, self.folder)
+
+    def _fetch(self) -> None:
+        """Take what programs have written on hosts into the run folder."""
+        for phase in PHASES:
+            for call in self._calls(phase):
+                if call.host and call.output and call.streams and phase != "teardown":
+                    self.fetched[call.output] = call.host
+        for name, connection in self.processes.hosts.items():
+            archive = self.folder / f".{name}.tar"
+            self.processes.finish(connection.fetching(archive.name))
+            self.fetched |= dict.fromkeys(unpack(archive, self.folder, name), name)
+            archive.unlink()
+
+    def _listed(self, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """What run.yaml says of files, with the host of each that is from one."""
+        said = {str(PurePosixPath(file["path"])): file for file in files}
+        for path, host in self.fetched.items():
+            if any(part.startswith(".") for part in PurePosixPath(path).parts):
+                continue  # no raw file
+            entity = "" if self.planned.hosts[host].kind == "host" else host
+            said[path] = {"path": path, "host": host, "entity": entity, **said.get(path, {})}
+        return list(said.values())
 
     def _measure(self) -> dict[str, Any]:
         """Monitors and workload; returns start, duration_s, warmup_s and window_s as run.yaml has
@@ -139,8 +177,11 @@ class Measurement:
             due = end - max(EARLY_S, EARLY * (end - begun))
         self._watch(begin, due)
         before = counters(self.processes.cpu_s)
+        hosts = self.processes.hosts
+        spent = {name: host.processors() for name, host in hosts.items()}
         self._watch(end, due, to_end=experiment.window_s is None)
         after = counters(self.processes.cpu_s)
+        stolen = {name: steal_percent(spent[name], h.processors()) for name, h in hosts.items()}
         for started in self.workload:
             if started.call.stop:
                 self.processes.stop(started, started.call.stop, experiment.grace_s)
@@ -150,6 +191,9 @@ class Measurement:
         end = (max if experiment.window_s is None else min)([end, *ends])
         self._stop_monitors(end)
         self.found = disturbance(before, after)
+        for name, percent in stolen.items():
+            if percent is not None:
+                self.found[f"{name}.steal_percent"] = round(percent, 4)
         self.flags += broken(experiment.disturbed, self.found)
         return {
             "start": start.isoformat(timespec="milliseconds"),
@@ -171,7 +215,7 @@ class Measurement:
             now = time.monotonic()
             for started in (*self.monitors, *self.workload):
                 if started.look() and started.process.returncode:
-                    raise Failure(started.ending)
+                    raise self.processes.failure(started)
             for started in self.workload:
                 if started.ended is not None and started.call.stop:
                     raise Failure(started.ending)
@@ -209,6 +253,7 @@ class Measurement:
             **deepcopy(self.described),
             "disturbance": self.found,
             "disturbed": self.flags,
+            **({"clocks": self.clocks} if self.clocks else {}),
         }
         said = self.folder / FIELDS
         try:
@@ -224,7 +269,7 @@ class Measurement:
                         run["protocol"].pop(name, None)
                 run |= later
                 said.unlink()
-            run["files"] = files
+            run["files"] = self._listed(files)
             text = yaml.safe_dump(
                 run, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True
             )

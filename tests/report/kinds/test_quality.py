@@ -52,3 +52,17 @@ def test_audits_are_told_by_kind_and_exceptions_by_condition(loaded: LoadedStudy
         re.search(r"300 s 6 250 s 250 s 350 s 2", text) and "Later: run-a-r3 and run-b-r3" in text
     )
     assert re.search(r"step 1 33 %", text) and "It jumps: 1 series of run-a-r1 (page_rate)" in text
+
+
+def test_clocks_of_hosts_are_told_by_how_much_they_were_corrected(loaded: LoadedStudy) -> None:
+    def clock(offset: float, drift: float) -> dict[str, dict[str, float]]:
+        return {"guest1": {"offset_s": offset, "uncertainty_s": 0.002, "drift_s": drift}}
+
+    assert "Clocks of hosts" not in plain(loaded.quality())
+    runs = [dict(run) for run in loaded.data.index["runs"]]
+    for run, clocks in zip(runs, (clock(-0.5, 0.01), clock(1.25, -0.03)), strict=False):
+        run["clocks"] = clocks
+    index = {**loaded.data.index, "runs": runs}
+    shown = record(replace(loaded.context, data=replace(loaded.data, index=index)))
+    text = re.sub(r"\s+", " ", plain(shown))
+    assert "guest1 2 -0.500 to +1.250 0.002 0.030" in text

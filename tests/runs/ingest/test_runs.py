@@ -78,6 +78,7 @@ def test_start_may_be_quoted_or_not(tmp_path, study):
         ({"files": [{"path": "/etc/passwd"}]}, "path", "not in the run folder"),
         ({"files": [{"path": "d1.log"}, {"path": "d1.log"}]}, "path", "listed twice"),
         ({"files": [{"path": "d1.log", "interval_s": 0}]}, "interval_s", "greater than 0; found 0"),
+        ({"files": [{"path": "d1.log", "host": "g1"}]}, "host", "the clock of 'g1' is none of"),
         ({"replicate": None}, None, "'replicate' is missing"),
     ],
 )

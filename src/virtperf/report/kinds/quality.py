@@ -90,7 +90,8 @@ def record(context: Context) -> Record:
             blocks.append(
                 Paragraph(words=f"{plural(more, 'run')} more; `virtperf runs` names all of them.")
             )
-    blocks += [*_left_out(left_out), *_disturbed(runs, left_out), *_protocols(runs)]
+    blocks += [*_left_out(left_out), *_disturbed(runs, left_out)]
+    blocks += [*_protocols(runs), *_clocks(runs)]
     if len(warned):
         grouped = [
             (str(warning), _few(group["run_id"]))
@@ -168,6 +169,34 @@ def _protocols(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
     )
     columns = ("Experiment", "Protocol", "Commit", "Machine", "Runs", "Boots")
     return _titled("Protocols and machines", columns, rows, [words], numeric=(4, 5))
+
+
+def _clocks(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """By how much the files of each host were shifted: a row a host."""
+    of_hosts: dict[str, list[Mapping[str, float]]] = {}
+    for run in runs:
+        for host, clock in (run.get("clocks") or {}).items():
+            of_hosts.setdefault(host, []).append(clock)
+    if not of_hosts:
+        return []
+    rows = []
+    for host, clocks in sorted(of_hosts.items()):
+        offsets = [clock["offset_s"] for clock in clocks]
+        rows.append(
+            (
+                host,
+                f"{len(clocks):,}",
+                f"{min(offsets):+.3f} to {max(offsets):+.3f}",
+                f"{max(clock['uncertainty_s'] for clock in clocks):.3f}",
+                f"{max(abs(clock['drift_s']) for clock in clocks):.3f}",
+            )
+        )
+    words = (
+        "Times in files of these hosts were corrected by their clock's offset against that of "
+        "the machine that measured."
+    )
+    columns = ("Host", "Runs", "Clock ahead by (s)", "Uncertain by (s)", "Moved in a run by (s)")
+    return _titled("Clocks of hosts", columns, rows, [words], numeric=(1, 2, 3, 4))
 
 
 def _described(run: Mapping[str, Any]) -> bool:

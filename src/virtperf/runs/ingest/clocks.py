@@ -23,7 +23,8 @@ class Clock:
 
     absolute: minus the start. time-of-day: minus the start's time of day, moved by the whole days
     that put most samples inside the run. elapsed: plus `start_s`. sample: ``start_s + t *
-    interval_s``. none: `at_s`, NaN where that is not given. To each, `clock_offset_s` is added.
+    interval_s``. none: `at_s`, NaN where that is not given. To each, `clock_offset_s` is added; from
+    what shows the clock of a host (absolute, time-of-day), that host's offset is taken away.
 
     A run without a clock (no `duration_s`) has no seconds: samples keep their number, from 1, and
     whatever else its files say is of the whole run.
@@ -70,11 +71,12 @@ class Clock:
 
     def _since_start(self, t: np.ndarray) -> np.ndarray:
         file, run = self._file, self._run
+        ahead = 0.0 if file.host is None else run.clocks[file.host].offset_s
         match self.clock:
             case "absolute":
-                return t - run.start_epoch
+                return t - run.start_epoch - ahead
             case "time-of-day":
-                return t - run.start_epoch % DAY
+                return t - run.start_epoch % DAY - ahead
             case "elapsed":
                 return t + (file.start_s or 0.0)
             case "none":

@@ -69,6 +69,7 @@ class RawFile(Model):
     interval_s: Annotated[float, Strict(), Field(gt=0, le=LARGEST_NUMBER)] | None = None
     at_s: Anywhere | None = None
     clock_offset_s: Anywhere = 0.0  # added to the file's own clock
+    host: Text | None = None  # whose clock the file has, one of the run's `clocks`
     lines: Count | None = None  # how many the whole file has, so that a shorter one is refused
     listed: bool = Field(False, alias="<listed>")  # run.yaml names it
 
@@ -87,6 +88,16 @@ class Protocol(Model):
     utc_offset: Text | None = None
     host: Text | None = None
     boot: Text | None = None
+
+
+class HostClock(Model):
+    """How far the clock of a host was ahead of the run's, in seconds, how surely that is known, and
+    by how much it moved within the run.
+    """
+
+    offset_s: Anywhere
+    uncertainty_s: Annotated[float, Strict(), Field(ge=0, le=1)]
+    drift_s: Anywhere = 0.0
 
 
 class Attempt(Model):
@@ -132,6 +143,7 @@ class Run(Model):
     machine_state: dict[str, Level] = {}
     protocol: Protocol | None = None
     wall_s: Seconds | None = None
+    clocks: dict[str, HostClock] = {}
     disturbance: dict[str, Number] = {}
     disturbed: tuple[Text, ...] = ()
     attempts: tuple[Attempt, ...] = ()
@@ -234,6 +246,10 @@ def load_run(
             problem = f"provenance {run.provenance!r} has no place in this folder"
             raise document.error(problem, "provenance", expected=" or ".join(ROOTS[root]))
         files = dict(_files(run.files, paths, document))
+        for position, entry in enumerate(run.files):
+            if entry.host is not None and entry.host not in run.clocks:
+                problem = f"the clock of {entry.host!r} is none of clocks"
+                raise document.error(problem, "files", position, "host")
         known = tuple(
             files.get(path) or _owned(RawFile.model_validate({"path": path})) for path in paths
         )

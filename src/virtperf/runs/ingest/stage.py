@@ -46,7 +46,7 @@ DESCRIBED = (
     "disturbed",
 )
 """What the index says of a run as `run.yaml` does."""
-SAID_BY_SOME = ("protocol", "wall_s", "attempts")
+SAID_BY_SOME = ("protocol", "wall_s", "attempts", "clocks")
 """What it says of the runs whose `run.yaml` has it."""
 FEW, SMALL = 4, 16_000_000
 """Up to so many runs of so many bytes in all are read without other processes, which would take

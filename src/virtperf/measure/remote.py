@@ -1,0 +1,424 @@
+"""Hosts over ssh: one connection each for as long as a run needs it, kept by a small script on the
+far side.
+
+The programs `ssh` and `tar` do the work: they honour ~/.ssh/config, agents and jump hosts. Nothing
+is installed on the far side. The script there (keeper.sh) ends all that the run has started when
+its input ends, so neither a harness that was killed nor a lost connection leaves anything behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import select
+import shlex
+import subprocess
+import tarfile
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from virtperf.measure.commands import Call
+from virtperf.measure.definition import RemoteHost
+from virtperf.measure.processes import CLOCK, MARK, SSH_FAILED, Failure, LostHost
+
+KEEPER = Path(__file__).with_name("keeper.sh")
+FACTS = Path(__file__).with_name("facts.sh")
+OPTIONS = (
+    "BatchMode=yes",  # nobody is there to answer questions
+    "StrictHostKeyChecking=yes",
+    "ServerAliveInterval=5",
+    "ServerAliveCountMax=3",
+    "ForwardAgent=no",
+    "ForwardX11=no",
+    "ClearAllForwardings=yes",
+    "RequestTTY=no",
+    "LogLevel=ERROR",
+)
+BEAT_S = 5.0
+SILENCE_S = 15
+"""After so long without an order a keeper takes the harness for dead, at the latest after twice as
+long.
+"""
+PATIENCE_S = 20.0
+RETRY_S = 0.5
+TRANSFER_S = 600.0
+ROUND_TRIPS = 8
+FIELDS_LEFT = ".fields.yaml"
+
+
+@dataclass(frozen=True)
+class ClockReading:
+    """How far a host's clock is ahead of this one, in seconds, and half of the round trip in which
+    that was told.
+    """
+
+    offset_s: float
+    uncertainty_s: float
+
+
+@dataclass
+class Connection:
+    """A host for as long as a run needs it; `folder` is the run's there."""
+
+    name: str
+    host: RemoteHost
+    here: Path  # the folder that relative paths of measure.yaml begin in
+    folder: str
+    errors: Path  # where ssh writes what went wrong
+    root: Path = Path()  # the repository
+    sent: Sequence[Path] = ()  # files of it that are copied there
+    _keeper: subprocess.Popen[bytes] | None = None
+    _read: bytes = b""
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    def open(self, check: Callable[[], None] = lambda: None) -> None:
+        """Connect, and try again until `connect_s` have passed.
+
+        `check` is called between attempts, and raises what is to end them. Raises `LostHost`.
+        """
+        until = time.monotonic() + self.host.connect_s
+        while not self.opened:
+            try:
+                self.begin()
+                self.await_ready()
+            except LostHost:
+                self._closed()
+                if time.monotonic() > until:
+                    raise
+                check()
+                time.sleep(RETRY_S)
+
+    @property
+    def opened(self) -> bool:
+        """Whether a connection was made, which may have been lost since."""
+        return self._keeper is not None
+
+    @property
+    def control(self) -> str:
+        """The socket through which commands use the connection."""
+        return str(Path(tempfile.gettempdir(), Path(self.folder).name + ".ssh"))
+
+    def _ssh(self, *options: str) -> list[str]:
+        """`ssh` up to the command; what the user's own configuration says comes after this."""
+        said = [part for option in (*OPTIONS, *options) for part in ("-o", option)]
+        host = self.host
+        if host.config:
+            said += ["-F", str(self.here / Path(host.config).expanduser())]
+        if host.port:
+            said += ["-p", str(host.port)]
+        if host.key:
+            said += ["-i", str(self.here / Path(host.key).expanduser())]
+        control = f"ControlPath={self.control}"
+        return ["ssh", "-o", control, "-o", f"ConnectTimeout={host.connect_s:g}", *said, host.ssh]
+
+    def argv(self, line: str) -> list[str]:
+        """The program that runs a line of shell on the host."""
+        return [*self._ssh("ControlMaster=no"), line]
+
+    def command(self, call: Call) -> list[str]:
+        """The program that runs a call on the host, in the run's folder and by the run's clock."""
+        said = {**CLOCK, **call.variables, MARK: self.folder}
+        words = ["env", *(f"{name}={value}" for name, value in said.items()), *call.argv]
+        line = f"cd {self.folder} && echo $$ >.started/{call.name} && "
+        if call.output and not call.streams:
+            out = shlex.quote(f"./{call.output}")
+            line += f'mkdir -p "$(dirname {out})" && exec >{out} && '
+        return self.argv(line + f"exec {shlex.join(words)}")
+
+    def begin(self) -> None:
+        """Start to connect."""
+        script = KEEPER.read_text(encoding="utf-8")
+        line = shlex.join(["exec", "sh", "-c", script, "keeper", self.folder, str(SILENCE_S)])
+        with contextlib.suppress(OSError):
+            Path(self.control).unlink()  # of a connection that was lost
+        with self.errors.open("ab") as errors:
+            self._keeper = subprocess.Popen(  # noqa: S603 - what measure.yaml says
+                [*self._ssh("ControlMaster=yes", "ControlPersist=no"), line],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+            )
+        self._read = b""
+        self._ended = threading.Event()
+        threading.Thread(target=self._beat, args=(self._ended,), daemon=True).start()
+
+    def await_ready(self) -> None:
+        """Wait until the host answers; raises `LostHost` where it does not."""
+        if self._answer(self.host.connect_s + PATIENCE_S) != "ready":
+            raise LostHost(f"{self.name}: {self.folder} can't be made there")
+        if self.sent:
+            self.send()
+
+    def renew(self) -> None:
+        """Connect again after the connection was lost; what was left there is ended."""
+        self._closed()
+        self.begin()
+        self.await_ready()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the connection stands."""
+        return self._keeper is not None and self._keeper.poll() is None
+
+    @property
+    def why(self) -> str:
+        """What ssh said last."""
+        try:
+            lines = self.errors.read_text(encoding="utf-8", errors="replace").split("\n")
+        except OSError:
+            lines = []
+        said = [line.strip() for line in lines if line.strip()]
+        return f" ({said[-1]})" if said else ""
+
+    def check(self) -> None:
+        """Raise `LostHost` where the connection is lost."""
+        if self.opened and not self.alive:
+            raise LostHost(f"{self.name}: the connection was lost{self.why}")
+
+    def _beat(self, ended: threading.Event) -> None:
+        while not ended.wait(BEAT_S):
+            with contextlib.suppress(OSError, ValueError):
+                self._order("beat")
+
+    def _order(self, words: str) -> None:
+        assert self._keeper is not None and self._keeper.stdin is not None  # `begin` made both
+        os.write(self._keeper.stdin.fileno(), f"{words}\n".encode())
+
+    def ask(self, words: str) -> str:
+        """Give an order, and wait for its one line of answer."""
+        try:
+            self._order(words)
+        except OSError as err:
+            raise LostHost(f"{self.name}: the connection was lost{self.why}") from err
+        return self._answer(PATIENCE_S)
+
+    def _answer(self, patience_s: float) -> str:
+        assert self._keeper is not None and self._keeper.stdout is not None  # `begin` made both
+        out, until = self._keeper.stdout.fileno(), time.monotonic() + patience_s
+        while b"\n" not in self._read:
+            if not select.select([out], [], [], max(0.0, until - time.monotonic()))[0]:
+                raise LostHost(f"{self.name} did not answer in {patience_s:g} s")
+            if not (more := os.read(out, 65536)):
+                try:
+                    self._keeper.wait(1.0)  # what ssh says comes last
+                except subprocess.TimeoutExpired:
+                    self._keeper.kill()  # the script there ended alone, other commands go on
+                raise LostHost(f"{self.name}: no connection{self.why}")
+            self._read += more
+        line, _, self._read = self._read.partition(b"\n")
+        return line.decode("utf-8", "replace").strip()
+
+    def signal(self, name: str, call: str) -> None:
+        """Send a signal to the process group of a call."""
+        if self._keeper is None:
+            return
+        with contextlib.suppress(OSError):  # all has ended there, where the connection is lost
+            self._order(f"signal {name.removeprefix('SIG')} {call}")
+
+    def run(self, line: str, given: bytes = b"", patience_s: float = PATIENCE_S) -> str:
+        """What a line of shell prints on the host; raises `Failure` where it fails."""
+        self.check()
+        try:
+            done = subprocess.run(  # noqa: S603
+                self.argv(line), input=given, capture_output=True, timeout=patience_s, check=False
+            )
+        except subprocess.TimeoutExpired as err:
+            raise Failure(f"{self.name} did not answer in {patience_s:g} s") from err
+        if done.returncode == SSH_FAILED:
+            raise LostHost(f"{self.name}: the connection was lost{self.why}")
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip() or f"status {done.returncode}"
+            raise Failure(f"{self.name}: {said}")
+        return done.stdout.decode("utf-8", "replace")
+
+    def clock(self) -> ClockReading:
+        """Compare the host's clock with this one: of several round trips the shortest tells."""
+        best = ClockReading(0.0, float("inf"))
+        for _ in range(ROUND_TRIPS):
+            began = time.time()
+            told = self.ask("clock")
+            ended = time.time()
+            try:
+                there = float(told)
+            except ValueError:
+                raise Failure(
+                    f"{self.name}: `date +%s.%N` prints {told!r}, which is no time"
+                ) from None
+            if (ended - began) / 2 < best.uncertainty_s:
+                best = ClockReading(there - (began + ended) / 2, (ended - began) / 2)
+        return best
+
+    def processors(self) -> tuple[float, ...]:
+        """The first line of /proc/stat: what all processors did, in ticks."""
+        return tuple(float(number) for number in self.ask("processors").split()[1:])
+
+    def facts(self) -> str:
+        """What facts.sh prints on the host."""
+        return self.run(FACTS.read_text(encoding="utf-8"))
+
+    def missing(self, programs: Iterable[str]) -> list[str]:
+        """Programs, called by a name alone, that are not there."""
+        names = sorted({name for name in programs if "/" not in name})
+        if not names:
+            return []
+        tests = "; ".join(
+            f"command -v {shlex.quote(n)} >/dev/null || echo {shlex.quote(n)}" for n in names
+        )
+        return self.run(tests).split("\n")[:-1]
+
+    def send(self) -> None:
+        """Copy files of the repository to the same places below `.root` of the run's folder."""
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            for path in self.sent:
+                archive.add(path, path.relative_to(self.root).as_posix(), recursive=False)
+        line = f"tar -x -f - -C {self.folder}/.root"
+        self.run(line, packed.getvalue(), TRANSFER_S)
+
+    def fetching(self, output: str) -> Call:
+        """A call that packs all that the run's programs have written on the host."""
+        line = (
+            f'cd {self.folder} && for f in ./* ./{FIELDS_LEFT}; do [ -e "$f" ] && set -- "$@" "$f"; done; '
+            '[ $# = 0 ] || exec tar -c -f - "$@"'
+        )
+        return Call(
+            f"fetch-{self.name}",
+            ("sh", "-c", line),
+            {},
+            output,
+            (),
+            None,
+            TRANSFER_S,
+            host=self.name,
+        )
+
+    def close(self) -> None:
+        """End what is left on the host, and remove the run's folder there."""
+        if self._closed() not in (0, None) and not self.host.started_in_setup:
+            # the script there does so when the connection is lost, unless it was killed itself
+            with contextlib.suppress(LostHost):
+                self.begin()
+                self.await_ready()
+            self._closed()
+
+    def _closed(self) -> int | None:
+        """The status with which the connection ended; None where there was none."""
+        self._ended.set()
+        keeper, self._keeper = self._keeper, None
+        if keeper is None or keeper.stdin is None or keeper.stdout is None:
+            return None
+        with contextlib.suppress(OSError):
+            keeper.stdin.close()
+        try:
+            keeper.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            keeper.kill()
+            keeper.wait()
+        keeper.stdout.close()
+        with contextlib.suppress(OSError):
+            Path(self.control).unlink()
+        return keeper.returncode
+
+
+Connections = Mapping[str, Connection]
+"""By the hosts' names in measure.yaml."""
+
+
+def unpack(archive: Path, folder: Path, host: str) -> list[str]:
+    """Move a host's files into the run folder; returns their paths.
+
+    Raises
+    ------
+    Failure
+        A file is there already, or leads out of the folder.
+    """
+    names: list[str] = []
+    if archive.stat().st_size == 0:
+        return names
+    try:
+        with tarfile.open(archive) as packed:
+            for member in packed:
+                place = folder / member.name
+                if not member.isdir():
+                    if place.exists():
+                        name = place.relative_to(folder).as_posix()
+                        raise Failure(f"{host} has written {name}, which is there already")
+                    names.append(place.relative_to(folder).as_posix())
+                packed.extract(member, folder, filter="data")
+    except (tarfile.TarError, ValueError) as err:
+        raise Failure(f"{host}: its files can't be unpacked: {err}") from err
+    return [name for name in names if name != FIELDS_LEFT]
+
+
+@contextlib.contextmanager
+def connected(connections: Iterable[Connection], *, lenient: bool = False) -> Iterator[Connections]:
+    """Connections that stand, until the end of the block, and of hosts that the setup starts those
+    that are still to be made; `lenient`: without hosts that do not
+    answer.
+
+    Raises
+    ------
+    LostHost
+        A host can't be reached.
+    """
+    opened: dict[str, Connection] = {}
+    try:
+        ready: dict[str, Connection] = {}
+        for connection in connections:
+            opened[connection.name] = connection
+            if not connection.host.started_in_setup:
+                connection.begin()
+        for name, connection in opened.items():
+            try:
+                if connection.opened:
+                    connection.await_ready()
+                ready[name] = connection
+            except LostHost:
+                if not lenient:
+                    raise
+        yield ready
+    finally:
+        threads = [threading.Thread(target=c.close) for c in opened.values()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+def compared_clocks(
+    before: Mapping[str, ClockReading], after: Mapping[str, ClockReading], most_s: float
+) -> dict[str, Any]:
+    """What run.yaml says of clocks; raises `Failure` where one can't be corrected.
+
+    Parameters
+    ----------
+    most_s : float
+        How far a clock may move against the harness's between the two readings.
+    """
+    found = {}
+    for name, first in before.items():
+        last = after[name]
+        unsure = max(first.uncertainty_s, last.uncertainty_s)
+        drift = last.offset_s - first.offset_s
+        if unsure > 1:
+            raise Failure(
+                f"{name}: its clock can't be compared, it answers within {2 * unsure:.1f} s only"
+            )
+        if abs(drift) - first.uncertainty_s - last.uncertainty_s > most_s:
+            raise Failure(
+                f"{name}: its clock moved by {drift:+.3f} s in the run (clock_drift_s: {most_s:g}); "
+                "let chrony or ntpd keep it"
+            )
+        found[name] = {
+            "offset_s": round((first.offset_s + last.offset_s) / 2, 4),
+            "uncertainty_s": round(unsure, 4),
+            "drift_s": round(drift, 4),
+        }
+    return found
