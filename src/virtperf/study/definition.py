@@ -308,8 +308,8 @@ def _check(study: Study, report: Report) -> None:
                 try:
                     study.expression(text) if text else None
                 except ValueError as err:
-                    at = ("findings", position, "numbers", name, key)
-                    report(study.document.error(str(err), *at))
+                    place = ("findings", position, "numbers", name, key)
+                    report(study.document.error(str(err), *place))
     _check_derived(study, report)
 
 
