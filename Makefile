@@ -22,7 +22,7 @@ unexport MPLBACKEND
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help repro test lab notebooks lock clean
+.PHONY: help repro test docs lab notebooks lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,15 +48,27 @@ repro: ## Create the environment, run what is out of date, say where the reports
 	for page in reports/*.html; do echo "report: $$page"; done && \
 	echo "took $$((ready - begin)) s for the environment, $$((done - ready)) s for the pipeline"
 
-# nbval compares every output as it stands: outputs are deterministic, so nothing is sanitized. A notebook stays in one
-# process, which has its kernel; `-W ignore` leaves the kernel's own warnings to its authors. Tests begin in two halves,
-# so that most fixtures are made once; who is done takes over from the other.
+# The pipeline executes the notebooks of studies, and tests compare every output with the committed one. nbval executes
+# the one that belongs to no stage, and one of a study, which shows that it runs outside of the pipeline too; outputs are
+# deterministic, so nothing is sanitized. A notebook stays in one process, which has its kernel; `-W ignore` leaves the
+# kernel's own warnings to its authors. Tests begin in two halves, so that most fixtures are made once; who is done takes
+# over from the other.
+NBVAL := notebooks/your-own-plot.ipynb notebooks/public-overcommit.ipynb
+
 test: $(STAMP) ## Everything that CI runs: lint, types, pipeline, tests, notebooks, report in a browser
 	@echo "== lint" && ruff check --quiet . && ruff format --check --quiet .
 	@echo "== types" && mypy --no-error-summary
 	@echo "== pipeline" && virtperf pipeline
 	@echo "== tests" && pytest -q -n 2 --dist worksteal tests
-	@echo "== notebooks" && pytest -q -n 2 --dist loadfile --nbval --nbval-kernel-name python3 -p no:cacheprovider -W ignore notebooks
+	@echo "== notebooks" && pytest -q -n 2 --dist loadfile --nbval --nbval-kernel-name python3 -p no:cacheprovider -W ignore $(NBVAL)
+
+# Sphinx and its theme come on top of the pinned packages, in the same versions: no other command needs them.
+docs: $(STAMP) ## The documentation with the reports inside it, in build/site: works offline, makes no request
+	@$(UV) --quiet --require-hashes -r requirements.docs.lock
+	@virtperf pipeline
+	@rm -rf build/site && sphinx-build -q -W --keep-going -d .cache/sphinx docs build/site
+	@mkdir build/site/reports && cp reports/*.html reports/*.json build/site/reports/
+	@echo "documentation: build/site/index.html"
 
 lab: $(STAMP) ## JupyterLab on the repository; git diff then shows notebooks cell by cell
 	@nbdime config-git --enable 2>/dev/null || true
@@ -67,6 +79,7 @@ notebooks: $(STAMP) ## Execute the notebooks and keep their outputs, ready to co
 
 lock: $(STAMP) ## Resolve the pinned packages again
 	@uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate requirements.in -o requirements.lock
+	@uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate -c requirements.lock requirements.docs.in -o requirements.docs.lock
 
 clean: ## Remove everything that `make repro` made, the environment too
 	@rm -rf $(VENV) .cache .dvc/cache .dvc/tmp build data/reconstructed data/samples data/runs data/verdicts reports/*.html reports/*.json

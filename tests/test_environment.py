@@ -6,8 +6,9 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
 import yaml
+
+from tests.cases import each_case
 
 # Names in two parts, so that this file passes its own search.
 HOSTS = re.compile(
@@ -77,8 +78,6 @@ def test_the_lock_says_how_it_was_made(root):
     assert command.endswith("--generate-hashes --no-annotate requirements.in -o requirements.lock")
 
 
-@pytest.mark.parametrize(
-    "name", ["requirements.in", "requirements.lock", "environment.yml", "pyproject.toml"]
-)
+@each_case("name", ["requirements.in", "requirements.lock", "environment.yml", "pyproject.toml"])
 def test_no_registry_is_named(root, name):
     assert not HOSTS.search((root / name).read_text())

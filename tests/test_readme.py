@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import click
-import pytest
 import yaml
 
+from tests.cases import each_case
 from tests.dvc_stages import load_stages
 from virtperf.cli import main
 
@@ -53,7 +53,7 @@ def test_phony_targets_are_those_that_help_lists(root):
     assert phony == set(re.findall(r"^([a-z]+):.*## \S", text, re.M))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each_case("page", PAGES)
 def test_commands_of_the_package_exist(root, page):
     named = {
         m[1]
@@ -63,14 +63,14 @@ def test_commands_of_the_package_exist(root, page):
     assert named <= set(main.list_commands(click.Context(main)))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each_case("page", PAGES)
 def test_links_lead_somewhere(root, page):
     links = re.findall(r"\]\(([^)#:]+)\)", (root / page).read_text())
     missing = [link for link in links if not (root / page).parent.joinpath(link).exists()]
     assert not missing
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/rerun.md"])
+@each_case("page", ["README.md", "docs/rerun.md"])
 def test_named_paths_exist_or_are_made_by_the_pipeline(root, page):
     outputs = pipeline_outputs(root)
     named = {

@@ -22,7 +22,7 @@ STUDY = """
 study: boots
 title: Boots of two monitors
 bibliography: {}
-n_statements: 3
+n_statements: 4
 artifact: {by: the authors, when: February 2020, origin: somewhere, licence: Apache 2.0}
 judged_over: machine
 factors:
@@ -69,7 +69,7 @@ claims:
   - {id: a-below-125, kind: range, of: p99, high: 125, says: It boots in less than 125 ms., about: [figure-1], section: "1", ledger: c001, reading: 99 of 100}
   - {id: a-before-b, kind: ordering, order: [median, "median[monitor=b]"], says: A boots before B., about: [figure-1], section: "1", ledger: c002}
   - {id: overhead, kind: value, of: "overhead[size=128]", value: 2, half_width: 0.5, says: It takes 2 MB., about: [text], section: "1", ledger: c003}
-not_encoded: []
+not_encoded: [{ledger: c004, reason: an opinion about prices}]
 """
 
 

@@ -16,12 +16,12 @@ import click
 from rawperf.core.errors import VirtperfError
 from rawperf.core.files import write_atomically
 from rawperf.core.yamlio import load_yaml
-from validation import coverage, curves, lines, series, verdicts
+from validation import coverage, curves, designed, lines, series, verdicts
 from validation.designs import expand
 from validation.table import outside, page
 
 HERE = Path(__file__).parent
-CASES = curves.CASES | lines.CASES | series.CASES | verdicts.CASES
+CASES = curves.CASES | lines.CASES | designed.CASES | series.CASES | verdicts.CASES
 
 
 @click.command()

@@ -104,7 +104,7 @@ class Scalability:
     """USL or Amdahl's law: coefficients, peak and predictions, by profile likelihood.
 
     The default is the fit that takes the noise for what it is; where it is proportional, the fit
-    that takes it as constant stands beside it.
+    that takes it as constant stands beside it. "robust scalability" fits by Huber's estimator.
     """
 
     measures = COVERAGE
@@ -134,18 +134,23 @@ class Scalability:
         peak = ["peak load"] if self.kind == "usl" and self.theta[1] > 0 else []
         means = [f"mean at {w}" for w in self.words.values()]
         ones = [f"observation at {w}" for w in self.words.values()]
-        self.defaults = dict.fromkeys((*self.names, *peak, *means, *ones), self.spread)
+        self.robust = cell.model == "robust scalability"
+        way = "Huber" if self.robust else self.spread
+        self.defaults = dict.fromkeys((*self.names, *peak, *means, *ones), way)
         self.boundary = near_bound(
             gradient(self.load, self.theta)[:, places], self.sd, self.theta[places], self.names
         )
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         y = self.mean + self.sd * rng.standard_normal(len(self.load))
+        if self.robust:
+            return self._of(y, self.spread, rng)
         noises = dict.fromkeys((self.spread, "constant"))
         return [outcome for noise in noises for outcome in self._of(y, noise, rng)]
 
     def _of(self, y: Array, noise: str, rng: np.random.Generator) -> list[Outcome]:
-        fit = fit_usl(self.load, y, kind=self.kind, noise=noise)
+        fit = fit_usl(self.load, y, kind=self.kind, noise=noise, robust=self.robust)
+        way = "Huber" if self.robust else noise
         # The equation of gamma is in terms of one over it.
         asked = {
             name: (fit.constraint(name), c if name != "gamma" else 1 / c)
@@ -162,7 +167,7 @@ class Scalability:
                 fit.throughput_constraint(x),
                 1 / float(throughput(np.array([x]), self.theta)[0]),
             )
-        out = [Outcome(name, noise, found) for name, found in inside(fit, asked).items()]
+        out = [Outcome(name, way, found) for name, found in inside(fit, asked).items()]
         if self.at and noise == self.spread:
             out += self._observations(fit, noise, rng)
         return out
@@ -184,4 +189,5 @@ class Scalability:
 CASES: dict[str, Callable[[Cell], Case]] = {
     "scalability": Scalability,
     "amdahl": Scalability,
+    "robust scalability": Scalability,
 }

@@ -57,7 +57,11 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "scalability": CURVE,
     "amdahl": CURVE,
     "line": CURVE,
+    "robust scalability": CURVE,
     "breakpoint": (*CURVE, "form"),
+    "contrast": ("noise", "spread", "ratio", "blocks", "block_noise"),
+    "stopping": ("noise", "spread"),
+    "closed network": CURVE,
     "ratio": ("noise", "spread", "ratio"),
     "paired ratio": ("noise", "spread", "ratio", "shared"),
     "steady mean": ("samples", "correlation"),
@@ -65,12 +69,16 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "verdict": ("noise", "spread", "form", "claim"),
 }
 """What a cell of each model or its design has to say."""
-SPREADS = dict.fromkeys(("ratio", "paired ratio", "verdict"), "proportional")
+SPREADS = dict.fromkeys(
+    ("ratio", "paired ratio", "verdict", "contrast", "stopping", "closed network"), "proportional"
+)
 """Models whose case draws one kind of noise only."""
 LAW, LINE = ("alpha", "beta", "gamma"), ("intercept", "slope")
 TRUTHS: Mapping[str, tuple[str, ...]] = {
     "scalability": LAW,
+    "robust scalability": LAW,
     "amdahl": ("alpha", "gamma"),
+    "closed network": ("demand", "cv2", "think", "servers"),
     "line": LINE,
     "free": ("breakpoint", "level", "slope1", "slope2"),
     "rise-plateau": ("breakpoint", "level", "slope1"),

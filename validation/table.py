@@ -13,16 +13,25 @@ from validation.designs import conditions
 
 TITLES = {
     "scalability": "Universal Scalability Law",
+    "robust scalability": "Universal Scalability Law, robust",
     "amdahl": "Amdahl's law",
     "line": "Straight line",
     "breakpoint": "Breakpoint of two pieces",
     "ratio": "Ratio of two means",
     "paired ratio": "Ratio of two means from pairs",
+    "contrast": "Contrasts of a formula",
+    "stopping": "Sequential stopping",
+    "closed network": "Closed network with think time",
     "steady mean": "Mean of a steady state",
     "warm-up": "End of a warm-up",
     "verdict": "Verdicts of measured runs",
 }
 NOTES = {
+    "robust scalability": "Huber's M estimator on noise without outliers.",
+    "contrast": "The ratio of two of three conditions, from `models.contrasts` of `smf.ols` with the block as a factor "
+    "and of `smf.mixedlm` with a random intercept of the block. In half of the data sets one run is lost.",
+    "stopping": "Blocks are measured until `models.stop_when` says that the half-width is 2 %, or twenty.",
+    "closed network": "Service demand by `models.fit_closed`.",
     "warm-up": "How late the cut is (mean ± standard deviation, in samples), which error it leaves in the mean (bias "
     "and root mean square, in standard deviations of the noise), and in how many series the method says that they do "
     "not settle. All methods look at the first half for the cut.",

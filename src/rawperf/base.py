@@ -45,10 +45,8 @@ class Reading:
     records : DataFrame
         Columns `RECORD_COLUMNS`, in file order, one number a row. `report` is the part of the file
         that the number comes from (a sar activity, an FCX report id, an element path; "" where the
-        format has only one),
-        `entity_kind` and `entity` what it describes (``domain``/``Domain-0``, ``cpu``/``all``,
-            ``host``/``""``),
-        `field` the tool's own name, `value` in the tool's own unit.
+        format has only one), `entity_kind` and `entity` what it describes (``domain``/``Domain-0``,
+        ``cpu``/``all``, ``host``/``""``), `field` the tool's own name, `value` in the tool's own unit.
     clock : str
         One of `CLOCKS`.
     info : dict of str to str

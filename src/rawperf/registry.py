@@ -129,11 +129,6 @@ _OUTPUTS = (
         "collect by sar -u or mpstat, or declare its lines",
     ),
     (
-        "/proc/vmstat",
-        rb"\Anr_free_pages \d+\n",
-        "it can be declared (reads: pairs, separator: blank)",
-    ),
-    (
         "Windows' performance counters (typeperf, relog)",
         rb'\A"\(PDH-CSV 4\.0\)',
         "declare its columns with melt, see docs/formats/declared.md",

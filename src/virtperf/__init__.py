@@ -7,6 +7,7 @@ The parts that an analyst works with, each imported when it is first used:
 
     vp.read("xentop.txt")          # any supported file as a tidy frame
     vp.compare("runs/a", "runs/b") # did it get slower?
+    vp.history("runs.csv")         # at which revision did it get slower?
     vp.load_study("STUDY")         # a study's frames, figures and exhibits
     vp.load_synthesis()            # what all studies say about the same questions
     vp.models, vp.plot             # fits on statsmodels, figures on seaborn
@@ -21,18 +22,29 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from virtperf import models
     from virtperf.comparison.compare import compare
+    from virtperf.comparison.history import history
     from virtperf.models.result import Estimate
     from virtperf.report import plot
     from virtperf.report.loaded import load_study
     from virtperf.report.synthesis.loaded import load_synthesis
     from virtperf.runs.ingest.own import read
 
-__version__ = "0.1.0"
-__all__ = ["Estimate", "compare", "load_study", "load_synthesis", "models", "plot", "read"]
+__version__ = "0.2.0"
+__all__ = [
+    "Estimate",
+    "compare",
+    "history",
+    "load_study",
+    "load_synthesis",
+    "models",
+    "plot",
+    "read",
+]
 
 _HOMES = {
     "Estimate": "virtperf.models.result",
     "compare": "virtperf.comparison.compare",
+    "history": "virtperf.comparison.history",
     "load_study": "virtperf.report.loaded",
     "load_synthesis": "virtperf.report.synthesis.loaded",
     "models": "virtperf.models",

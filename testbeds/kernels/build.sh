@@ -29,7 +29,7 @@ for module in virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev vir
     cp "$(find root/lib/modules -name "$module.ko")" guest/modules/
     echo "$module" >>guest/modules/order
 done
-gcc -O2 -static -o guest/bin/tool "$here/guest/tool.c"
+gcc -O2 -static -pthread -o guest/bin/tool "$here/guest/tool.c"
 cp "$here/guest/init" guest/init
 (cd guest && find . | ../root/bin/busybox cpio -o -H newc 2>/dev/null) | gzip -n -9 >guest.cpio.gz
 

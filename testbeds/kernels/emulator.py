@@ -1,6 +1,7 @@
 """A guest: one QEMU process that emulates a processor, with a kernel of its own, driven over its console.
 
-With `-icount` an instruction takes 16 ns of the guest's time, however busy the machine is.
+With `-icount` an instruction takes 16 ns of the guest's time, however busy the machine is. That takes
+one thread; without it each virtual processor is a thread of the host, in real time.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ class Guest:
     memory_mb : int
     options : sequence of str
         More options for QEMU.
+    processors : int
+        With more than one, and with `real_time`, there is no `-icount`: each is a thread in real time.
+    real_time : bool
     enter : callable, optional
         Called in the new process before it becomes the emulator, such as to enter a control group.
     """
@@ -52,14 +56,19 @@ class Guest:
         *,
         memory_mb: int,
         options: Sequence[str] = (),
+        processors: int = 1,
+        real_time: bool = False,
         enter: Callable[[], None] | None = None,
     ) -> None:
         self.name, self.memory_mb = name, memory_mb
         self._said: list[str] = []
         self._folder = tempfile.TemporaryDirectory(prefix="virtperf-")
         control = Path(self._folder.name, "qmp")
+        clock = ["-accel", "tcg,tb-size=32", "-icount", f"shift={SHIFT}"]
+        if real_time or processors > 1:
+            clock = ["-accel", "tcg,thread=multi,tb-size=32", "-smp", str(processors)]
         command = [
-            *("qemu-system-x86_64", "-accel", "tcg,tb-size=32", "-icount", f"shift={SHIFT}"),
+            *("qemu-system-x86_64", *clock),
             *("-machine", "pc,memory-backend=ram", "-cpu", "qemu64", "-nodefaults", "-nographic"),
             *("-m", f"{memory_mb}M,slots=2,maxmem=2G", "-no-reboot", "-serial", "stdio"),
             *("-object", f"memory-backend-ram,id=ram,size={memory_mb}M,merge=on"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 MOUNT = Path("/sys/fs/cgroup")
 PARENT = "virtperf-kernels"
+MAX_GUESTS = 8
 HEAVY = 16
 """Weight of the group around all guests, against that of a new group: others on the processor then take little."""
 
@@ -68,6 +69,6 @@ def groups(weights: dict[str, float]) -> Iterator[dict[str, Group]]:
 
 def clean() -> None:
     """Remove what a killed run has left."""
-    for name in ("guest1", "guest2", "guest3", "guest4"):
-        Group(name).remove()
+    for number in range(1, MAX_GUESTS + 1):
+        Group(f"guest{number}").remove()
     Group().remove()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -41,6 +42,26 @@ def pss_kib(text: str) -> tuple[int, int]:
     """Proportional set size of the guest's memory and of the whole emulator, from what `smaps` gave."""
     memory, emulator = (int(number) for number in re.findall(r"(?m)^Pss: +(\d+) kB$", text))
     return memory, emulator
+
+
+def memory_of_tree(pid: int) -> list[tuple[str, int]]:
+    """Name and proportional set size, in KiB, of a process and of all that descend from it."""
+    children: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            children.setdefault(int(stat.read_text().rpartition(")")[2].split()[1]), []).append(
+                int(stat.parent.name)
+            )
+    found: list[tuple[str, int]] = []
+    waiting = [pid]
+    while waiting:
+        waiting += children.get(number := waiting.pop(), [])
+        with contextlib.suppress(OSError):
+            text = Path(f"/proc/{number}/smaps_rollup").read_text()
+            name = Path(f"/proc/{number}/comm").read_text().strip()
+            sizes = re.findall(r"(?m)^Pss: +(\d+) kB$", text)  # none: it is ending
+            found += [(name, int(kib)) for kib in sizes]
+    return found
 
 
 def forget(path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import hashlib
 import json
 import os
 import platform
@@ -17,14 +18,18 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import cpus
 import dcss
 import groups
 import gvisor
 import host
+import locks
+import network
 import overcommit
 import shares
 import stacking
 import swap
+import veth
 
 HERE = Path(__file__).resolve().parent
 LAB = "/var/tmp/virtperf-kernels"  # noqa: S108 - kernels and images, which stay between runs
@@ -35,12 +40,20 @@ EXPERIMENTS: dict[str, Callable[..., None]] = {
     "gvisor": gvisor.measure,
     "shares": shares.measure,
     "stacking": stacking.measure,
+    "cpus": cpus.measure,
+    "locks": locks.measure,
+    "network": network.measure,
+    "veth": veth.measure,
 }
+WITHOUT_GUESTS = ("gvisor", "veth")
+"""Experiments without a guest's kernel, in real time, on the machine itself."""
+ON_THE_HOST = ("cpus", "locks")
+"""Experiments that count the host's processor time: what the host is and what disturbs it belongs to the run."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("test", choices=[*EXPERIMENTS, "clean"])
+    parser.add_argument("test", choices=[*EXPERIMENTS, "build", "clean"])
     parser.add_argument("condition", nargs="*", metavar="FACTOR=LEVEL")
     parser.add_argument("--into", type=Path, help="where the raw files go")
     parser.add_argument("--fields", type=Path, help="gets what run.yaml is to say")
@@ -50,21 +63,39 @@ def main() -> int:
     if chosen.test == "clean":
         host.unmerge(lab / "merging")
         groups.clean()
+        network.clean()
+        veth.clean()
+        gvisor.clean(lab)
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was set up is undone
     with (lab / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (lab / "data.img").is_file():  # the last thing that is built
-            subprocess.run([HERE / "build.sh", lab], check=True, stdout=sys.stderr)
+        _build(lab)
+        if chosen.test == "build":  # else the first run does it
+            gvisor.prepared(lab / "gvisor")
+            return 0
         condition = dict(part.split("=", 1) for part in chosen.condition)
         EXPERIMENTS[chosen.test](lab, chosen.into, **_typed(condition))
-    if chosen.test == "gvisor":  # in real time, on the machine itself
+    if chosen.test in WITHOUT_GUESTS:
         return 0
-    fields = {"tools": _versions(lab), "machine": _machine()}
+    fields: dict[str, object] = {"tools": _versions(lab)}
+    if chosen.test not in ON_THE_HOST:
+        fields["machine"] = _machine()
     chosen.fields.write_text(
         "".join(f"{key}: {json.dumps(value)}\n" for key, value in fields.items())
     )
     return 0
+
+
+def _build(lab: Path) -> None:
+    """Build what is missing, and all anew when the guests' files have changed."""
+    made_of = hashlib.sha256()
+    for path in sorted([HERE / "build.sh", HERE / "packages.txt", *(HERE / "guest").iterdir()]):
+        made_of.update(path.read_bytes())
+    mark = lab / "made-of.txt"
+    if not mark.is_file() or mark.read_text() != made_of.hexdigest():
+        subprocess.run([HERE / "build.sh", lab], check=True, stdout=sys.stderr)
+        mark.write_text(made_of.hexdigest())
 
 
 def _typed(condition: dict[str, str]) -> dict[str, int | str]:

@@ -133,12 +133,87 @@ def swap(run: Path, _: dict[str, str]) -> Numbers:
     return {"swap_cpu s": cpu, "swap_faults": major, "swapped_in": grown}
 
 
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def gvisor(run: Path, levels: dict[str, str]) -> Numbers:
+    if (run / "tool.txt").is_file():
+        rate = words(run / "tool.txt")[0][0] / 6  # of six seconds
+    else:
+        found = re.search(r"(?m)^Requests/sec: +([\d.]+)$", (run / "wrk.txt").read_text())
+        assert found, f"{run}/wrk.txt has no rate"
+        rate = float(found[1])
+    if not (run / "processes.csv").is_file():
+        return {"rate 1/s": rate}
+    memory = sum(float(row["pss_kib"]) for row in table(run / "processes.csv"))
+    return {"rate 1/s": rate, "load_memory MiB": memory / MIB_KIB}
+
+
+def host_seconds(run: Path) -> float:
+    """Processor time of the host that the control groups of all guests used."""
+    return sum(float(row["host_cpu_s"]) for row in table(run / "usage.csv"))
+
+
+def cpus(run: Path, _: dict[str, str]) -> Numbers:
+    done = [words(guest / "churn.txt")[0] for guest in guests(run)]
+    return {
+        "work_by_host 1/s": sum(rounds for rounds, _, _ in done) / host_seconds(run),
+        "work_by_own_clock 1/s": statistics.mean(rounds / own for rounds, _, own in done),
+    }
+
+
+def locks(run: Path, _: dict[str, str]) -> Numbers:
+    rounds = sum(words(guest / "race.txt")[0][0] for guest in guests(run))
+    return {"locked_work 1/s": rounds / host_seconds(run)}
+
+
+def interface(path: Path, name: str = "eth0") -> list[list[int]]:
+    """Counters of an interface each time that /proc/net/dev was printed: received first, then sent."""
+    lines = [line.partition(":") for line in path.read_text().splitlines()]
+    return [[int(word) for word in rest.split()] for head, _, rest in lines if head.strip() == name]
+
+
+def network(run: Path, _: dict[str, str]) -> Numbers:
+    numbers: Numbers = {}
+    for guest in guests(run):
+        lines = [line.split() for line in (guest / "stream.txt").read_text().splitlines()]
+        begun, *_, ended = (
+            [float(word) for word in line]
+            for line in lines
+            if len(line) == 2 and all(re.fullmatch(r"\d+\.\d\d", word) for word in line)
+        )
+        busy = (ended[0] - begun[0]) - (ended[1] - begun[1])
+        if guest.name == "guest2":
+            numbers["receive_cpu ms"] = 1000 * busy / 32
+            continue
+        first, last = interface(guest / "stream.txt")
+        numbers |= {
+            "send_cpu ms": 1000 * busy / 32,
+            "packets": (last[9] - first[9]) / 32,
+            "additional %": 100 * ((last[8] - first[8]) / (32 << 20) - 1),
+        }
+    return numbers
+
+
+def veth(run: Path, _: dict[str, str]) -> Numbers:
+    (first,), (last,) = (interface(run / f"dev-{moment}.txt") for moment in ("before", "after"))
+    cpu = sum(words(run / f"{end}.txt")[0][1] for end in ("send", "sink"))
+    return {"veth_cpu s": cpu / 2, "veth_packets": (last[9] - first[9]) / 2048}
+
+
 TESTS: dict[str, tuple[Callable[[Path, dict[str, str]], Numbers], tuple[str, ...]]] = {
     "dcss": (dcss, ("guests", "data")),
     "overcommit": (overcommit, ("touched_mb", "means")),
     "shares": (shares, ("fourth",)),
     "stacking": (stacking, ("guests", "merging")),
     "swap": (swap, ("memory_percent", "device")),
+    "gvisor": (gvisor, ("load", "isolation")),
+    "cpus": (cpus, ("guests",)),
+    "locks": (locks, ("locking", "guests")),
+    "network": (network, ("path", "mtu")),
+    "veth": (veth, ("mtu", "offload")),
 }
 
 
@@ -253,6 +328,103 @@ def hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
     return rows
 
 
+def gvisor_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
+    def ratio(load: str, isolation: str) -> float:
+        return mean("rate 1/s", "gvisor", load, isolation) / mean(
+            "rate 1/s", "gvisor", load, "bare"
+        )
+
+    return [
+        ("computing-costs-nothing", ratio("loops", "gvisor"), "0.95 to 1.05"),
+        ("system-calls-cost-most", ratio("calls", "gvisor"), "< 0.1"),
+        ("compressed-pages-keep-half", ratio("gzip", "gvisor"), "> 0.5"),
+        ("encrypted-files-keep-half", ratio("encrypt", "gvisor"), "> 0.5"),
+    ] + [
+        (f"group-costs-nothing {load}", ratio(load, "group"), "0.95 to 1.05")
+        for load in ("calls", "loops", "page", "gzip", "encrypt")
+    ]
+
+
+def cpus_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
+    def ratio(quantity: str, guests: str) -> float:
+        return mean(quantity, "cpus", guests) / mean(quantity, "cpus", "1")
+
+    return [("overcommitment-costs-little", ratio("work_by_host 1/s", "8"), "0.9 to 1.1")] + [
+        (f"own-clock-sees-no-others {n}", ratio("work_by_own_clock 1/s", n), "0.99 to 1.01")
+        for n in ("2", "4", "8")
+    ]
+
+
+def locks_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
+    def work(*condition: str) -> float:
+        return mean("locked_work 1/s", "locks", *condition)
+
+    return [
+        ("locks-lose-half", work("shared", "2") / work("shared", "1"), "< 0.5"),
+        *(
+            (
+                f"without-lock-nothing-is-lost {n}",
+                work("own", n) / work("own", "1"),
+                "0.9 to 1.1",
+            )
+            for n in ("2", "4")
+        ),
+        (
+            "one-virtual-processor-loses-nothing",
+            work("single", "4") / work("single", "1"),
+            "0.9 to 1.1",
+        ),
+        ("second-virtual-processor-costs", work("shared", "4") / work("single", "4"), "< 1"),
+    ]
+
+
+def network_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
+    def both(mtu: str) -> float:
+        return mean("send_cpu ms", "network", "guest", mtu) + mean(
+            "receive_cpu ms", "network", "guest", mtu
+        )
+
+    def send(path: str, mtu: str) -> float:
+        return mean("send_cpu ms", "network", path, mtu)
+
+    return [
+        ("jumbo-saves-instructions", 100 * (both("1492") / both("8992") - 1), "60.5 to 91.5"),
+        ("headers-at-1492", mean("additional %", "network", "guest", "1492"), "15 to 25"),
+        ("headers-at-8992", mean("additional %", "network", "guest", "8992"), "0.5 to 1.5"),
+        *(
+            (
+                f"jumbo-is-key-on-both-paths {path}",
+                send(path, "8992") / send(path, "1492"),
+                "< 0.8",
+            )
+            for path in ("guest", "host")
+        ),
+        *(
+            (f"host-costs-as-a-guest {mtu}", send("host", mtu) / send("guest", mtu), "0.9 to 1.1")
+            for mtu in ("1492", "8992")
+        ),
+    ]
+
+
+def veth_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
+    def ratio(of: str, to: str, offload: str) -> float:
+        return mean("veth_cpu s", "veth", of, offload) / mean("veth_cpu s", "veth", to, offload)
+
+    return [
+        ("offload-hides-the-mtu", ratio("1492", "8992", "on"), "0.8 to 1.2"),
+        ("without-offload-the-mtu-counts", ratio("8992", "1492", "off"), "< 0.75"),
+    ]
+
+
+MORE_HYPOTHESES = {
+    "network": network_hypotheses,
+    "gvisor": gvisor_hypotheses,
+    "cpus": cpus_hypotheses,
+    "locks": locks_hypotheses,
+    "veth": veth_hypotheses,
+}
+
+
 def main() -> int:
     here = Path(__file__).resolve().parents[2] / "data/measured/kernels-2026"
     values = all_values(Path(sys.argv[1]) if len(sys.argv) > 1 else here)
@@ -267,7 +439,12 @@ def main() -> int:
         return statistics.mean(values[condition][quantity])
 
     print("\nhypotheses")
-    for name, number, expected in hypotheses(mean):
+    judged = hypotheses(mean)
+    measured = {condition[0] for condition in values}
+    for test, more in MORE_HYPOTHESES.items():
+        if test in measured:
+            judged += more(mean)
+    for name, number, expected in judged:
         print(f"{name:<40} {number:12.5f}  expected {expected}")
     return 0
 

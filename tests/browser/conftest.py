@@ -25,10 +25,15 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-NOTEBOOKS = [*sorted(path.parent.name for path in ROOT.glob("data/*/*/study.yaml")), "synthesis"]
-NOTEBOOKS += [path.stem for path in sorted(ROOT.glob("reports/example-*.html"))]
-REPORTS = [path for name in NOTEBOOKS if (path := ROOT / "reports" / f"{name}.html").is_file()]
-SITE = sorted(path for path in ROOT.glob("reports/*.html") if path.stem not in NOTEBOOKS)
+NOTEBOOKS = {path.parent.name: path.parent.parent.name for path in ROOT.glob("data/*/*/study.yaml")}
+NOTEBOOKS |= {path.stem: "example" for path in ROOT.glob("reports/example-*.html")}
+NOTEBOOKS["synthesis"] = "synthesis"
+PAGES = sorted(ROOT.glob("reports/*.html"), key=lambda path: path.stat().st_size)
+REPORTS = [path for path in PAGES if path.stem in NOTEBOOKS]
+SITE = [path for path in PAGES if path.stem not in NOTEBOOKS]
+# The largest of each kind: what pages of one kind have in common is tried once.
+REPORT_OF_KIND = {NOTEBOOKS[path.stem]: path for path in REPORTS}
+SITE_OF_KIND = {path.stem.split("-")[0] + "-" * ("-" in path.stem): path for path in SITE}
 # Opens all parts, or those that were open when the page was loaded.
 PARTS = """all => { window.began ??= new Set(document.querySelectorAll('details[open]'));
     document.querySelectorAll('details').forEach(d => { d.open = all || window.began.has(d); }); scrollTo(0, 0); }"""
@@ -46,10 +51,11 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
-@pytest.fixture(scope="session", params=["toy", *(str(p.relative_to(ROOT)) for p in REPORTS)])
+@pytest.fixture(scope="session", params=["toy", *REPORT_OF_KIND])
 def page_file(request: pytest.FixtureRequest) -> Path:
-    """A page: that of the toy study, and every report of the repository."""
-    return request.getfixturevalue("toy_page") if request.param == "toy" else ROOT / request.param
+    """A page: that of the toy study, and a report of each kind."""
+    kind = request.param
+    return request.getfixturevalue("toy_page") if kind == "toy" else REPORT_OF_KIND[kind]
 
 
 @pytest.fixture(scope="session")

@@ -18,16 +18,14 @@ from virtperf.report.records import Drawing, Record
 
 pytestmark = pytest.mark.browser
 
-LARGEST = max(REPORTS, key=lambda path: path.stat().st_size, default=None)
-"""The report on which what every page has from the same script or template is tried once more beside the toy."""
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8").split("\n", 1)[1]
 
 
-@pytest.fixture(params=["toy", "largest report"])
-def one_page(request: pytest.FixtureRequest) -> Path:
-    """The toy's page, and a report."""
-    assert request.param == "toy" or LARGEST is not None, "there are no reports: `dvc repro` first"
-    return request.getfixturevalue("toy_page") if request.param == "toy" else LARGEST
+@pytest.fixture
+def largest() -> Path:
+    """The report on which what every page has from one script or one template is tried."""
+    assert REPORTS, "there are no reports: `virtperf pipeline` first"
+    return REPORTS[-1]
 
 
 def test_it_is_silent(look: Look, page_file: Path) -> None:
@@ -36,55 +34,50 @@ def test_it_is_silent(look: Look, page_file: Path) -> None:
     assert seen.requests == [] and seen.errors == [] and seen.dialogs == []
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 1280])
-def test_the_page_never_scrolls_sideways(look: Look, page_file: Path, width: int) -> None:
-    seen = look(page_file, width=width, parts=True)
-    wide = seen.page.evaluate("document.documentElement.scrollWidth")
-    assert wide <= width
+def test_the_page_never_scrolls_sideways(look: Look, page_file: Path) -> None:
+    widths = (320, 390, 768, 1280)
+    pages = (look(page_file, width=width, parts=True).page for width in widths)
+    found = [page.evaluate("document.documentElement.scrollWidth") for page in pages]
+    assert all(wide <= width for wide, width in zip(found, widths, strict=True)), found
 
 
 DRAWINGS = "[...document.querySelectorAll('.vp-picture > svg')].filter(s => s.checkVisibility())"
+BOXES = f"""() => {DRAWINGS}.map(s => {{ const box = s.parentElement;
+    return [box.getBoundingClientRect().right, s.getBoundingClientRect().width, box.clientWidth, box.tabIndex]; }})"""
+TEXTS = f"""() => {DRAWINGS}.flatMap(s => {{
+    const frame = s.getBoundingClientRect(), scale = frame.width / s.viewBox.baseVal.width;
+    return [...s.querySelectorAll('text')].map(t => {{ const r = t.getBoundingClientRect();
+        return [Math.max(frame.left - r.left, r.right - frame.right, frame.top - r.top - 4,
+                         r.bottom - frame.bottom - 4),
+                scale * parseFloat(getComputedStyle(t).fontSize), t.textContent]; }}); }})"""
+OVERLAPS = f"""() => {DRAWINGS}.flatMap(s => {{
+    const boxes = [...s.querySelectorAll('text')].map(t => [t.getBoundingClientRect(), t.textContent]);
+    const hits = [];
+    boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {{
+        const x = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const y = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (x > 2 && y > 4) {{ hits.push([p, q]); }} }}));
+    return hits; }})"""
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_drawing_is_scaled_to_its_box(look: Look, page_file: Path, width: int) -> None:
-    page = look(page_file, width=width).page
-    found = page.evaluate(f"""() => {DRAWINGS}.map(s => {{ const box = s.parentElement;
-        return [box.getBoundingClientRect().right, s.getBoundingClientRect().width, box.clientWidth, box.tabIndex]; }})""")
-    assert found and all(right <= width and tab == 0 for right, _, _, tab in found)
-    assert all(drawn <= box for _, drawn, box, _ in found)
-    assert width > 500 or all(drawn >= 0.9 * width for _, drawn, _, _ in found)
+def test_a_drawing_is_scaled_to_its_box(look: Look, page_file: Path) -> None:
+    for width in (390, 1280):
+        found = look(page_file, width=width).page.evaluate(BOXES)
+        assert found and all(right <= width and tab == 0 for right, _, _, tab in found)
+        assert all(drawn <= box for _, drawn, box, _ in found)
+        assert width > 500 or all(drawn >= 0.9 * width for _, drawn, _, _ in found)
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_no_text_of_a_drawing_is_cut_off_or_tiny(look: Look, page_file: Path, width: int) -> None:
-    page = look(page_file, width=width).page
-    found = page.evaluate(
-        f"""() => {DRAWINGS}.flatMap(s => {{
-            const frame = s.getBoundingClientRect(), scale = frame.width / s.viewBox.baseVal.width;
-            return [...s.querySelectorAll('text')].map(t => {{ const r = t.getBoundingClientRect();
-                return [Math.max(frame.left - r.left, r.right - frame.right, frame.top - r.top - 4,
-                                 r.bottom - frame.bottom - 4),
-                        scale * parseFloat(getComputedStyle(t).fontSize), t.textContent]; }}); }})"""
-    )
-    assert found
-    assert [text for out, _, text in found if out > 1] == []
-    assert min(size for _, size, _ in found) >= (9 if width > 500 else 7)
-
-
-def test_tick_labels_do_not_overlap(look: Look, page_file: Path) -> None:
-    page = look(page_file).page
-    overlapping = page.evaluate(
-        f"""() => {DRAWINGS}.flatMap(s => {{
-            const boxes = [...s.querySelectorAll('text')].map(t => [t.getBoundingClientRect(), t.textContent]);
-            const hits = [];
-            boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {{
-                const x = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-                const y = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-                if (x > 2 && y > 4) {{ hits.push([p, q]); }} }}));
-            return hits; }})"""
-    )
-    assert overlapping == []
+def test_no_text_of_a_drawing_is_cut_off_tiny_or_below_another(look: Look, toy_page: Path) -> None:
+    """Of every report: where the labels of a figure come to stand depends on its numbers."""
+    for file in (toy_page, *REPORTS):
+        for width, smallest in ((390, 7), (1280, 9)):
+            found = look(file, width=width).page.evaluate(TEXTS)
+            assert found, file.name
+            cut = [text for out, _, text in found if out > 1]
+            assert cut == [], (file.name, width)
+            assert min(size for _, size, _ in found) >= smallest, (file.name, width)
+        assert look(file).page.evaluate(OVERLAPS) == [], file.name
 
 
 def test_drawings_follow_the_theme(look: Look, page_file: Path) -> None:
@@ -126,16 +119,15 @@ def test_markers_follow_the_theme(visit: Opener, tmp_path: Path) -> None:
     assert pixel == [86, 180, 233]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_contrast(look: Look, page_file: Path, scheme: str) -> None:
-    page = look(page_file, scheme=scheme, parts=True).page
-    *worst, (count, _) = page.evaluate(CONTRAST)
-    assert count > 50
-    assert worst[0][0] >= 4.5, worst
+def test_text_has_contrast(look: Look, page_file: Path) -> None:
+    for scheme in ("light", "dark"):
+        *worst, (count, _) = look(page_file, scheme=scheme, parts=True).page.evaluate(CONTRAST)
+        assert count > 50
+        assert worst[0][0] >= 4.5, (scheme, worst)
 
 
-def test_the_theme_button_goes_round(visit: Opener, one_page: Path) -> None:
-    page = visit(one_page, color_scheme="light").page
+def test_the_theme_button_goes_round(visit: Opener, largest: Path) -> None:
+    page = visit(largest, color_scheme="light").page
     button = page.locator("#theme")
     grounds = []
     for name in ("automatic", "light", "dark"):
@@ -160,8 +152,8 @@ def test_links_of_the_contents_lead_to_their_headings(look: Look, page_file: Pat
         )
 
 
-def test_contents_on_a_phone_open_and_close(visit: Opener, one_page: Path) -> None:
-    page = visit(one_page, width=390).page
+def test_contents_on_a_phone_open_and_close(visit: Opener, largest: Path) -> None:
+    page = visit(largest, width=390).page
     contents = page.locator(".vp-contents-narrow")
     assert not contents.locator("a").first.is_visible()
     contents.locator("summary").click()
@@ -170,8 +162,8 @@ def test_contents_on_a_phone_open_and_close(visit: Opener, one_page: Path) -> No
     assert page.evaluate("scrollY") > 0
 
 
-def test_the_keyboard_goes_through_the_page(visit: Opener, one_page: Path) -> None:
-    page = visit(one_page).page
+def test_the_keyboard_goes_through_the_page(visit: Opener, largest: Path) -> None:
+    page = visit(largest).page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "vp-skip"
     assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
@@ -203,8 +195,8 @@ def test_it_reads_without_scripts(visit: Opener, page_file: Path) -> None:
     assert details.locator("pre").is_visible()
 
 
-def test_it_prints(visit: Opener, one_page: Path) -> None:
-    pdf = visit(one_page).page.pdf(format="A4")
+def test_it_prints(visit: Opener, largest: Path) -> None:
+    pdf = visit(largest).page.pdf(format="A4")
     assert pdf.startswith(b"%PDF") and len(pdf) > 10_000
 
 

@@ -72,6 +72,7 @@ def test_a_preview_copies_nothing(run: Run, repository, folder):
         "not measured in this run: no processor_busy of a processor nor guest_cpu of a domain"
         in text
     )
+    assert "5 % of the processor time was stolen by the hypervisor in the window" in text
     assert "Nothing was copied. With --yes it goes to data/measured/toy/monday-run." in text
     assert measured(repository) == []
     assert not (repository / "data" / "measured").exists()
@@ -120,6 +121,14 @@ def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
     assert "the folder has a run.yaml" in said
 
 
+def test_a_run_whose_times_are_not_known_is_taken(run: Run, repository, tmp_path):
+    unknown = dict.fromkeys(("start", "duration_s", "warmup_s", "window_s"))
+    folder = write_run(tmp_path / "elsewhere", "r8", **unknown)
+    said = run("add", "run", "toy", str(folder), "--yes").output
+    assert "start not known, no clock: numbers are of the whole run" in said
+    assert "toy/r8/run.yaml" in " ".join(measured(repository))
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -131,6 +140,7 @@ def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
         ({"window_s": [300, 2000]}, "window_s: the window ends at 2000, after the run"),
         ({"study": "other"}, "study is not the id of the study"),
         ({"replicate": None}, "'replicate' is missing"),
+        ({"start": None}, "'start' is missing; only a run without duration_s"),
     ],
 )
 def test_a_run_yaml_that_is_wrong_is_refused(run: Run, repository, tmp_path, fields, message):
@@ -178,9 +188,17 @@ def test_on_a_terminal_everything_is_asked_and_confirmed(run: Run, repository, f
 
 def test_replicates_are_counted(run: Run, repository, folder, tmp_path):
     write_run(
-        repository / "data/measured/toy", "first", factors={"system": "b", "guests": 2}, replicate=3
+        repository / "data/measured/toy",
+        "first",
+        factors={"system": "b", "guests": 2},
+        replicate=3,
+        window_s=[400, 800],
     )
-    assert "replicate 4" in run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
+    text = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
+    assert "replicate 4" in text
+    assert re.search(
+        r"window, 300 to 900 s, is not that of its replicates: first 400 to 800 s", text
+    )
     assert (
         "replicate 1"
         in run(

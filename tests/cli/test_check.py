@@ -38,6 +38,7 @@ def test_what_a_new_study_still_says_is_counted_until_it_is_replaced(run, layout
             )
         )
     left = run("--root", str(layout.root), "check").output.splitlines()
+    assert run("--root", str(layout.root), "check", "--final", status=1).output.splitlines() == left
     assert left == [NONE, "2 lines still say EXAMPLE, to be replaced: notebooks/mine.ipynb (2)."]
     notebook.write_text(notebook.read_text().replace("EXAMPLE", "Mine"))
     assert run("--root", str(layout.root), "check").output.splitlines() == [NONE]

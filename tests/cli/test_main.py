@@ -10,6 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from tests.cases import each_case
 from tests.study.new.conftest import layout as layout
 from virtperf import cli
 from virtperf.cli import main
@@ -40,7 +41,7 @@ def test_stages_come_first_and_in_order():
     assert listed[: len(STAGES)] == STAGES
 
 
-@pytest.mark.parametrize("name", names())
+@each_case("name", names())
 def test_every_command_has_help(name):
     command = main.get_command(click.Context(main), name)
     assert command is not None

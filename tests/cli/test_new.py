@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -73,6 +75,29 @@ def test_every_stage_runs_for_a_study_without_runs(new, layout):
     verdicts = VERDICTS.read(layout.verdicts(STUDY) / VERDICTS.file)
     assert verdicts["measured_verdict"].tolist() == ["no measurement"]
     assert "No measured run exists." in shown(layout)
+
+
+def test_a_published_table_becomes_runs_that_claims_are_judged_by(run, layout, tmp_path):
+    def call(*options: str):
+        return run("--root", str(layout.root), *options)
+
+    call("new", "study", STUDY, "--public-data")
+    rows = [f"{system},{n},rate,{10 * n}\n" for system in "ab" for n in (1, 2, 4)]
+    table = "system,guests,metric,result\n" + "".join(rows).replace("rate", "throughput")
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "rates.csv").write_text(table)
+    script = layout.root / "testbeds" / STUDY / "import_runs.py"
+    command = [sys.executable, "-S", str(script), str(tmp_path / "tables")]
+    made = [*command, str(layout.measured(STUDY))]
+    assert subprocess.run(made, capture_output=True, text=True).stdout == "6 runs\n"
+    assert call("check", STUDY).output.startswith("no problems in 1 study, 6 measured runs")
+    for stage in COMPUTED:
+        call(stage, STUDY)
+    verdicts = VERDICTS.read(layout.verdicts(STUDY) / VERDICTS.file)
+    assert verdicts["measured_verdict"].tolist() == ["value agrees"]
+    again = subprocess.run(made, capture_output=True, text=True)
+    assert again.returncode == 1
+    assert "a-1-r1/rates.csv is there: remove the run folders" in again.stderr
 
 
 @pytest.mark.parametrize("missing", ["claims", "figures", "exhibits and claims"])

@@ -77,6 +77,37 @@ def test_conditions_with_other_spreads_pool_nothing():
     assert pooled_error(conditions) is None
 
 
+@pytest.mark.parametrize("n_blocks", [4, 6])
+def test_a_noisy_condition_does_not_give_its_spread_to_quiet_ones_of_the_same_blocks(n_blocks):
+    rng = np.random.default_rng(34)
+    blocks = tuple(map(str, range(n_blocks)))
+    pooled = 0
+    for _ in range(100):
+        drift = np.exp(0.1 * rng.standard_normal(n_blocks))
+        conditions = [
+            replace(drawn(rng, 1.0, 0.03, blocks), values=np.exp(cv * noise) * drift)
+            for cv, noise in zip((0.3, 0.03, 0.03), rng.standard_normal((3, n_blocks)), strict=True)
+        ]
+        pooled += pooled_error(conditions) is not None
+    assert pooled <= 25  # of 6 blocks the residuals show it in 18 of 100, of pairs in 99
+
+
+def test_equal_spreads_within_blocks_are_pooled_in_nine_of_ten():
+    rng = np.random.default_rng(35)
+    found = [
+        pooled_error([drawn(rng, mean, drift=np.array([1, 2, 0.5, 3])) for mean in (1, 2, 5, 4)])
+        for _ in range(400)
+    ]
+    assert 0.85 <= np.mean([one is not None for one in found]) <= 0.95
+
+
+def test_conditions_that_only_blocks_move_have_no_error_of_their_own():
+    conditions = [Replicates(mean * np.array([1.0, 2.0, 0.5, 3.0]), BLOCKS) for mean in (1, 2, 4)]
+    assert pooled_error(conditions).deviation == pytest.approx(0.0, abs=1e-12)
+    moved = [*conditions[:2], replace(conditions[2], values=np.array([1.0, 2.1, 0.5, 3.0]))]
+    assert pooled_error(moved) is None
+
+
 def test_few_runs_and_values_that_are_not_positive_pool_nothing():
     rng = np.random.default_rng(6)
     assert pooled_error([drawn(rng, 1.0, blocks=("", "")) for _ in range(6)]) is None

@@ -1,14 +1,14 @@
 """Levels of factors: what a study writes comes back from a file with its type."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from virtperf.core.levels import level_text, parse_level
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "level"),
     [
         ("12", 12),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.cases import each_case
 from virtperf.core.order_statistics import (
     band_half_width,
     interquartile_range,
@@ -16,8 +17,8 @@ from virtperf.core.order_statistics import (
 )
 
 
-@pytest.mark.parametrize("n", [5, 20, 99, 200, 1000])
-@pytest.mark.parametrize("share", [0.25, 0.5, 0.9, 0.99])
+@each_case("n", [5, 20, 99, 200, 1000])
+@each_case("share", [0.25, 0.5, 0.9, 0.99])
 def test_ranks_are_the_narrowest_that_leave_out_a_tail_on_each_side(n, share):
     x = np.arange(1.0, n + 1)  # a value is its rank
     _, low, high = quantile(x, share, 0.95)
@@ -53,7 +54,7 @@ def test_a_value_at_the_limit_is_not_above_it():
     assert share_above(np.array([125.0, 126.0]), 125.0, 0.95)[0] == 0.5
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("made", "truth"),
     [
         (lambda x: quantile(x, 0.5, 0.95), stats.lognorm(1).ppf(0.5)),

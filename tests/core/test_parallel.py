@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rawperf.core.errors import VirtperfError
+from tests.cases import each_case
 from tests.toy_runs import toy_study, write_run
 from virtperf.core import parallel
 from virtperf.core.parallel import most_processes, workers
@@ -62,14 +63,14 @@ def cluster() -> Iterator[tuple[str, list[int]]]:
         yield made.scheduler_address, list(client.run(os.getpid).values())
 
 
-@pytest.mark.parametrize("jobs", [None, 1, 2])
+@each_case("jobs", [None, 1, 2])
 def test_results_come_in_the_order_of_the_tasks(jobs: int | None) -> None:
     with workers(7, jobs=jobs) as each:
         assert list(each(square, TASKS)) == [t * t + 7 for t in TASKS]
         assert list(each(square, [])) == []
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@each_case("jobs", [1, 2])
 def test_what_a_task_raises_comes_out_in_its_place(jobs: int) -> None:
     with workers(jobs=jobs) as each:
         results = each(failed, TASKS)
@@ -92,9 +93,16 @@ def test_there_are_no_more_processes_than_memory_allows(monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_a_cluster_gives_the_same_and_outlives_a_worker(
-    cluster: tuple[str, list[int]], tmp_path: Path
+    cluster: tuple[str, list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, pids = cluster
+    with monkeypatch.context() as other:
+        other.setattr(parallel, "version", lambda name: f"0 of {name}")
+        with (
+            pytest.raises(VirtperfError, match=r"other versions.*expected.*numpy 0 of numpy"),
+            workers(7, scheduler=address),
+        ):
+            pass
     with workers(7, scheduler=address) as each:
         assert list(each(square, TASKS)) == [t * t + 7 for t in TASKS]
     with workers(tmp_path, scheduler=address) as each:

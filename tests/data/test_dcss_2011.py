@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
@@ -113,9 +114,7 @@ def test_tables_6_and_7_agree_with_the_claims(study, claims):
     assert [claims[name].value for name in names] == percents
 
 
-@pytest.mark.parametrize(
-    ("step", "fixed", "each"), [("cms-save", 12, 81), ("add", 12, 63), ("fill", 12, 11)]
-)
+@each_case(("step", "fixed", "each"), [("cms-save", 12, 81), ("add", 12, 63), ("fill", 12, 11)])
 def test_a_rule_leaves_ten_percent_at_every_size(claims, step, fixed, each):
     rule = claims[f"{step}-rule"]
     assert rule.levels == SIZES
@@ -222,7 +221,7 @@ CONTRADICTIONS = [
 ]
 
 
-@pytest.mark.parametrize("names", CONTRADICTIONS, ids="+".join)
+@each_case("names", CONTRADICTIONS)
 def test_known_contradiction_is_irreducible(study, claims, names):
     assert_irreducible(study, claims, names)
 
@@ -263,7 +262,7 @@ AGREEING = [
 ]
 
 
-@pytest.mark.parametrize("names", AGREEING, ids="+".join)
+@each_case("names", AGREEING)
 def test_statements_that_do_agree(study, claims, names):
     assert LinearSystem(
         [row for name in names for row in claim_rows(study, claims[name])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
@@ -92,7 +93,7 @@ LOADS = {
 }
 
 
-@pytest.mark.parametrize("text", LOADS)
+@each_case("text", LOADS)
 def test_loads_that_follow_from_printed_numbers(study, claims, text):
     limits, names = LOADS[text]
     system = LinearSystem([row for name in names for row in claim_rows(study, claims[name])])

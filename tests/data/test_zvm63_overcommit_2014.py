@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from tests.conftest import ROOT
 from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
@@ -51,14 +52,14 @@ BY_HAND = {
 }
 
 
-@pytest.mark.parametrize("text", BY_HAND)
+@each_case("text", BY_HAND)
 def test_values_that_follow_from_printed_numbers(alone, text):
     low, high = alone.interval(alone.study.quantity(text))
     least, most = BY_HAND[text]
     assert least * (1 - 1e-6) - 1e-9 <= low.value <= high.value <= most * (1 + 1e-6)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "claim",
     [
         "fs-pc-medium-reads-0-4-percent",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
@@ -134,7 +135,7 @@ CONTRADICTIONS = [
 ]
 
 
-@pytest.mark.parametrize("names", CONTRADICTIONS, ids="+".join)
+@each_case("names", CONTRADICTIONS)
 def test_known_contradiction_is_irreducible(study, claims, names):
     assert_irreducible(study, claims, names)
 
@@ -179,7 +180,7 @@ def rows_of(study: Study, claims: Claims, names: Iterable[str]) -> list[Row]:
     return rows + natural_rows(study, dict.fromkeys(q for row in rows for q, _ in row.terms))
 
 
-@pytest.mark.parametrize("names", AGREEING, ids=lambda names: names[0])
+@each_case("names", AGREEING)
 def test_what_agrees_under_one_reading(study, claims, names):
     assert LinearSystem(rows_of(study, claims, names)).feasible()
 
@@ -224,7 +225,7 @@ def ends(
     return found[0], found[1]
 
 
-@pytest.mark.parametrize("name", LEFT_OUT)
+@each_case("name", LEFT_OUT)
 def test_a_claim_is_judged_by_what_the_others_allow(study, claims, name):
     verdict, aside, unknown = LEFT_OUT[name]
     quantity, claim = study.quantity(unknown), claims[name]

@@ -54,9 +54,11 @@ def test_committed_outputs_are_those_of_the_last_execution(root):
             if LEFT_OUT in mine["metadata"].get("tags", ()):
                 assert mine["outputs"] == []
                 continue
-            assert [o.get("data") for o in mine["outputs"]] == [
-                o.get("data") for o in new["outputs"]
-            ], mine["source"]
+            before, now = (
+                [(o["output_type"], o.get("data"), o.get("text")) for o in cell["outputs"]]
+                for cell in (mine, new)
+            )
+            assert before == now, mine["source"]
         kept = [c for c in own if LEFT_OUT not in c["metadata"].get("tags", ())]
         assert all(c["outputs"] for c in kept if re.match(r"study\.", "".join(c["source"])))
 

@@ -199,7 +199,7 @@ def test_a_damaged_record_of_a_killed_run_stops_nothing(repository):
 
 
 @pytest.mark.slow
-def test_killed_at_ten_random_moments_it_still_measures_every_run_once(repository):
+def test_killed_at_random_moments_it_still_measures_every_run_once(repository):
     rng = random.Random("ten kills")
     repository.write(
         window_s=0.3,
@@ -209,7 +209,7 @@ def test_killed_at_ten_random_moments_it_still_measures_every_run_once(repositor
     )
     seen: dict[str, int] = {}
     halves = 0
-    for kill in range(10):
+    for kill in range(6):
         began, state = time.time(), repository.own / "running" / "state.json"
         process = repository.start()
         if kill % 3:  # the others come before it measures, or while it clears away
@@ -226,7 +226,7 @@ def test_killed_at_ten_random_moments_it_still_measures_every_run_once(repositor
         now = identity(repository)
         assert seen.items() <= now.items()  # what is measured stays as it is
         seen = now
-    assert halves >= 5
+    assert halves >= 3
     process = repository.start()
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0, out

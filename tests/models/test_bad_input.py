@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from rawperf.core.errors import ModelError
+from tests.cases import each_case
 from validation.curves import throughput
 from virtperf.models import (
     difference_of_means,
@@ -50,7 +51,7 @@ def damaged(values, value, row=1):
     return copy
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@each_case("value", [math.nan, math.inf, -math.inf])
 def test_numbers_that_are_not_finite_are_named_with_their_row(value):
     for fit in CURVES.values():
         with pytest.raises(ModelError, match=r"in row 2 of 7 is not a finite number"):
@@ -62,7 +63,7 @@ def test_numbers_that_are_not_finite_are_named_with_their_row(value):
             compare(damaged(A, value), B)
 
 
-@pytest.mark.parametrize("value", [0.0, -3.0])
+@each_case("value", [0.0, -3.0])
 def test_what_is_not_positive_is_named_with_its_row(value):
     for fit in SCALING.values():
         with pytest.raises(ModelError, match=r"load in row 2 of 7 is not positive"):
@@ -83,27 +84,27 @@ def test_negative_throughput_is_refused_with_any_noise():
         fit_line(LOAD, damaged(CURVE, -1.0), noise="counts")
 
 
-@pytest.mark.parametrize("value", [True, np.True_])
+@each_case("value", [True, np.True_])
 def test_truth_values_are_no_numbers(value):
     for bad in ([1, 2, value, 4], np.array([True, False, True, True])):
         with pytest.raises(ModelError, match="not a number"):
             fit_line([1.0, 2, 3, 4], bad)
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, math.nan])
-@pytest.mark.parametrize("name", [name for name in CURVES if name != "robust line"])
+@each_case("value", [0.0, -1.0, math.nan])
+@each_case("name", [name for name in CURVES if name != "robust line"])
 def test_a_weight_that_is_none_is_named_with_its_row(name, value):
     with pytest.raises(ModelError, match=r"weight in row 2 of 7 is not"):
         CURVES[name](LOAD, CURVE, weights=damaged(np.ones(7), value))
 
 
-@pytest.mark.parametrize("name", [name for name in CURVES if name != "robust line"])
+@each_case("name", [name for name in CURVES if name != "robust line"])
 def test_weights_beside_a_kind_of_noise_are_refused(name):
     with pytest.raises(ModelError, match="exclude each other"):
         CURVES[name](LOAD, CURVE, weights=np.ones(7), noise="constant")
 
 
-@pytest.mark.parametrize("name", CURVES)
+@each_case("name", CURVES)
 def test_rows_fewer_than_parameters_and_equal_x_are_refused(name):
     fit, parameters = CURVES[name], PARAMETERS.get(name, 3)
     if parameters > 1:
@@ -119,7 +120,7 @@ def test_rows_fewer_than_parameters_and_equal_x_are_refused(name):
         fit(LOAD, CURVE[:6])
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@each_case("name", SAMPLES)
 def test_one_run_is_no_sample(name):
     with pytest.raises(ModelError, match="has one value; expected at least two"):
         SAMPLES[name](A[:1], B)
@@ -127,7 +128,7 @@ def test_one_run_is_no_sample(name):
         SAMPLES[name](A, B[:0])
 
 
-@pytest.mark.parametrize("name", CURVES)
+@each_case("name", CURVES)
 def test_what_is_taken_comes_out_as_numbers(name):
     """The smallest data sets, equal responses, and responses of any size either give numbers or an error."""
     tried = [(LOAD, np.full(7, 5.0)), (LOAD, CURVE * 1e-12), (LOAD, CURVE * 1e12)]

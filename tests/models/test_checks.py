@@ -3,10 +3,11 @@ import pandas as pd
 import pytest
 
 from rawperf.core.errors import ModelError
+from tests.cases import each_case
 from virtperf.models import checks
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, None])
+@each_case("bad", [np.nan, np.inf, -np.inf, None])
 def test_a_value_that_is_not_finite_is_named_with_its_row(bad):
     with pytest.raises(ModelError, match=r"throughput in row 2 of 3 is not a finite number"):
         checks.column([1.0, bad, 3.0], "throughput")
@@ -17,17 +18,13 @@ def test_a_value_that_is_not_positive_is_named_with_its_row():
         checks.column([1, 5, -2], "load", positive=True)
 
 
-@pytest.mark.parametrize(
-    "bad", [["1", "2"], np.array(["1", "2"]), [[1, 2], [3, 4]], [], [1 + 2j], [[1], [1, 2]]]
-)
+@each_case("bad", [["1", "2"], np.array(["1", "2"]), [[1, 2], [3, 4]], [], [1 + 2j], [[1], [1, 2]]])
 def test_what_is_not_a_column_of_numbers_is_refused(bad):
     with pytest.raises(ModelError):
         checks.column(bad, "x")
 
 
-@pytest.mark.parametrize(
-    "good", [[1, 2], (1.0, 2.0), pd.Series([1, 2], index=[7, 9]), np.array([1, 2], "i2")]
-)
+@each_case("good", [[1, 2], (1.0, 2.0), pd.Series([1, 2], index=[7, 9]), np.array([1, 2], "i2")])
 def test_columns_of_any_kind_become_floats(good):
     found = checks.column(good, "x")
     assert found.dtype == np.float64

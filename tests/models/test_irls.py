@@ -5,6 +5,7 @@ import pytest
 import statsmodels.api as sm
 from scipy import optimize
 
+from tests.cases import each_case
 from validation.curves import throughput
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import NOISES as POWERS
@@ -38,7 +39,7 @@ def resamples(truth, size, noise=0.05, seed=1):
     )
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@each_case("noise", NOISES)
 def test_the_coefficients_are_those_of_statsmodels(noise):
     y = resamples(TRUTHS["peak inside"], 5, noise=0.02)
     found, converged = refit_many("usl", LOAD, y, noise=noise, bounded=False, tolerance=1e-10)
@@ -56,9 +57,9 @@ def test_the_coefficients_are_those_of_statsmodels(noise):
         assert theta == pytest.approx([b[1] / b[0], b[2] / b[0], 1 / b[0]], rel=1e-6)
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("truth", TRUTHS.values(), ids=TRUTHS)
-@pytest.mark.parametrize("kind", ["usl", "amdahl", "linear"])
+@each_case("noise", NOISES)
+@each_case("truth", TRUTHS.values())
+@each_case("kind", ["usl", "amdahl", "linear"])
 def test_each_row_is_fitted_as_if_alone(truth, kind, noise):
     y = np.abs(resamples(truth, 30)) + 1.0
     found, converged = refit_many(kind, LOAD, y, noise=noise)
@@ -68,7 +69,7 @@ def test_each_row_is_fitted_as_if_alone(truth, kind, noise):
         assert theta == pytest.approx(coefficients(alone.b), rel=1e-4, abs=1e-7)
 
 
-@pytest.mark.parametrize("truth", TRUTHS.values(), ids=TRUTHS)
+@each_case("truth", TRUTHS.values())
 def test_bounds_are_those_of_another_optimiser(truth):
     """Least squares under the same bounds by scipy, from the fitted curve and from afar."""
     for row in np.abs(resamples(truth, 15)) + 1.0:
@@ -77,14 +78,14 @@ def test_bounds_are_those_of_another_optimiser(truth):
         def gap(theta, row=row):
             return throughput(LOAD, theta) - row
 
-        for start in (fit.params + 1e-4, np.array([0.1, 1e-3, row[0]])):
+        for start in (fit.theta + 1e-4, np.array([0.1, 1e-3, row[0]])):
             other = optimize.least_squares(
                 gap, np.clip(start, 1e-9, [1, 1, 1e9]), bounds=([0, 0, 0], [1, np.inf, np.inf])
             )
             assert fit.rss <= 2 * other.cost * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("power", [0, 1, 2])
+@each_case("power", [0, 1, 2])
 def test_the_constrained_optimum_is_that_of_another_optimiser(power):
     y = resamples(TRUTHS["peak inside"], 3, noise=0.02)
     row, target = columns(np.array([48.0]))[0], 1 / 400

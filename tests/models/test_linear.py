@@ -3,19 +3,20 @@ import pytest
 import statsmodels.api as sm
 
 from rawperf.core.errors import ModelError
+from tests.cases import each_case
 from virtperf.models.linear import fit_line
 
 X = np.array([1, 2, 3, 4, 5, 6, 7.0])
 Y = np.array([2.1, 3.9, 6.2, 7.8, 10.1, 12.2, 13.7])
 
 
-@pytest.mark.parametrize("weights", [None, [1, 2, 3, 4, 3, 2, 1]])
+@each_case("weights", [None, [1, 2, 3, 4, 3, 2, 1]])
 def test_agrees_with_statsmodels(weights):
     fit = fit_line(X, Y, weights=weights)
     other = sm.WLS(Y, sm.add_constant(X), weights=1.0 if weights is None else weights).fit()
-    assert fit.params == pytest.approx(other.params, rel=1e-10)
-    assert fit.bse == pytest.approx(other.bse, rel=1e-10)
-    assert fit.conf_int(0.1) == pytest.approx(other.conf_int(0.1), rel=1e-10)
+    assert fit.theta == pytest.approx(other.params, rel=1e-10)
+    assert fit.standard_errors == pytest.approx(other.bse, rel=1e-10)
+    assert fit.conf_int(0.1).to_numpy() == pytest.approx(other.conf_int(0.1), rel=1e-10)
     assert fit.rsquared == pytest.approx(other.rsquared, rel=1e-10)
     new = np.array([0.0, 4.5, 20.0])
     frame = other.get_prediction(sm.add_constant(new)).summary_frame(0.05)
@@ -41,18 +42,18 @@ def test_lack_of_fit_needs_replicates_and_uses_their_spread():
     assert (bent.lack_of_fit().df_num, bent.lack_of_fit().df_denom) == (5, 7)
 
 
-@pytest.mark.parametrize(("shift", "factor"), [(0, 1), (1e6, 1), (-3, 1e-5), (0, 1e7)])
+@each_case(("shift", "factor"), [(0, 1), (1e6, 1), (-3, 1e-5), (0, 1e7)])
 def test_units_of_x_only_change_units(shift, factor):
     """The slope scales, its t value and the fitted values do not change."""
     one, other = fit_line(X, Y), fit_line(shift + factor * X, Y)
-    assert other.params[1] * factor == pytest.approx(one.params[1], rel=1e-8)
-    assert other.bse[1] * factor == pytest.approx(one.bse[1], rel=1e-6)
+    assert other.theta[1] * factor == pytest.approx(one.theta[1], rel=1e-8)
+    assert other.standard_errors[1] * factor == pytest.approx(one.standard_errors[1], rel=1e-6)
     assert other.fittedvalues == pytest.approx(one.fittedvalues, rel=1e-8)
 
 
 def test_two_points_give_a_line_without_errors():
     fit = fit_line([1, 2], [3, 5])
-    assert fit.params == pytest.approx([1, 2])
+    assert fit.theta == pytest.approx([1, 2])
     assert fit.slope().high == np.inf
     assert "no standard errors" in fit.warnings[0]
 
@@ -74,8 +75,8 @@ def test_proportional_noise_is_the_gamma_model_with_identity_link():
     other = sm.GLM(
         y, sm.add_constant(x), family=sm.families.Gamma(sm.families.links.Identity())
     ).fit(scale="X2")
-    assert fit.params == pytest.approx(other.params, rel=1e-6)
-    assert fit.bse == pytest.approx(other.bse, rel=1e-5)
+    assert fit.theta == pytest.approx(other.params, rel=1e-6)
+    assert fit.standard_errors == pytest.approx(other.bse, rel=1e-5)
     assert fit.weights == pytest.approx(fit.fittedvalues**-2.0)
 
 

@@ -19,7 +19,7 @@ def test_the_law_is_that_of_statsmodels():
     found = many.usl(LOADS, throughput, at=20.0)
     for k, values in enumerate(throughput):
         fit = fit_usl(LOADS, values)
-        contention, coherency, _ = fit.params
+        contention, coherency, _ = fit.theta
         expected = {
             "contention": contention,
             "coherency": coherency,
@@ -48,10 +48,10 @@ def test_the_break_is_that_of_one_fit():
     for k, values in enumerate(y):
         fit = fit_segmented(RATIOS, values, form="plateau-decline")
         low, high = (ends[k] for ends in found["breakpoint"])
-        assert low - 1e-6 <= fit.params[-1] <= high + 1e-6
+        assert low - 1e-6 <= fit.theta[-1] <= high + 1e-6
         if high < RATIOS[-1]:
             assert high - low < 2e-4 and found["plateau"][0][k] == pytest.approx(
-                fit.params[0], rel=1e-4
+                fit.theta[0], rel=1e-4
             )
 
 

@@ -1,6 +1,6 @@
 import numpy as np
-import pytest
 
+from tests.cases import each_case
 from validation.curves import throughput
 from virtperf.models.noise import check_noise
 from virtperf.models.segmented import fit_segmented
@@ -13,9 +13,7 @@ DRAWS = np.random.default_rng(8).standard_normal(24)
 DATA = {"proportional": CURVE * (1 + 0.03 * DRAWS), "constant": CURVE + 8 * DRAWS}
 
 
-@pytest.mark.parametrize(
-    ("noise", "other"), [("proportional", "constant"), ("constant", "proportional")]
-)
+@each_case(("noise", "other"), [("proportional", "constant"), ("constant", "proportional")])
 def test_replicates_tell_the_kind_of_noise(noise, other):
     assert check_noise(LOAD, DATA[noise], ONES, noise) == ()
     (warning,) = check_noise(LOAD, DATA[noise], ONES, other)
@@ -39,7 +37,7 @@ def test_the_check_keeps_its_size():
     assert warned <= 12
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("x", "y"),
     [
         ([1, 2, 3, 4], [1, 2, 3, 4]),

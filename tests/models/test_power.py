@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from rawperf.core.errors import ModelError
+from tests.cases import each_case
 from virtperf.core.contrasts import independent_log_ratio
 from virtperf.core.mean import CAP
 from virtperf.models.power import power, power_table, relative_spread, runs_needed
@@ -23,7 +24,7 @@ def simulated(n, cv, effect, decide):
     return float(np.mean(decide(d, np.sqrt((u + v) / n), df)))
 
 
-@pytest.mark.parametrize("n", [3, 8])
+@each_case("n", [3, 8])
 def test_power_is_that_of_simulated_experiments(n):
     def interval(d, se, df, alpha):
         half = stats.t.ppf(1 - alpha / 2, df) * se
@@ -45,7 +46,7 @@ def test_power_is_that_of_simulated_experiments(n):
     assert found == pytest.approx(simulated(n, 0.02, 0.01, equivalent), abs=0.01)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("n", "effect", "low", "high"),
     [(2, 0.5, 0, 1.1), (3, 0.3, 0, 1.1), (4, 0.0, 0.85, 1.2), (8, 0.1, 1.02, 1.2)],
 )

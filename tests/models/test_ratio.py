@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rawperf.core.errors import ModelError
+from tests.cases import each_case
 from virtperf.core.mean import CAP
 from virtperf.models.ratio import METHODS, fieller, fit_log_link, ratio_of_means, ratio_of_pairs
 
@@ -146,7 +147,7 @@ def test_pairs_that_are_none():
         ratio_of_pairs([1], [1])
 
 
-@pytest.mark.parametrize("method", ["fieller", "log-ratio"])
+@each_case("method", ["fieller", "log-ratio"])
 def test_a_mean_or_error_that_is_not_finite_is_refused(method):
     for sample in ([1e200, 2e200], [1e308, 1.5e308]):
         with pytest.raises(ModelError, match="too large"), np.errstate(over="ignore"):

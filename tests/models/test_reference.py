@@ -48,13 +48,13 @@ def llf(fit):
 
 
 def aic(fit):
-    return 2 * (len(fit.params) + 1) - 2 * llf(fit)
+    return 2 * (len(fit.theta) + 1) - 2 * llf(fit)
 
 
 def common(fit):
     return {
-        "params": lambda: fit.params,
-        "bse": lambda: fit.bse,
+        "params": lambda: fit.theta,
+        "bse": lambda: fit.standard_errors,
         "rss": lambda: fit.rss,
         "sd": lambda: math.sqrt(fit.scale),
         "df_resid": lambda: fit.df_resid,
@@ -90,14 +90,14 @@ def usl(case):
     found = {
         **common(fit),
         **bands(fit, [1, 108, 400], method="delta"),
-        "alpha_se": lambda: fit.bse[0],
-        "covariance_of_alpha": lambda: fit.cov_params()[0],
+        "alpha_se": lambda: fit.standard_errors[0],
+        "covariance_of_alpha": lambda: fit.covariance[0],
         "at_bound": lambda: fit.at_bound,
-        "t_low": lambda: fit.conf_int(method="t")[:, 0],
-        "t_high": lambda: fit.conf_int(method="t")[:, 1],
-        "profile_low": lambda: fit.conf_int()[:, 0],
-        "profile_high": lambda: fit.conf_int()[:, 1],
-        "measured_efficiency": lambda: fit.y / (fit.params[-1] * fit.x),
+        "t_low": lambda: fit.conf_int(method="t")[0].to_numpy(),
+        "t_high": lambda: fit.conf_int(method="t")[1].to_numpy(),
+        "profile_low": lambda: fit.conf_int()[0].to_numpy(),
+        "profile_high": lambda: fit.conf_int()[1].to_numpy(),
+        "measured_efficiency": lambda: fit.y / (fit.theta[-1] * fit.x),
         "peak_load_delta": lambda: limits(fit.peak_load(method="delta")),
         "peak_load_profile": lambda: limits(fit.peak_load()),
         "peak_load_profile_high_is_infinite": lambda: math.isinf(fit.peak_load().high),
@@ -121,7 +121,7 @@ def linear(case):
         **common(fit),
         **bands(fit, [5, 15, 25]),
         "rsquared": lambda: fit.rsquared,
-        "f_joint_zero_slope": lambda: (fit.params[1] / fit.bse[1]) ** 2,
+        "f_joint_zero_slope": lambda: (fit.theta[1] / fit.standard_errors[1]) ** 2,
         "f_linearity": lambda: fit.linearity_test().statistic,
         "p_linearity": lambda: fit.linearity_test().pvalue,
         "f_lack_of_fit": lambda: fit.lack_of_fit().statistic,

@@ -52,8 +52,8 @@ def test_weights_count_by_their_proportions():
     x, y = [1, 2, 3, 4, 5], [1.0, 2.2, 2.7, 4.4, 4.9]
     a = fit_line(x, y, weights=[1, 2, 3, 4, 5])
     b = fit_line(x, y, weights=[10, 20, 30, 40, 50])
-    assert b.params == pytest.approx(a.params, rel=1e-12)
-    assert b.bse == pytest.approx(a.bse, rel=1e-12)
+    assert b.theta == pytest.approx(a.theta, rel=1e-12)
+    assert b.standard_errors == pytest.approx(a.standard_errors, rel=1e-12)
 
 
 def test_the_summary_is_the_same_text_each_time():

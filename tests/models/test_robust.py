@@ -12,8 +12,8 @@ Y = 3 + 2 * X + 0.1 * np.array([1, -1, 2, -2, 1, -1, 0.5, 0.2, -0.7, 0.4])
 def test_it_is_statsmodels_rlm():
     fit = fit_robust_line(X, Y)
     other = sm.RLM(Y, sm.add_constant(X), M=sm.robust.norms.HuberT()).fit()
-    assert fit.params == pytest.approx(other.params, rel=1e-10)
-    assert fit.bse == pytest.approx(other.bse, rel=1e-10)
+    assert fit.theta == pytest.approx(other.params, rel=1e-10)
+    assert fit.standard_errors == pytest.approx(other.bse, rel=1e-10)
     assert fit.results.summary() is not None
     assert fit.warnings == ()
 

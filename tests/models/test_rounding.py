@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rawperf.core.errors import ModelError
+from tests.cases import each_case
 from virtperf.models.ratio import ratio_of_printed
 
 
@@ -24,7 +25,7 @@ def test_every_number_that_rounds_to_the_printed_ones_lies_inside(a, b, half):
         assert found.low * (1 - 1e-12) <= a / b <= found.high * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("top", "bottom"),
     [
         ((1, 0.5), (0.5, 0.5)),

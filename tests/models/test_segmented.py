@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rawperf.core.errors import ModelError
+from tests.cases import each_case
 from validation.lines import place_pvalue
 from virtperf.models.breakpoint_search import FORMS
 from virtperf.models.segmented import SEED, fit_segmented
@@ -32,7 +33,7 @@ def test_the_global_optimum_is_found_where_a_descent_stops_early():
     y = 2 + 0.5 * x + 2 * np.maximum(x - 8, 0) + 0.1 * (-1) ** x
     fit = fit_segmented(x, y)
     assert brute(x, y, "free", 8.0191517323) == pytest.approx(0.206371406, rel=1e-8)
-    assert fit.rss == pytest.approx(brute(x, y, "free", fit.params[-1]), rel=1e-12)
+    assert fit.rss == pytest.approx(brute(x, y, "free", fit.theta[-1]), rel=1e-12)
     assert fit.rss < 0.2055
     assert 8.0191517323 in fit.breakpoint()
 
@@ -81,8 +82,8 @@ def _t975(df):
     return stats.t.ppf(0.975, df)
 
 
-@pytest.mark.parametrize(("shift", "factor"), [(0, 1000.0), (50, 1), (-7, 0.01)])
-@pytest.mark.parametrize("form", ["free", "plateau-decline"])
+@each_case(("shift", "factor"), [(0, 1000.0), (50, 1), (-7, 0.01)])
+@each_case("form", ["free", "plateau-decline"])
 def test_units_only_change_units(form, shift, factor):
     one = fit_segmented(X, FLAT_THEN_DOWN, form=form).breakpoint()
     other = fit_segmented(shift + factor * X, 3 + 5 * FLAT_THEN_DOWN, form=form).breakpoint()
@@ -94,8 +95,8 @@ def test_a_rise_to_a_plateau_is_a_decline_seen_backwards():
     down = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline")
     up = fit_segmented(-X, FLAT_THEN_DOWN, form="rise-plateau")
     assert up.rss == pytest.approx(down.rss, rel=1e-12)
-    assert up.params == pytest.approx(down.params * [1, -1, -1], rel=1e-10)
-    assert up.bse == pytest.approx(down.bse, rel=1e-8)
+    assert up.theta == pytest.approx(down.theta * [1, -1, -1], rel=1e-10)
+    assert up.standard_errors == pytest.approx(down.standard_errors, rel=1e-8)
     a, b = up.breakpoint(), down.breakpoint()
     assert (a.low, a.high) == pytest.approx((-b.high, -b.low), rel=1e-10)
 
@@ -104,9 +105,9 @@ def test_fitted_values_and_slopes():
     fit = fit_segmented(X, FLAT_THEN_DOWN)
     assert fit.predict(X) == pytest.approx(fit.fittedvalues, rel=1e-12)
     left, right = fit.predict([0, 1]), fit.predict([10, 11])
-    assert left[1] - left[0] == pytest.approx(fit.params[1])
-    assert right[1] - right[0] == pytest.approx(fit.params[2])
-    assert fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline").params[0] == pytest.approx(10.0)
+    assert left[1] - left[0] == pytest.approx(fit.theta[1])
+    assert right[1] - right[0] == pytest.approx(fit.theta[2])
+    assert fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline").theta[0] == pytest.approx(10.0)
 
 
 def test_the_standard_error_agrees_with_numeric_derivatives():
@@ -116,16 +117,14 @@ def test_the_standard_error_agrees_with_numeric_derivatives():
 
     columns = []
     for i in range(4):
-        up, down = fit.params.copy(), fit.params.copy()
+        up, down = fit.theta.copy(), fit.theta.copy()
         up[i] += step
         down[i] -= step
         columns.append(
-            (replace(fit, params=up).predict(X) - replace(fit, params=down).predict(X)) / (2 * step)
+            (replace(fit, theta=up).predict(X) - replace(fit, theta=down).predict(X)) / (2 * step)
         )
     j = np.column_stack(columns)
-    assert fit.cov_params() == pytest.approx(
-        fit.scale * np.linalg.inv(j.T @ j), rel=1e-5, abs=1e-10
-    )
+    assert fit.covariance == pytest.approx(fit.scale * np.linalg.inv(j.T @ j), rel=1e-5, abs=1e-10)
 
 
 def test_a_straight_line_has_no_breakpoint():
@@ -162,7 +161,7 @@ def test_the_break_test_keeps_its_size():
 def test_an_exact_line_and_an_exact_hinge():
     assert fit_segmented(X, 2 * X + 1).break_test().pvalue == 1.0
     hinge = fit_segmented(X, np.minimum(X, 4.3))
-    assert hinge.params[-1] == pytest.approx(4.3, rel=1e-12)
+    assert hinge.theta[-1] == pytest.approx(4.3, rel=1e-12)
     assert hinge.break_test().pvalue == pytest.approx(1 / 2000)
 
 
@@ -187,7 +186,7 @@ def test_weights_count_as_repetitions():
     w = np.array([1, 2, 1, 3, 1, 2, 1])
     weighted = fit_segmented(X, FLAT_THEN_DOWN, weights=w)
     repeated = fit_segmented(np.repeat(X, w), np.repeat(FLAT_THEN_DOWN, w))
-    assert weighted.params == pytest.approx(repeated.params, rel=1e-9)
+    assert weighted.theta == pytest.approx(repeated.theta, rel=1e-9)
     assert weighted.rss == pytest.approx(repeated.rss, rel=1e-9)
 
 
@@ -225,7 +224,7 @@ def test_with_little_noise_the_simulated_threshold_is_the_f_quantile():
     assert (simulated.low, simulated.high) == pytest.approx((profile.low, profile.high), abs=0.003)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_case("seed", range(5))
 def test_the_simulated_interval_is_where_the_test_of_a_place_rejects(seed):
     fit = hinge(3.0, seed)
     e = fit.breakpoint()
@@ -256,7 +255,7 @@ def least(fit, constraint):
                 lambda t: (
                     np.sum((fit.y - t[0] - t[1] * np.maximum(fit.x - t[2], 0)) ** 2) / fit.rss
                 ),
-                [*fit.params[:2], psi],
+                [*fit.theta[:2], psi],
                 method="SLSQP",
                 bounds=[(None, None), (None, None), (1, 6)],
                 constraints={"type": "eq", "fun": constraint},
@@ -269,18 +268,17 @@ def least(fit, constraint):
     return best.fun * fit.rss
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ask", "value"),
     [
         (lambda fit: fit.estimate("slope2"), lambda t: t[1]),
         (lambda fit: fit.estimate("plateau"), lambda t: t[0]),
     ],
-    ids=["slope", "plateau"],
 )
 def test_limits_with_a_free_breakpoint_lie_on_the_threshold(ask, value):
     fit = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline")
     e = ask(fit)
-    assert e.value == pytest.approx(value(fit.params), rel=1e-9)
+    assert e.value == pytest.approx(value(fit.theta), rel=1e-9)
     threshold = fit.rss + fit._quantile(0.05) ** 2 * fit.scale
     for limit in (e.low, e.high):
         rss = least(fit, lambda t, limit=limit: value(t) - limit)
@@ -292,7 +290,7 @@ def test_slopes_know_that_the_breakpoint_is_not_known():
     fixed = fit.results.conf_int()[1]
     own = fit.estimate("slope1")
     assert own.low < fixed[0] and own.high > fixed[1]
-    assert list(fit.results.model.exog_names) == ["1", "x", f"max(x - {fit.params[-1]:.6g}, 0)"]
+    assert list(fit.results.model.exog_names) == ["1", "x", f"max(x - {fit.theta[-1]:.6g}, 0)"]
 
 
 def test_predictions_of_two_pieces():

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rawperf.core.errors import VirtperfError
+from tests.cases import each_case
 from virtperf.models.segments import PageRange, address_table, joined, overlaps
 
 ranges = st.tuples(st.integers(0, 2**40), st.integers(1, 2**24)).map(
@@ -12,7 +13,7 @@ ranges = st.tuples(st.integers(0, 2**40), st.integers(1, 2**24)).map(
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "mib", "segments"),
     [
         ("20000-5FFFF", 1024, 1),
@@ -37,7 +38,7 @@ def test_text_and_back(pages):
     assert PageRange.parse(str(pages)) == pages
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["", "20000", "5FFFF-20000", "0x20000-5FFFF", "20000-5FFFG", "1-2-3", "20000-" + "F" * 14],
 )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from rawperf.core.errors import ModelError
+from tests.cases import each_case
 from validation.curves import gradient, inside, throughput
 from virtperf.models.usl import compare_usl, fit_usl
 from virtperf.models.usl_result import MISFIT_LEVEL
@@ -40,7 +41,7 @@ def test_the_peak_interval_is_skewed_to_the_right():
 
 def test_quantities_follow_from_the_coefficients():
     fit = fit_usl(LOAD, RATE)
-    a, b, g = fit.params
+    a, b, g = fit.theta
     peak = math.sqrt((1 - a) / b)
     assert fit.peak_load().value == pytest.approx(peak, rel=1e-12)
     assert fit.peak_throughput().value == pytest.approx(fit.predict(peak)[0], rel=1e-12)
@@ -58,7 +59,7 @@ def deviance(fit, theta):
 
 def profiled(fit, constraint):
     """Return the smallest deviance under a constraint on (alpha, beta, gamma), by another optimiser."""
-    scale = fit.params
+    scale = fit.theta
     best = optimize.minimize(
         lambda t: deviance(fit, t * scale) / fit.deviance,
         np.ones(3),
@@ -70,8 +71,8 @@ def profiled(fit, constraint):
     return best.fun * fit.deviance
 
 
-@pytest.mark.parametrize("noise", ["constant", "proportional"])
-@pytest.mark.parametrize(
+@each_case("noise", ["constant", "proportional"])
+@each_case(
     ("name", "value"),
     [
         ("peak_load", lambda a, b, g: math.sqrt((1 - a) / b)),
@@ -85,7 +86,7 @@ def test_limits_of_quantities_lie_on_the_threshold(name, value, noise):
     fit = fit_usl(LOAD, RATE, noise=noise)
     asked = {"efficiency": (216,), "throughput_at": (432,)}
     e = getattr(fit, name)(*asked.get(name, ()))
-    assert e.value == pytest.approx(value(*fit.params), rel=1e-9)
+    assert e.value == pytest.approx(value(*fit.theta), rel=1e-9)
     threshold = fit.deviance + fit.scale * 2.7764451051977987**2  # t(0.975, 4)
     for limit in (e.low, e.high):
         rss = profiled(fit, lambda a, b, g, limit=limit: value(a, b, g) / limit - 1)
@@ -184,7 +185,7 @@ def test_the_unit_of_throughput_does_not_matter(curve, factor):
         noise * np.random.default_rng(seed).standard_normal(7)
     )
     one, other = fit_usl(n, x), fit_usl(n, factor * x)
-    assert other.params * [1, 1, 1 / factor] == pytest.approx(one.params, rel=1e-6, abs=1e-9)
+    assert other.theta * [1, 1, 1 / factor] == pytest.approx(one.theta, rel=1e-6, abs=1e-9)
     e, f = one.peak_load(), other.peak_load()
     assert (f.value, f.low, f.high) == pytest.approx((e.value, e.low, e.high), rel=1e-4)
 
@@ -198,7 +199,7 @@ def test_intervals_contain_their_estimates_and_grow_with_the_level(curve):
         noise * np.random.default_rng(seed).standard_normal(7)
     )
     fit = fit_usl(n, x)
-    beta = dict(zip(fit.param_names, fit.params, strict=True)).get("beta", 0)
+    beta = dict(zip(fit.param_names, fit.theta, strict=True)).get("beta", 0)
     for name in QUANTITIES:
         if name == "peak_throughput" and not beta > 0:
             with pytest.raises(ModelError, match="Ask for its asymptote"):
@@ -216,14 +217,14 @@ def test_intervals_contain_their_estimates_and_grow_with_the_level(curve):
 def test_exact_curves_are_recovered(curve):
     a, b, g, _, _ = curve
     n = np.array([1, 2, 4, 8, 16, 24, 32.0])
-    found = fit_usl(n, throughput(n, np.array([a, b, g]))).params
+    found = fit_usl(n, throughput(n, np.array([a, b, g]))).theta
     assert found == pytest.approx([a, b, g], rel=1e-7, abs=1e-9)
 
 
 def test_the_order_of_rows_does_not_matter():
     order = [3, 0, 6, 2, 5, 1, 4]
     a, b = fit_usl(LOAD, RATE), fit_usl(LOAD[order], RATE[order])
-    assert b.params == pytest.approx(a.params, rel=1e-10)
+    assert b.theta == pytest.approx(a.theta, rel=1e-10)
     assert b.peak_load().high == pytest.approx(a.peak_load().high, rel=1e-8)
 
 
@@ -235,7 +236,7 @@ def test_replicates_and_weights():
         fit_usl(LOAD, RATE, noise="constant"),
         fit_usl(LOAD, RATE, weights=np.full(7, 2.0)),
     )
-    assert weighted.params == pytest.approx(plain.params, rel=1e-10)
+    assert weighted.theta == pytest.approx(plain.theta, rel=1e-10)
     assert weighted.rss == pytest.approx(2 * plain.rss, rel=1e-10)
 
 

@@ -144,3 +144,20 @@ def test_an_input_that_is_not_there_is_one_line(repository, pipeline):
     (repository / "dvc.yaml").unlink()
     said = pipeline(repository, status=1)
     assert "Traceback" not in said
+
+
+def test_what_will_run_is_said_with_the_times_of_the_last_run(repository):
+    def said() -> str:
+        return subprocess.run(
+            command(repository), capture_output=True, text=True, env={**os.environ, "PAUSE": "1"}
+        ).stderr
+
+    first = said()
+    assert "to run: a (first, second), b (first, second), all studies (site)" in first
+    assert "5 stages that never ran here" in first and "] a first begins\n" in first
+    (repository / "in" / "b.txt").write_text("another text")
+    second = said()
+    assert re.search(
+        r"to run: b \(first, second\), all studies \(site\); about \d+ s, as last time\n", second
+    )
+    assert re.search(r"\] b second begins, \d+ s last time\n", second) and "a first" not in second

@@ -16,6 +16,7 @@ from rawperf import RECORD_COLUMNS, Format, Reading, all_formats, base, blocks_o
 from rawperf.base import Streaming, joined
 from rawperf.core.errors import FormatError
 from rawperf.declared import read as declared_read
+from tests.cases import each_case
 from tests.rawperf.mutations import mutant
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.rawperf.trial import FILE, INPUTS, check_reading, last_line
@@ -63,20 +64,20 @@ def test_formats_of_long_files_stream() -> None:
     assert set(STREAMED) >= LONG
 
 
-@pytest.mark.parametrize("name", STREAMED)
-def test_parts_make_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@each_case("name", STREAMED)
+def test_parts_make_the_whole(name: str) -> None:
     most = 0
     for seed in SEEDS[name]:
         whole, number = outcome(all_formats()[name], seed)
         assert isinstance(whole, Reading) and number == 1
         for size in SIZES:
-            monkeypatch.setattr(pieces, "PIECE", size)
-            monkeypatch.setattr(declared_read, "BLOCK_RECORDS", 1)
-            found, number = outcome(all_formats()[name], seed)
+            with pytest.MonkeyPatch.context() as small:
+                small.setattr(pieces, "PIECE", size)
+                small.setattr(declared_read, "BLOCK_RECORDS", 1)
+                found, number = outcome(all_formats()[name], seed)
             assert isinstance(found, Reading), found
             assert same(found, whole)
             most = max(most, number)
-        monkeypatch.undo()
     assert most > 1 or name not in LONG
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.cms.read import FORMAT
 from rawperf.core.errors import FormatError
+from tests.cases import each_case
 
 SESSION = b"""z/VM Version 5 Release 4.0
 LOGON AT 23:58:00 EDT FRIDAY 08/05/11
@@ -139,7 +140,7 @@ def test_query_virtual():
     assert reading.info["other lines"] == "2"  # DMSERS002E and the console
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "entity", "fileid"),
     [
         (
@@ -165,8 +166,8 @@ def test_wordings_of_the_saved_message(line, entity, fileid):
     assert reading.warnings == ()
 
 
-@pytest.mark.parametrize("broken", [b"SUBCHANNEL\n = 001F", b"SUBCHANNEL =\n001F"])
-@pytest.mark.parametrize("before", [b" R/W     ", b" R/W\n        "])
+@each_case("broken", [b"SUBCHANNEL\n = 001F", b"SUBCHANNEL =\n001F"])
+@each_case("before", [b" R/W     ", b" R/W\n        "])
 def test_a_device_line_that_the_screen_broke(broken, before):
     data = b"q v 29f\nDASD 029F 9336 (VDSK)" + before + b"2097152 BLK ON DASD VDSK " + broken
     reading = FORMAT.read(data + b"\nReady; T=0.01/0.01 12:02:15\n")
@@ -234,7 +235,7 @@ def test_run_together_lines_are_left_out_with_a_warning():
     assert set(reading.records["report"]) == {"command"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "line"),
     [
         (b"000000062F400 EW", b"000000062F3FF EW", 13),
@@ -268,7 +269,7 @@ def test_what_breaks_off_is_left_out():
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "line", "part"),
     [
         (b"", 1, "no ready message"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from rawperf import all_formats
 from rawperf.core.errors import FormatError
+from tests.cases import each_case
 from tests.rawperf.mutations import mutant
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.rawperf.trial import FILE, INPUTS, TooSlow, check_reading, last_line, trial
@@ -24,7 +25,7 @@ def test_every_format_has_seeds() -> None:
     assert set(FORMATS) == set(SEEDS)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@each_case("name", FORMATS)
 def test_seeds_are_whole(name: str) -> None:
     form = all_formats()[name]
     for seed in SEEDS[name]:

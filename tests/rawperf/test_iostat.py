@@ -9,6 +9,7 @@ import pytest
 from rawperf import Reading, sniff
 from rawperf.core.errors import FormatError
 from rawperf.sar.iostat import FORMAT
+from tests.cases import each_case
 
 # Written by iostat of sysstat 12.6.1, shortened.
 HEAD = "Linux 6.1.0 (guest1) \t11/22/26 \t_x86_64_\t(2 CPU)\n"
@@ -54,7 +55,7 @@ def when(*time: int) -> float:
     return datetime(*time, tzinfo=UTC).timestamp()  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("stamps", "t"),
     [
         (("11/22/26 12:32:19", "11/22/26 12:32:20"), when(2026, 11, 22, 12, 32, 20)),
@@ -84,7 +85,7 @@ def test_device_names_at_the_right_end() -> None:
     assert get(reading, "vda", "kB_read/s") == [1000, 1000]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "line", "problem"),
     [
         (b"179.00 ", b"179.0x ", 14, "not a line of iostat"),

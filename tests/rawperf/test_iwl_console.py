@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
 from rawperf.iwl.console import FORMAT, STATUS_FIELDS
+from tests.cases import each_case
 
 STATUS = "# clients 7/8 | rd 1.5000 MB/s | wr 0.2500 MB/s | pg {pg} | web err 1 | resp avg = 0.012 | pg elem/s = 13.125\n"
 SUMMARY = """\
@@ -160,7 +161,7 @@ def test_several_machines_in_one_log() -> None:
     assert reading.info["m3 time limit"] == "20"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "problem", "line"),
     [
         (JMETER.format(machine="a") * 2, "several runs of one machine", 12),
@@ -228,7 +229,7 @@ def test_page_counter_going_back_warns() -> None:
     assert "line 2" in warning
 
 
-@pytest.mark.parametrize(
+@each_case(
     "cut",
     [
         "# clients 7/8 | rd 1.5",
@@ -250,7 +251,7 @@ def test_last_number_without_newline_may_have_lost_digits() -> None:
     )  # the last line of LOG ends in a bracket
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "line"),
     [
         ("pg 100", "pg 1x0", 1),

@@ -10,6 +10,7 @@ from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.iwl.xml import FORMAT, MAPPING_VARIABLE
 from rawperf.iwl.xml_mapping import load_mapping
+from tests.cases import each_case
 
 DOCUMENT = """\
 <?xml version="1.0"?>
@@ -114,14 +115,14 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("document", HOSTILE)
+@each_case("document", HOSTILE)
 def test_entities_and_document_types_are_refused(document: str) -> None:
     with pytest.raises(FormatError, match="document type or an entity") as caught:
         read(document)
     assert caught.value.line == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("document", "problem", "line"),
     [
         ("<iwl>" * 40, "nested too deeply", 1),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import pytest
 
 from rawperf import Reading, all_formats
+from tests.cases import each_case
 from tests.rawperf.seeds import FORMATS, SEEDS
 
 # format, seed, entity, field, which of the records with these names, what is printed around the number
@@ -145,7 +145,7 @@ def read(name: str, data: bytes) -> tuple[Reading, list[int], list[str]]:
     return reading, reading.lines.tolist(), ["", *data.decode().split("\n")]
 
 
-@pytest.mark.parametrize(("name", "seed", "entity", "field", "which", "printed"), PICKS)
+@each_case(("name", "seed", "entity", "field", "which", "printed"), PICKS)
 def test_a_number_stands_on_its_line(
     name: str, seed: int, entity: str, field: str, which: int, printed: str
 ) -> None:
@@ -161,7 +161,7 @@ def test_every_format_is_picked_from() -> None:
     )  # of XML, where an element begins
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@each_case("name", FORMATS)
 def test_every_line_holds_its_number(name: str) -> None:
     checked = 0
     for seed in SEEDS[name]:
@@ -187,7 +187,7 @@ def test_a_line_that_a_screen_broke() -> None:
     assert read("cms-console", whole.encode())[1][0] == 2
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@each_case("name", FORMATS)
 def test_line_ends_of_windows_count_as_one(name: str) -> None:
     for seed in SEEDS[name]:
         assert (
@@ -196,7 +196,7 @@ def test_line_ends_of_windows_count_as_one(name: str) -> None:
         )
 
 
-@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"cms-console"}))
+@each_case("name", sorted(set(FORMATS) - {"cms-console"}))
 def test_lines_move_with_the_text(name: str) -> None:
     """A blank line at the beginning moves all lines by one; a console's first line is a command, or nothing."""
     for seed in SEEDS[name]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from rawperf import all_formats, sniff
+from tests.cases import each_case
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.rawperf.trial import read_whole
 
@@ -21,7 +20,7 @@ def coloured(data: bytes) -> bytes:
     )
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@each_case("name", FORMATS)
 def test_marks_and_colours_are_dropped(name: str) -> None:
     form, data = all_formats()[name], SEEDS[name][0]
     plain = read_whole(form, data)

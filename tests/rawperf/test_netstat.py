@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
 from rawperf.netstat.read import FORMAT
+from tests.cases import each_case
 
 
 def get(reading: Reading, section: str, field: str) -> list[float]:
@@ -55,7 +56,7 @@ def test_last_line_without_its_end_is_left_out():
     assert "line 3" in reading.warnings[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "line", "part"),
     [
         ("", 1, "no section"),

@@ -15,6 +15,7 @@ import pytest
 from rawperf import all_formats, head_of, packed, sniff
 from rawperf.core.errors import FormatError
 from rawperf.packed import unpacked
+from tests.cases import each_case
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.rawperf.trial import read_whole
 
@@ -51,7 +52,7 @@ class Slow(io.RawIOBase):
         return len(part)
 
 
-@pytest.mark.parametrize("kind", PACK)
+@each_case("kind", PACK)
 def test_what_is_packed_comes_out(kind: str) -> None:
     for data in (b"", b"x", TEXT):
         assert unpacked(io.BytesIO(PACK[kind](data)), file="f").read() == data
@@ -59,7 +60,7 @@ def test_what_is_packed_comes_out(kind: str) -> None:
     assert unpacked(Slow(TEXT), file="f").read() == TEXT
 
 
-@pytest.mark.parametrize("kind", ["gzip", "xz", "bzip2"])
+@each_case("kind", ["gzip", "xz", "bzip2"])
 def test_parts_that_were_put_together_are_one_file(kind: str) -> None:
     assert (
         unpacked(io.BytesIO(PACK[kind](b"a\n") + PACK[kind](TEXT)), file="f").read()
@@ -67,8 +68,8 @@ def test_parts_that_were_put_together_are_one_file(kind: str) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", PACK)
-@pytest.mark.parametrize(
+@each_case("kind", PACK)
+@each_case(
     "name", ["xentop", "sar", "sadf-json", "iwl-xml", "iwl-console", "jmeter-csv", "perfkit"]
 )
 def test_a_packed_file_is_recognised_and_read_as_the_file_itself(name: str, kind: str) -> None:
@@ -81,7 +82,7 @@ def test_a_packed_file_is_recognised_and_read_as_the_file_itself(name: str, kind
     assert reading.lines is not None
 
 
-@pytest.mark.parametrize("kind", PACK)
+@each_case("kind", PACK)
 def test_what_is_damaged_or_cut_is_refused(kind: str) -> None:
     form, data = all_formats()["sar"], PACK[kind](SEEDS["sar"][0])
     for bad in (
@@ -105,7 +106,7 @@ def test_a_bomb_is_refused_early(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
     assert time.process_time() - begin < 5
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@each_case("name", FORMATS)
 def test_any_bytes_behind_a_magic_have_a_head(name: str) -> None:
     for magic in packed.MAGIC:
         assert isinstance(head_of(magic + SEEDS[name][0]), bytes)

@@ -18,6 +18,7 @@ from rawperf.core.errors import FormatError, StudyError
 from rawperf.perfkit.layout import LAYOUTS_VARIABLE, load_layouts
 from rawperf.perfkit.read import FORMAT
 from rawperf.perfkit.values import BLANK, letters_of, number, numbers, plain_numbers
+from tests.cases import each_case
 
 STORAGE_SCREEN = """\
  FCX103      CPU 2094  SER 0A1B2  Interval 09:58:30 - 09:59:30    Perf. Monitor
@@ -164,7 +165,7 @@ def test_storage_screen() -> None:
     assert reading.info["serial"] == "0A1B2"
 
 
-@pytest.mark.parametrize("screen", [STORAGE_SCREEN, COUNTERS_SCREEN])
+@each_case("screen", [STORAGE_SCREEN, COUNTERS_SCREEN])
 def test_key_value_pages_do_not_need_their_spacing(screen: str) -> None:
     flat = "\n".join(" ".join(line.split()) for line in screen.splitlines()) + "\n"
     pd.testing.assert_frame_equal(read(flat).records, read(screen).records)
@@ -404,7 +405,7 @@ def test_a_caption_decides_between_equal_names() -> None:
         read(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "unit", "value"),
     [
         ("8'192MB", "MiB", 8192),
@@ -423,12 +424,12 @@ def test_value_forms(text: str, unit: str, value: float) -> None:
     assert number(text, unit) == value
 
 
-@pytest.mark.parametrize("text", ["", "---", "....", "...", "   "])
+@each_case("text", ["", "---", "....", "...", "   "])
 def test_missing_values(text: str) -> None:
     assert np.isnan(number(text, "%") or 0)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "unit"),
     [("1'92", "1"), ("-3", "1"), ("nan", "1"), ("1e5", "1"), ("3MB", "%"), ("1 2", "1")],
 )
@@ -503,10 +504,10 @@ def processors(text: str) -> tuple[list[str], tuple[str, ...]]:
     return reading.records["entity"].drop_duplicates().tolist(), reading.warnings
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "kept"), [("P00", ["P01", "P02"]), ("P01", ["P00", "P02"]), ("P02", ["P00", "P01"])]
 )
-@pytest.mark.parametrize("damaged", ["#00", "P 1", "   ", "P\u00d80"])
+@each_case("damaged", ["#00", "P 1", "   ", "P\u00d80"])
 def test_a_damaged_name_loses_its_row_only(name: str, kept: list[str], damaged: str) -> None:
     entities, (warning,) = processors(PROCESSORS.replace(name, damaged))
     assert entities == kept
@@ -564,7 +565,7 @@ def test_unknown_heading_names_file_line_and_heading() -> None:
     assert "%CPU" in (caught.value.expected or "")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "line"),
     [
         ("To   09:59:30", "To   09:61:30", 4),
@@ -580,9 +581,7 @@ def test_damage_names_its_line(old: str, new: str, line: int) -> None:
     assert (caught.value.file, caught.value.line) == ("vm.lst", line)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [("4'096MB", "4'0x6MB"), ("27/s", "27/m"), ("131%", "131kB")]
-)
+@each_case(("old", "new"), [("4'096MB", "4'0x6MB"), ("27/s", "27/m"), ("131%", "131kB")])
 def test_damaged_items_name_their_line(old: str, new: str) -> None:
     line = STORAGE_SCREEN[: STORAGE_SCREEN.index(old)].count("\n") + 1
     with pytest.raises(FormatError) as caught:

@@ -9,6 +9,7 @@ import pytest
 from rawperf import Reading, sniff
 from rawperf.core.errors import FormatError
 from rawperf.sar.pidstat import FORMAT
+from tests.cases import each_case
 
 # Written by pidstat of sysstat 12.6.1, shortened; commands are replaced.
 HEAD = "Linux 6.1.0 (guest1) \t11/22/26 \t_x86_64_\t(2 CPU)\n"
@@ -78,7 +79,7 @@ def test_threads_are_told_from_their_processes() -> None:
     assert get(reading, "thread", "log 3259", "%usr") == [0.99]
 
 
-@pytest.mark.parametrize("stamps", [("12:32:14", "12:32:15"), ("1795350734", "1795350735")])
+@each_case("stamps", [("12:32:14", "12:32:15"), ("1795350734", "1795350735")])
 def test_one_table_for_all_with_times_of_either_kind(stamps: tuple[str, str]) -> None:
     data = ONE_TABLE.replace(b"12:32:14", stamps[0].encode()).replace(
         b"12:32:15", stamps[1].encode()
@@ -90,7 +91,7 @@ def test_one_table_for_all_with_times_of_either_kind(stamps: tuple[str, str]) ->
     assert reading.records["t"].unique().tolist() == [1795350734, 1795350735]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "line", "problem"),
     [
         (b"98.00    2.00", b"98.00    2.x0", 5, "not a number"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
 from rawperf.sadf.read import FORMAT
+from tests.cases import each_case
 
 
 def epoch(*when: int) -> float:
@@ -134,7 +135,7 @@ def test_trailing_commas():
     assert "commas" in reading.warnings[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "part"),
     [
         (b"", "not JSON"),

@@ -13,6 +13,7 @@ import pytest
 
 from rawperf import Reading, all_formats, sniff
 from rawperf.core.errors import FormatError
+from tests.cases import each_case
 from tests.rawperf.sample_files import sample, sample_names
 from tests.rawperf.trial import FILE, check_reading, check_refusal, last_line, read_whole
 
@@ -32,6 +33,8 @@ FORMAT_OF = {
     "jmeter/jmeter-bare": "jmeter-csv-bare",
     "jmeter/jmeter.csv": "jmeter-csv",
     "jmeter/": "jmeter-xml",
+    "mmtests/mpstat": "mpstat",
+    "mmtests/proc-vmstat": "proc-vmstat",
     "mpstat/": "mpstat",
     "netstat/": "netstat",
     "perf/perf-I": "perf-stat-intervals",
@@ -104,7 +107,7 @@ def table(reading: Reading) -> dict[tuple[Any, ...], float]:
     return dict(zip(keys, r["value"], strict=True))
 
 
-@pytest.mark.parametrize("name", sample_names())
+@each_case("name", sample_names())
 def test_a_sample_is_read_or_refused_by_name(name: str) -> None:
     data = sample(name)
     if name in REFUSED:
@@ -132,7 +135,7 @@ def sysstat_rows(name: str, headings: str) -> dict[tuple[str, str, str], float]:
     return found
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "report", "heading"),
     [
         ("sar/sar-A.txt", "cpu", r" CPU .*%idle"),
@@ -210,7 +213,7 @@ def leaves(found: Any) -> int:
     return isinstance(found, int | float) and not isinstance(found, bool)
 
 
-@pytest.mark.parametrize("name", ["sadf-A.json", "sadf.json", "sadf-t.json"])
+@each_case("name", ["sadf-A.json", "sadf.json", "sadf-t.json"])
 def test_sadf(name: str) -> None:
     reading = read(f"sadf/{name}")
     (host,) = json.loads(sample(f"sadf/{name}"))["sysstat"]["hosts"]

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from rawperf import sniff
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
+from rawperf.sar.clock import seconds_of
 from rawperf.sar.read import FORMAT
+from tests.cases import each_case
 
 LINE = "Linux 2.6.18 (guest1) \t2019-04-18 \t_s390x_\t(2 CPU)\n"
 CPU = "        CPU     %user     %idle\n"
@@ -47,7 +49,7 @@ def test_a_processor_that_is_off_in_a_sample():
     assert get(reading, "cpu", "all", "%idle") == [99, 98]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("printed", "iso", "warned"),
     [
         ("2009-01-03", "2009-01-03", 0),
@@ -110,7 +112,7 @@ def test_file_that_breaks_off():
     assert "line 7" in reading.warnings[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "line", "part"),
     [
         ("", 1, "system line"),
@@ -242,7 +244,7 @@ def test_a_negative_percentage_is_refused():
     assert get(FORMAT.read(bat.encode()), "battery", "1", "cap/min") == [-3.85]
 
 
-@pytest.mark.parametrize("time", ["10時00分10秒", "上午 10时00分10秒"])
+@each_case("time", ["10時00分10秒", "上午 10时00分10秒"])
 def test_another_locale_is_named_as_the_cause(time):
     text = f"{LINE}\n{time}     CPU     %user     %idle\n{time}        all      1.00     99.00\n".encode()
     assert sniff(text) is FORMAT
@@ -264,3 +266,9 @@ def test_seconds_since_1970_beside_times_of_day_are_refused():
     text = BASE.rstrip(b"\n") + b"\n\n1233446460   runq-sz\n1233446470     3\n"
     with pytest.raises(FormatError, match="seconds since 1970"):
         FORMAT.read(text)
+
+
+def test_hours_of_a_twelve_hour_clock():
+    times = {("12:00:10", "AM"): 10, ("01:00:00", "AM"): 3600, ("12:00:00", "PM"): 43200}
+    times |= {("11:59:59", "pm"): 86399, ("11:59:59", ""): 43199}
+    assert {key: seconds_of(*key, "f", 1) for key in times} == times

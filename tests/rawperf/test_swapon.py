@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rawperf.base import RECORD_COLUMNS
 from rawperf.core.errors import FormatError
 from rawperf.swapon.read import FORMAT, SHOW, SUMMARY
+from tests.cases import each_case
 
 SUMMARY_LIST = (
     b"Filename\t\t\t\tType\t\tSize\tUsed\tPriority\n"
@@ -78,7 +79,7 @@ def test_show_with_chosen_columns():
     assert numbers(data) == {"/dev/dm-1": {"USED": 1048576}, "/dev/dm-2": {"USED": 0}}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("printed", "path"),
     [
         (rb"/var/swap\040file", "/var/swap file"),
@@ -124,7 +125,7 @@ def test_last_line_without_its_end_is_left_out():
     assert "line 3" in reading.warnings[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "line", "part"),
     [
         (b"", 1, "no list of swap devices"),

@@ -18,6 +18,7 @@ from rawperf.core.errors import FormatError
 from rawperf.swingbench.json import FORMAT as JSON
 from rawperf.swingbench.results import FIELDS, PERCENTILES, TRANSACTIONS
 from rawperf.swingbench.xml import FORMAT as XML
+from tests.cases import each_case
 from tests.rawperf.sample_files import sample, sample_names
 
 NAMESPACES = (
@@ -110,8 +111,8 @@ def as_json(text: str) -> str:
     )
 
 
-@pytest.mark.parametrize("namespace", NAMESPACES)
-@pytest.mark.parametrize("prefix", ["", "sb"])
+@each_case("namespace", NAMESPACES)
+@each_case("prefix", ["", "sb"])
 def test_local_names_decide(namespace: str, prefix: str) -> None:
     text = DOCUMENT.replace(NAMESPACES[0], namespace)
     if prefix:
@@ -217,7 +218,7 @@ def test_a_clock_that_goes_back_warns() -> None:
     assert "line 36" in warning
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "problem", "line"),
     [
         (">400<", ">4OO<", "TotalCompletedTransactions is none", 9),
@@ -249,7 +250,7 @@ def test_damage_names_its_line(old: str, new: str, problem: str, line: int) -> N
     assert abs((caught.value.line or 0) - line) <= 2  # the element's first line
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("document", "problem"),
     [
         ("", "not JSON"),

@@ -10,6 +10,7 @@ from rawperf import all_formats
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
 from rawperf.swingbench.console import FORMAT
+from tests.cases import each_case
 from tests.rawperf.sample_files import sample, sample_names
 
 BANNER = """\
@@ -111,7 +112,7 @@ def test_a_second_run_warns() -> None:
     assert "line 7: the time goes back" in back
 
 
-@pytest.mark.parametrize("end", range(1, 40, 3))
+@each_case("end", range(1, 40, 3))
 def test_a_row_that_is_cut_is_dropped(end: int) -> None:
     last = ROWS.rindex("00:00:00")
     reading = read(HEADING + ROWS[: last + end])
@@ -119,7 +120,7 @@ def test_a_row_that_is_cut_is_dropped(end: int) -> None:
     assert bool(reading.warnings) == (end > 9)  # before that, it could be anything
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "line"),
     [
         ("[3/4]", "[3/4", 3),
@@ -148,9 +149,7 @@ def test_another_heading_is_refused() -> None:
     assert caught.value.line == 5
 
 
-@pytest.mark.parametrize(
-    "text", ["", "hello\n", BANNER, BANNER + HEADING, ROWS, "Time Users TPM TPS"]
-)
+@each_case("text", ["", "hello\n", BANNER, BANNER + HEADING, ROWS, "Time Users TPM TPS"])
 def test_not_a_log(text: str) -> None:
     with pytest.raises(FormatError, match="no row of charbench"):
         read(text)

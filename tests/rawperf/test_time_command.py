@@ -10,6 +10,7 @@ from rawperf.base import RECORD_COLUMNS
 from rawperf.core.errors import FormatError
 from rawperf.time.blocks import GNU, GNU_FIELDS, SHELL, VERBOSE_FIELDS
 from rawperf.time.read import FORMAT
+from tests.cases import each_case
 
 BASH = b"\nreal\t1m5.003s\nuser\t0m0.010s\nsys\t0m3.999s\n"
 POSIX = b"real 65.00\nuser 0.01\nsys 3.99\n"
@@ -95,7 +96,7 @@ def test_gnu_default():
     assert got["minor pagefaults"] == 300
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("printed", "seconds"),
     [(b"0:00.00", 0), (b"59:59.99", 3599.99), (b"1:00:00", 3600), (b"26:03:04", 93784)],
 )
@@ -103,7 +104,7 @@ def test_gnu_elapsed(printed, seconds):
     assert fields(GNU_LINES.replace(b"1:05.07", printed))["elapsed"] == seconds
 
 
-@pytest.mark.parametrize("unknown", [b"?%CPU", b"??%CPU"])
+@each_case("unknown", [b"?%CPU", b"??%CPU"])
 def test_gnu_percentage_that_old_versions_do_not_know(unknown):
     got = fields(GNU_LINES.replace(b"18%CPU", unknown))
     assert "%CPU" not in got
@@ -142,7 +143,7 @@ def test_status_lines_belong_to_the_block_below():
     assert got.lines[records["field"].str.contains("status|signal")].tolist() == [1, 4]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "entity"),
     [
         (b"+ cp a b", "cp a b"),
@@ -216,7 +217,7 @@ def test_what_breaks_off_is_left_out():
     assert FORMAT.read(GNU_LINES[:-1]).warnings == ()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tool", "line"),
     [
         ("zsh", b"cp a b  0.00s user 0.31s system 98% cpu 0.314 total"),
@@ -235,7 +236,7 @@ def test_other_tools_are_refused_by_name(tool, line):
     assert caught.value.line == 2
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "line", "part"),
     [
         (b"", 1, "no whole block"),

@@ -11,6 +11,7 @@ import pytest
 from rawperf import Reading
 from rawperf.core.errors import FormatError, VirtperfError
 from rawperf.rows import Rows
+from tests.cases import each_case
 from tests.rawperf import trial as module
 from tests.rawperf.mutations import MUTATIONS, mutant
 from tests.rawperf.trial import TooSlow, trial
@@ -64,7 +65,7 @@ def test_readings_and_refusals_pass() -> None:
     assert not trial(Reader(refuse(None)), b"1")[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "read",
     [
         lambda file: one(2),

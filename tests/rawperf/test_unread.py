@@ -10,6 +10,7 @@ import time
 import pytest
 
 from rawperf import FormatError, RawperfError, get_format, sniff
+from tests.cases import each_case
 
 TEXT = "a line that no tool prints\n" * 3
 NAMED = {
@@ -83,7 +84,6 @@ NAMED = {
     "dstat": (b"----total-usage---- -dsk/total-\nusr sys\n", "dstat's table", "--output"),
     "kvm_stat": (b" Event          Total %Total CurAvg/s\n", "kvm_stat's table", "kvm_stat -c"),
     "/proc/stat": (b"cpu  1 2 3 4 5 6 7 8 9 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n", "/proc/stat", "mpstat"),
-    "/proc/vmstat": (b"nr_free_pages 12\nnr_zone_inactive_anon 1\n", "/proc/vmstat", "pairs"),
     "typeperf": (
         b'"(PDH-CSV 4.0)","\\\\HOST\\Processor(_Total)\\% Processor Time"\n',
         "typeperf",
@@ -105,7 +105,7 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("kind", NAMED)
+@each_case("kind", NAMED)
 def test_what_it_is_stands_in_the_error(kind: str) -> None:
     data, words, help_ = NAMED[kind]
     with pytest.raises(FormatError) as caught:

@@ -9,6 +9,7 @@ import pytest
 from rawperf import Reading, sniff
 from rawperf.core.errors import FormatError
 from rawperf.vmstat.read import FORMAT
+from tests.cases import each_case
 
 # Written by vmstat of procps 4.0.2, shortened; rows of RHEL 6 have a tab and a zone.
 TOP = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----"
@@ -79,7 +80,7 @@ def test_a_line_that_breaks_off_is_left_out() -> None:
     assert reading.warnings == ("v line 8: the file breaks off; this line was left out",)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "line", "problem"),
     [
         (b" 363 ", b" 3x3 ", 4, "not a line of vmstat"),

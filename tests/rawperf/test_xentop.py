@@ -10,6 +10,7 @@ from rawperf import sniff
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
 from rawperf.xentop.read import FORMAT
+from tests.cases import each_case
 
 HEADER = (
     "      NAME  STATE   CPU(sec) CPU(%)     MEM(k) MEM(%)  MAXMEM(k) MAXMEM(%) VCPUS NETS NETTX(k) NETRX(k) "
@@ -212,7 +213,7 @@ def test_file_that_breaks_off():
     assert get(after, "b", "CPU(sec)") == [1, 2]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "line", "part"),
     [
         (b"", 1, "no xentop header"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from tests.reconstruct.conftest import claim
 from virtperf.reconstruct.causes import contradictions_by_cause
 from virtperf.reconstruct.feasible import merge_intervals, solve
@@ -73,7 +74,7 @@ def test_a_sentence_counts_once_however_many_claims_it_has(tiny):
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ranges", "ends"),
     [
         ([(0, 1), (1, 2)], [0, 2]),

@@ -8,11 +8,13 @@ from math import inf
 import pandas as pd
 import pytest
 
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.reconstruct.conftest import STUDY
 from virtperf.reconstruct import readings as module
 from virtperf.reconstruct.feasible import solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
+from virtperf.reconstruct.ranges import ranges
 from virtperf.reconstruct.readings import differs, other_readings
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
@@ -29,18 +31,25 @@ claims:
 """
 
 
+DERIVED = """
+derived:
+  - {id: gain, kind: ratio, of: "throughput[guests=2]", to: "throughput[guests=1]", about: [figure-1], label: gain}
+  - {id: slowness, kind: value, of: "response_time[guests=1]", about: [figure-2], label: response time}
+"""
+
+
 @pytest.fixture
 def tiny(tmp_path):
     folder = tmp_path / "published" / "tiny"
     folder.mkdir(parents=True)
-    (folder / "study.yaml").write_text(STUDY)
+    (folder / "study.yaml").write_text(STUDY + DERIVED)
     (folder / "claims.yaml").write_text(TEXT)
     shutil.copy(ROOT / "data" / "readings.yaml", tmp_path)
     return load_study(folder)
 
 
 def tables(study, reading):
-    """Points and claims as the stage has them, as far as they are compared."""
+    """What `other_readings` takes, as the stage has it, as far as it is compared."""
     claims = load_claims(study, reading=reading)
     text = solve(study, claims, ("all",), explain=False)
     quantities = dict.fromkeys(q for e in study.exhibits for _, _, q in study.points(e))
@@ -51,7 +60,7 @@ def tables(study, reading):
     verdicts = pd.DataFrame(
         [{"claim": c.id, "text_verdict": LeaveOneOut(text).judge(c).verdict} for c in claims]
     )
-    return claims, points, verdicts
+    return claims, text, points, verdicts, ranges(study, claims, text, text, 1), 1
 
 
 def at(guests: int) -> str:
@@ -74,27 +83,49 @@ def test_what_changes_by_hand(tiny):
     )
 
 
+def test_a_derived_number_and_what_is_set_aside_change(tiny):
+    found = other_readings(tiny, *tables(tiny, "default"))
+    row = found.query("kind == 'derived'").iloc[0]
+    assert (row["reading"], row["name"], row["label"]) == ("strict", "gain", "gain")
+    assert row[["low", "high", "low_read", "high_read"]].tolist() == pytest.approx(
+        [69.5 / 40.5, 70.5 / 39.5, 1.78, 70.5 / 39.5]
+    )
+    assert list(row["claims"]) == ["nearly-double"]
+    assert len(found.query("kind == 'derived'")) == 1  # nothing is said otherwise of the response
+    path = tiny.folder / "claims.yaml"
+    path.write_text(TEXT.replace("value: 70,", "value: 60,"))  # 1.47 to 1.53: none is nearly double
+    found = other_readings(tiny, *tables(tiny, "default")).query("kind == 'set aside'")
+    assert found[["reading", "name", "verdict", "verdict_read"]].values.tolist() == [
+        ["lenient", name, "set aside, or another", "kept"]
+        for name in ("one-is-40", "two-is-70", "nearly-double")
+    ]
+
+
 @pytest.mark.parametrize("reading", ["strict", "default", "lenient"])
 def test_only_what_can_change_is_computed_again_and_nothing_is_missed(tiny, monkeypatch, reading):
     base = tables(tiny, reading)
-    seen = set()
+    anew = []
 
-    def watched(study, claims, *rest, **more):
-        seen.update(c.id for c in claims)
-        return solve(study, claims, *rest, **more)
+    def watched(*arguments, **more):
+        anew.append(solve(*arguments, **more))
+        return anew[-1]
 
     monkeypatch.setattr(module, "solve", watched)
     found = other_readings(tiny, *base)
-    assert seen == {"one-is-40", "two-is-70", "nearly-double"}
+    for feasible in anew:
+        others = [s for s in feasible.systems if s not in base[1].systems]
+        claimed = {owner for system in others for owner in system.owner if owner}
+        assert claimed == {"one-is-40", "two-is-70", "nearly-double"}
     for other in {"strict", "default", "lenient"} - {reading}:
-        _, points, verdicts = tables(tiny, other)
+        _, _, points, verdicts, *_ = tables(tiny, other)
         changed = {
             row.quantity
-            for before, row in zip(base[1].itertuples(), points.itertuples(), strict=True)
+            for before, row in zip(base[2].itertuples(), points.itertuples(), strict=True)
             if differs((before.low_text, before.high_text), (row.low_text, row.high_text), 0.1)
         }
-        changed |= set(verdicts["claim"][verdicts["text_verdict"] != base[2]["text_verdict"]])
-        assert set(found.query("reading == @other")["name"]) == changed, other
+        changed |= set(verdicts["claim"][verdicts["text_verdict"] != base[3]["text_verdict"]])
+        told = found.query("reading == @other and kind in ('verdict', 'range')")
+        assert set(told["name"]) == changed, other
 
 
 def test_without_words_nothing_is_computed(tiny, monkeypatch):
@@ -105,7 +136,7 @@ def test_without_words_nothing_is_computed(tiny, monkeypatch):
     assert other_readings(tiny, *base).empty
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "after", "result"),
     [
         ((10, 20), (10.5, 20), False),  # 5 % of the width

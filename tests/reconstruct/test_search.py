@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.cases import each_case
 from virtperf.models import many
 from virtperf.reconstruct.region import Region
 from virtperf.reconstruct.search import searched
@@ -56,7 +57,7 @@ def test_an_extreme_inside_and_one_at_a_kink_are_found():
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@each_case("seed", range(3))
 def test_the_law_has_the_range_that_a_grid_gives(seed):
     rng = np.random.default_rng(seed)
     exact = LOADS / (1 + 0.05 * (LOADS - 1) + 0.01 * LOADS * (LOADS - 1))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from virtperf.report.finding import finding
 from virtperf.report.frames import joined
 from virtperf.report.loaded import LoadedStudy
@@ -59,7 +60,7 @@ def measured(points: pd.DataFrame, row: int, low: float, high: float) -> pd.Data
     return points
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "said"),
     [
         ([1, 2, 3, 4], ": rising from 1 at 2 guests to 4 at 16."),
@@ -87,7 +88,7 @@ def test_no_course_is_told_that_two_ranges_leave_open(
     assert not (overlap and ("rising" in said or "falling" in said))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("low", "high", "ordered", "phrase"),
     [
         (60.0, 62.0, True, "60 to 62"),
@@ -157,14 +158,14 @@ def test_what_rests_on_our_assumptions_is_counted(
     points = ranges(*sharp(1, 2, 3, 4))
     assert "assumptions" not in say(points)
     points["low_text"] = points["low_text"].mask(points["guests"] == 4, 0.0)
-    assert say(points).startswith("With our assumptions, which change 1 of 4 ranges. ")
+    assert say(points).startswith("Values with our assumptions, which narrow 1 of 4 ranges: ")
 
 
 def test_where_the_text_says_nothing_measured_means_are_told(
     ranges: Callable[..., pd.DataFrame], say: Say
 ) -> None:
     points = ranges(*[(NAN, NAN)] * 4)
-    assert "no values yet" in say(points)
+    assert "no values" in say(points)
     for row, value in enumerate((10, 20, 30, 40)):
         points = measured(points, row, value - 1, value + 1)
     assert "Measured means." in say(points) and ": rising from 10 at 2 guests to 40 at 16." in say(

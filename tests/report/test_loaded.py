@@ -11,6 +11,7 @@ import pytest
 from matplotlib import pyplot
 
 from rawperf.core.errors import VirtperfError
+from tests.cases import each_case
 from tests.report import toy
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
@@ -50,7 +51,7 @@ def test_exhibits_are_those_that_are_named(loaded: LoadedStudy) -> None:
     assert some == ["figure-3", "table-1"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("call", "near"),
     [
         (lambda s: s.runs("figure-22"), "figure-2"),

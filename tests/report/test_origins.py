@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests.cases import each_case
 from tests.report.toy import HOSTILE
 from virtperf import models
 from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin_of
@@ -67,7 +68,7 @@ def test_values_of_runs_name_their_runs(loaded: LoadedStudy, runs: pd.DataFrame)
             loaded.estimates({"ratio": estimate(origin_of(changed))}, title="Ratio")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("origin", "problem"),
     [
         (Origin(Provenance.MEASURED, "toy", ("example-a-4-r1",)), "no run 'example-a-4-r1'"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from virtperf.report.loaded import LoadedStudy
 from virtperf.report.range_words import OPEN, Bounds, bounds_of, range_words
 from virtperf.study.derived import derivations
@@ -21,7 +22,7 @@ RATIO, CHANGE, PLAIN, SHARE = (
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("pieces", "bounds", "words"),
     [
         ([1.495, 1.505], RATIO, "about 1.500 (1.495 to 1.505)"),
@@ -54,7 +55,7 @@ def test_exact_ranges(pieces, bounds, words):
     assert range_words(pieces, bounds) == words
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("pieces", "words"),
     [
         ([0.2, 0.3], "0.2 to 0.3 found"),

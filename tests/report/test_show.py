@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
+from tests.cases import each_case
 from virtperf.report.records import MIME, Drawing, Numbers, Paragraph, Record
 from virtperf.report.show import NOTEBOOK_ONLY, Shown
 
@@ -40,7 +39,7 @@ def test_a_picture_comes_first_and_the_words_are_for_the_notebook_only() -> None
     assert "<svg" not in json.dumps(picture[MIME]) + words["text/html"]
 
 
-@pytest.mark.parametrize("record", [PLAIN, DRAWN])
+@each_case("record", [PLAIN, DRAWN])
 def test_the_record_comes_back_from_json(record: Record) -> None:
     data = json.loads(json.dumps(Shown(record).bundles()[0][0]))
     assert Record.model_validate(data[MIME]).with_picture(data.get("image/svg+xml", "")) == record

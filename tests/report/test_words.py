@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from virtperf.report import wording as words
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "shown"),
     [
         (66.0, "66"),
@@ -45,7 +45,7 @@ def test_pretty_numbers_have_separators_and_a_true_minus() -> None:
     assert words.pretty(math.inf) == "unbounded"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("low", "high", "said"),
     [
         (40, 52, "40 to 52"),

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from rawperf.core.errors import StudyError
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.study.test_claims import CLAIMS
 from tests.study.test_definition import write
@@ -35,7 +36,7 @@ def test_every_word_allows_more_under_a_more_lenient_reading(readings):
         assert e <= c <= a <= b <= d <= f, word
 
 
-@pytest.mark.parametrize(("word", "inverse"), INVERSES)
+@each_case(("word", "inverse"), INVERSES)
 def test_a_word_and_its_inverse_say_the_same(readings, word, inverse):
     assert len(INVERSES) > 5
     for each in readings.values():
@@ -58,7 +59,7 @@ def test_half_is_what_is_left_by_twice(readings):
         assert (share.low, share.high) == pytest.approx((100 * half.low, 100 * half.high))
 
 
-@pytest.mark.parametrize(("word", "other"), [("more than", "less than"), ("full", "not full")])
+@each_case(("word", "other"), [("more than", "less than"), ("full", "not full")])
 def test_words_that_deny_each_other_have_nothing_in_common(readings, word, other):
     a, b = (
         readings["default"].read(word, "range", 100),
@@ -67,9 +68,7 @@ def test_words_that_deny_each_other_have_nothing_in_common(readings, word, other
     assert a.low > b.high
 
 
-@pytest.mark.parametrize(
-    "word", ["about", "same", "similar", "comparable", "linear", "almost linear"]
-)
+@each_case("word", ["about", "same", "similar", "comparable", "linear", "almost linear"])
 def test_nearness_is_mutual(readings, word):
     for each in readings.values():
         low, high = each.limits(word)
@@ -94,7 +93,7 @@ USES = [
 ]
 
 
-@pytest.mark.parametrize(("word", "use"), USES)
+@each_case(("word", "use"), USES)
 def test_every_reading_allows_the_use_that_its_reason_names(readings, word, use):
     for each in readings.values():
         low, high = each.limits(word)
@@ -105,7 +104,7 @@ def test_lenient_twice_is_what_is_nearer_to_2_than_to_1_or_4(readings):
     assert readings["lenient"].limits("twice") == pytest.approx((sqrt(2) / 2, sqrt(2)), abs=1e-4)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("word", "kind", "value", "room", "limits"),
     [
         ("nearly", "ratio", 2.0, 0.0, (1.7, 1.998)),
@@ -133,7 +132,7 @@ def test_limits_of_a_claim(readings, word, kind, value, room, limits):
     assert found.text.startswith(word)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("word", "kind", "value", "problem"),
     [
         ("nerly", "ratio", 2.0, "did you mean 'nearly'"),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.cases import each_case
 from virtperf.measure.plan import load_definition, plan
 from virtperf.runs.ingest.runs import Run
 from virtperf.study.definition import load_study
@@ -24,6 +28,7 @@ try:
     import files
     import groups
     import host
+    import network
     import recompute
 finally:
     sys.path.remove(str(TESTBED))
@@ -85,7 +90,7 @@ def test_every_measured_run_is_planned():
         run.run_id: run for run in plan(load_definition(STUDY / "measure.yaml", study), study)
     }
     for folder in MEASURED:
-        run = Run.model_validate(yaml.safe_load((folder / "run.yaml").read_text()))
+        run = Run.model_validate(yaml.load((folder / "run.yaml").read_text(), yaml.CSafeLoader))
         assert planned[run.run_id].replicate == run.replicate
         assert {name: planned[run.run_id].levels[name] for name in run.factors} == run.factors
 
@@ -95,14 +100,64 @@ def column(run: Path, file: str, name: str) -> list[float]:
         return [float(row[name]) for row in csv.DictReader(table)]
 
 
-@pytest.mark.parametrize(
-    "run", [path for path in MEASURED if path.name.startswith("dcss")], ids=lambda run: run.name
-)
+@each_case("run", [path for path in MEASURED if path.name.startswith("dcss")])
 def test_tables_of_shared_data_are_those_of_the_raw_files(run):
     numbers = recompute.dcss(run, {})
     assert numbers["host_data MiB"] == pytest.approx(column(run, "host.csv", "data_kib")[0] / 1024)
     reads = column(run, "guests.csv", "first_cpu_s")
     assert numbers["first_read s"] == pytest.approx(sum(reads) / len(reads))
+
+
+@pytest.mark.parametrize(
+    "run", [path for path in MEASURED if path.name.startswith("network")], ids=lambda run: run.name
+)
+def test_tables_of_the_network_are_those_of_the_raw_files(run):
+    numbers = recompute.network(run, {})
+    rows = dict(
+        zip(column(run, "guests.csv", "packets"), column(run, "guests.csv", "bytes"), strict=True)
+    )
+    packets = round(numbers["packets"] * 32)
+    assert rows[packets] == pytest.approx((1 + numbers["additional %"] / 100) * (32 << 20))
+    assert numbers["send_cpu ms"] == pytest.approx(
+        column(run, "guests.csv", "busy_ms_per_mib")[0], abs=1e-4
+    )
+
+
+STREAM = """\
+  eth0:     100       1    0    0    0     0          0         0     200       2    0    0    0     0       0          0
+Tcp: 1 200 120000 -1 1 0 0 0 1 5 6 0 0 0 0
+10.00 4.00
+33554432 0.500000
+13.00 6.00
+  eth0:  200100      11    0    0    0     0          0         0 33554632      22    0    0    0     0       0          0
+Tcp: 1 200 120000 -1 1 0 0 0 1 5 6 0 0 0 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("guest1", [20, 33554432, 1.0, 0.625, 0.0, 31.25]),
+        ("guest2", [10, 200000, 1.0, 0.3125, -99.404, 31.25]),
+    ],
+)
+def test_a_stream_is_counted_in_its_direction_and_by_the_clock_beside_it(name, expected):
+    assert network._counted(name, STREAM) == pytest.approx(expected, abs=1e-4)
+
+
+def test_memory_of_a_tree_has_all_that_descends():
+    program = subprocess.Popen(["sh", "-c", "sleep 60 & sleep 60 & wait"], start_new_session=True)
+    try:
+        until = time.monotonic() + 20
+        names: list[str] = []
+        while names != ["sh", "sleep", "sleep"] and time.monotonic() < until:  # forked, then named
+            found = host.memory_of_tree(program.pid)
+            names = sorted(name for name, _ in found)
+        assert names == ["sh", "sleep", "sleep"]
+        assert all(kib > 0 for _, kib in found)
+    finally:
+        os.killpg(program.pid, signal.SIGKILL)
+        program.wait()
 
 
 def test_the_recomputation_needs_nothing_but_the_raw_files():

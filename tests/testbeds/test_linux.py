@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 import virtperf as vp
+from tests.cases import each_case
 from virtperf.measure.plan import load_definition, plan
 from virtperf.runs.ingest.runs import Run
 from virtperf.study.definition import load_study
@@ -124,14 +127,19 @@ def test_blocks_are_complete_and_every_measured_run_is_planned():
     }
     assert all(numbers == set(range(1, 7)) for numbers in blocks.values())
     for folder in MEASURED:
-        run = Run.model_validate(yaml.safe_load((folder / "run.yaml").read_text()))
+        run = Run.model_validate(described(folder))
         assert planned[run.run_id].replicate == run.replicate
         assert {factor: planned[run.run_id].levels[factor] for factor in run.factors} == run.factors
 
 
+@functools.cache
+def described(folder: Path) -> dict[str, Any]:
+    return yaml.load((folder / "run.yaml").read_text(), yaml.CSafeLoader)
+
+
 def used_by_guests(folder: Path) -> float:
     """Processors that all guests used within the window, from the lines of their counters."""
-    run = yaml.safe_load((folder / "run.yaml").read_text())
+    run = described(folder)
     zero = datetime.fromisoformat(run["start"]).replace(tzinfo=UTC).timestamp()
     begin, end = (zero + at for at in run["window_s"])
     used = 0.0
@@ -142,11 +150,11 @@ def used_by_guests(folder: Path) -> float:
     return used
 
 
-@pytest.mark.parametrize("folder", MEASURED, ids=lambda folder: folder.name)
+@each_case("folder", MEASURED)
 def test_measured_shares_are_within_limits(folder):
     used = used_by_guests(folder)
     assert 0 < used <= PROCESSORS * 1.01
-    run = yaml.safe_load((folder / "run.yaml").read_text())
+    run = described(folder)
     if run["factors"]["test"] in ("encryption", "driver", "memory"):
         assert used <= 1.01  # one process, or one processor
     for path in (p for p in folder.glob("drivers/wrk*") if p.suffix != ".csv"):
@@ -158,9 +166,7 @@ def test_measured_shares_are_within_limits(folder):
         assert "Non-2xx" not in path.read_text()
 
 
-@pytest.mark.parametrize(
-    "folder", [f for f in MEASURED if f.name[0] in "ax"], ids=lambda folder: folder.name
-)
+@each_case("folder", [f for f in MEASURED if f.name[0] in "ax"])
 def test_what_a_driver_sent_each_second_is_what_its_total_says(folder):
     for path in folder.glob("drivers/wrk*.txt"):
         total = float(re.search(r"Requests/sec: +([\d.]+)", path.read_text())[1])
@@ -182,7 +188,7 @@ def test_a_guest_that_waits_for_memory_is_helped_on_and_keeps_its_limit(version_
     assert group.memory_limit() == 2**28
 
 
-@pytest.mark.parametrize("folder", MEASURED, ids=lambda folder: folder.name)
+@each_case("folder", MEASURED)
 def test_a_run_is_small_and_says_nothing_of_this_machine(folder):
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert max(path.stat().st_size for path in files) < 2**20

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 import virtperf as vp
+from tests.cases import each_case
 from virtperf.measure.plan import load_definition, plan
 from virtperf.measure.run import Said
 from virtperf.runs.ingest.runs import Run
@@ -163,9 +164,9 @@ def test_a_sample_that_is_not_there_is_an_error(out, tmp_path):
         write(out, tmp_path / "run")
 
 
-@pytest.mark.parametrize("run", MEASURED, ids=lambda run: run.name)
+@each_case("run", MEASURED)
 def test_measured_shares_are_those_that_the_scheduler_promises(run):
-    described = Run.model_validate(yaml.safe_load((run / "run.yaml").read_text()))
+    described = Run.model_validate(yaml.load((run / "run.yaml").read_text(), yaml.CSafeLoader))
     condition = conditions.found(texts(described.factors))
     frame = vp.read(run / "xentop.txt", interval_s=described.files[0].interval_s)
     assert frame.attrs["warnings"] == []

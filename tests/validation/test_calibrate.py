@@ -17,12 +17,13 @@ from scipy import stats
 
 from rawperf.core.errors import StudyError
 from rawperf.core.yamlio import load_yaml
-from validation import coverage, curves, lines, series, table, verdicts
+from tests.cases import each_case
+from validation import coverage, curves, table, verdicts
+from validation.calibrate import CASES
 from validation.coverage import BAND, COVERAGE, Cell, Outcome, run
 from validation.designs import conditions, expand
 from virtperf.verdicts import regions
 
-CASES = curves.CASES | lines.CASES | series.CASES | verdicts.CASES
 DATA_SETS, SEED = 250, 7
 CHOSEN = {
     ("scalability", "swapping guests", 0.005): 1,
@@ -99,7 +100,7 @@ def test_a_wrong_threshold_of_the_profile_interval_is_found(cells, monkeypatch, 
         assert_covers(found)
 
 
-@pytest.mark.parametrize(("quantile", "wrong"), [(stats.t(9).ppf, False), (stats.norm.ppf, True)])
+@each_case(("quantile", "wrong"), [(stats.t(9).ppf, False), (stats.norm.ppf, True)])
 def test_normal_quantiles_for_ten_runs_are_found(quantile, wrong):
     class Mean:
         measures, boundary, defaults = COVERAGE, "", {"mean": "t"}

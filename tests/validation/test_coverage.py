@@ -9,8 +9,8 @@ the same band is asked of them.
 import math
 
 import numpy as np
-import pytest
 
+from tests.cases import each_case
 from validation.curves import throughput
 from virtperf.models.ratio import ratio_of_means, ratio_of_pairs
 from virtperf.models.segmented import fit_segmented
@@ -37,7 +37,7 @@ def test_peak_load_of_the_scalability_law():
     assert_covers(hits, 400)
 
 
-@pytest.mark.parametrize("paired", [False, True])
+@each_case("paired", [False, True])
 def test_ratio_of_means(paired):
     rng = np.random.default_rng(10)
     hits = 0
@@ -51,7 +51,7 @@ def test_ratio_of_means(paired):
     assert_covers(hits, 1000)
 
 
-@pytest.mark.parametrize("form", ["free", "plateau-decline"])
+@each_case("form", ["free", "plateau-decline"])
 def test_breakpoint(form):
     rng = np.random.default_rng(12)
     x = np.arange(1.0, 13)

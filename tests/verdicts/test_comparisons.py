@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.cases import each_case
 from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
 from validation.verdicts import TRUTHS, verdict_study
@@ -179,7 +180,7 @@ def test_values_that_are_not_positive_are_compared_by_differences(compared):
     assert not found.relative
 
 
-@pytest.mark.parametrize("claim_id", sorted(TRUTHS))
+@each_case("claim_id", sorted(TRUTHS))
 def test_a_comparison_allows_what_the_rows_of_its_claim_allow(claim_id):
     # the solver's rows and these numbers are two readings of one claim
     study, claims = verdict_study()
@@ -221,3 +222,8 @@ def named(claims):
     """All quantities that claims name."""
     parts = (part for claim in claims for one in claim.instances for part in one.parts)
     return sorted({q for part in parts for _, q in part.terms})
+
+
+def test_a_limit_at_a_natural_bound_excludes_nothing(compared):
+    (found,), _ = compared(f"kind: range, of: '{A}', low: 0, high: 80", THREE)
+    assert (found.low, found.high) == (-INF, 80)

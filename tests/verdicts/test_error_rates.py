@@ -7,9 +7,9 @@ ten thousand times; docs/calibration.md has the rates of more data sets.
 
 from __future__ import annotations
 
-import pytest
 from scipy import stats
 
+from tests.cases import each_case
 from validation.verdicts import TRUTHS, rates
 
 ONCE_IN = 1e-4
@@ -31,14 +31,14 @@ def test_blocks_show_what_drift_would_hide():
     assert refuted <= at_most(0.05, 400)
 
 
-@pytest.mark.parametrize(("blocks", "replicates"), [(1, 5), (2, 3), (3, 3), (4, 5)])
+@each_case(("blocks", "replicates"), [(1, 5), (2, 3), (3, 3), (4, 5)])
 def test_conditions_in_different_blocks_seldom_mislead(blocks, replicates):
     design = {"form": "separate blocks", "blocks": blocks, "replicates": replicates}
     wrong = rates("order", [100, 100], 400, block_noise=0.1, noise=0.03, **design)
     assert max(wrong) <= at_most(0.05, 400)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("claim", "means"),
     [
         ("significantly", [100, 99]),
@@ -54,7 +54,7 @@ def test_a_direction_that_is_false_is_not_reproduced(claim, means):
     assert reproduced <= at_most(0.05, 300)
 
 
-@pytest.mark.parametrize("plan", ["independent", "blocks"])
+@each_case("plan", ["independent", "blocks"])
 def test_three_runs_show_a_fall_of_forty_per_cent(plan):
     design = {"form": plan, "noise": 0.1, "replicates": 3, "blocks": 3, "block_noise": 0.1}
     refuted, _ = rates("no-degradation", [100] * 5 + [60], 400, **design)
@@ -63,9 +63,9 @@ def test_three_runs_show_a_fall_of_forty_per_cent(plan):
     assert refuted <= at_most(0.05, 400)
 
 
-@pytest.mark.parametrize("plan", ["independent", "blocks"])
-@pytest.mark.parametrize("n", [2, 3, 5])
-@pytest.mark.parametrize(("first", "second"), [(0.2, 0.02), (0.02, 0.2), (0.1, 0.05)])
+@each_case("plan", ["independent", "blocks"])
+@each_case("n", [2, 3, 5])
+@each_case(("first", "second"), [(0.2, 0.02), (0.02, 0.2), (0.1, 0.05)])
 def test_spreads_that_differ_do_not_refute_what_is_true(plan, n, first, second):
     # with an error pooled wherever Bartlett's test allows it, up to 10 % are refuted
     design = {"form": plan, "replicates": n, "blocks": n, "block_noise": 0.1}
@@ -74,7 +74,7 @@ def test_spreads_that_differ_do_not_refute_what_is_true(plan, n, first, second):
         assert refuted <= at_most(0.05, 200)
 
 
-@pytest.mark.parametrize("claim", sorted(TRUTHS))
+@each_case("claim", sorted(TRUTHS))
 def test_claims_of_every_kind(claim):
     true, outside, far = TRUTHS[claim]
     for plan in ("independent", "blocks"):

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
+from tests.cases import each_case
 from virtperf.core.contrasts import Replicates, SampledRatio, independent_log_ratio, linear_ratio
 from virtperf.core.mean import CAP, ORDERED, Mean, over_runs, satterthwaite
 from virtperf.runs.summarize.means import independent_mean, independent_quantile
@@ -161,7 +162,7 @@ def test_a_divisor_that_may_be_zero_bounds_nothing():
     assert decide([found], LEVEL, whole=True) is Decision.UNDECIDED
 
 
-@pytest.mark.parametrize("n", [2, 3, 10])
+@each_case("n", [2, 3, 10])
 def test_a_true_statement_seldom_fails_and_a_false_one_seldom_holds(n):
     # seven equal means in an order that allows equality; of the false statement, one difference is just too small
     rng = np.random.default_rng(n)
@@ -178,7 +179,7 @@ def test_a_true_statement_seldom_fails_and_a_false_one_seldom_holds(n):
     assert 0 < held / DATA_SETS < OUTSIDE
 
 
-@pytest.mark.parametrize("many", [3, 10])
+@each_case("many", [3, 10])
 def test_few_runs_beside_many_do_not_decide_too_often(many):
     # the worst share of variances for Welch's degrees of freedom alone, whose interval misses up to 12 % of the time
     rng = np.random.default_rng(many)
@@ -189,9 +190,7 @@ def test_few_runs_beside_many_do_not_decide_too_often(many):
     assert failed / DATA_SETS < OUTSIDE
 
 
-@pytest.mark.parametrize(
-    ("truth", "low", "high"), [(1.0, 0.8, 1.25), (1.0, 1.1, math.inf)], ids=["it holds", "it fails"]
-)
+@each_case(("truth", "low", "high"), [(1.0, 0.8, 1.25), (1.0, 1.1, math.inf)])
 def test_so_many_runs_decide_in_four_of_five_cases(truth, low, high):
     rng = np.random.default_rng(3)
     n = 400
@@ -235,7 +234,7 @@ def test_runs_needed_are_bounded_and_follow_the_spread():
     assert bonferroni_level([inside] * 5, LEVEL) == pytest.approx(0.99)
 
 
-@pytest.mark.parametrize("kind", [log_ratio_of, difference])
+@each_case("kind", [log_ratio_of, difference])
 def test_a_detectable_difference_is_refuted_in_four_of_five_cases(kind):
     rng = np.random.default_rng(7)
     n, cv = 6, 0.1
@@ -309,7 +308,7 @@ def test_an_open_end_stays_open():
     assert (low, high) == (pytest.approx(36 - math.hypot(3, 3)), math.inf)
 
 
-@pytest.mark.parametrize(("low", "high", "word"), [(1, 3, "agrees"), (2.5, 3, "differs")])
+@each_case(("low", "high", "word"), [(1, 3, "agrees"), (2.5, 3, "differs")])
 def test_a_value_alone_lies_inside_or_outside(low, high, word):
     one = Mean(2.0, math.nan, math.nan, math.nan, math.nan, LEVEL, 1, "one sample of one run")
     contrast = SampledRatio(np.array([1.0, 0]), np.array([0, 1.0]), (one,))

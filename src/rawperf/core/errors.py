@@ -16,11 +16,11 @@ E = TypeVar("E", bound="RawperfError")
 class RawperfError(Exception):
     """Base of every error that the package raises on purpose; its parts are attributes.
 
-    `problem`: what is wrong, in one clause.
-    `file`, `line`: the file that shows it, as the user named it; from 1, or a record's number where
-        there are no lines.
-    `expected`, `found`: the rule and what stands there instead.
-    `remedy`: what the user can do about it.
+    - `problem`: what is wrong, in one clause.
+    - `file`, `line`: the file that shows it, as the user named it; from 1, or a record's number where
+      there are no lines.
+    - `expected`, `found`: the rule and what stands there instead.
+    - `remedy`: what the user can do about it.
     """
 
     def __init__(

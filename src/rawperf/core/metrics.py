@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -196,7 +197,21 @@ def _repeated(place: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
     """Load `src/rawperf/metrics.yaml`; raises `StudyError` with file and line for whatever is wrong in
     it.
+
+    A dictionary without mistakes is built once for the same bytes: each raw file that is read asks
+    for it, and building it takes longer than reading most of them.
     """
+    if report is stop and path.is_file():
+        return _loaded(path, path.read_bytes())
+    return _load(path, report)
+
+
+@lru_cache(maxsize=4)
+def _loaded(path: Path, content: bytes) -> MetricDictionary:
+    return _load(path, stop)
+
+
+def _load(path: Path, report: Report) -> MetricDictionary:
     file, document = load_model(path, _File, report)
     return MetricDictionary(
         _converted(document, metric, report) for metric in file.metrics.values()

@@ -21,6 +21,8 @@ from rawperf.declared.numbers import Numbers
 from rawperf.declared.times import MOST_TEXTS, Clock
 from rawperf.rows import Codes
 
+MAX_LISTED_NAMES = 10
+
 
 class Collector:
     """Gathers the records of one table of a file, chunk after chunk.
@@ -60,6 +62,11 @@ class Collector:
     def clock(self) -> str:
         """What the records' times count."""
         return "none" if self._timed is False else self._clock.name
+
+    @property
+    def names_held(self) -> list[str]:
+        """What the file's rows call their numbers, where a column says it; the first of them."""
+        return list(self._named_in_file)[:MAX_LISTED_NAMES]
 
     def add(self, chunk: Chunk) -> None:
         """Add the records of some rows; raises `FormatError` at a cell that is not as it is
@@ -139,7 +146,10 @@ class Collector:
             if name not in found:
                 remedy = did_you_mean(name, [n for n in known if n != name])
                 raise FormatError(
-                    f"there is no {name!r} in the file", file=self._file, remedy=remedy
+                    f"there is no {name!r} in the file",
+                    file=self._file,
+                    found=", ".join(self.names_held) or None,
+                    remedy=remedy,
                 )
 
     def _words(self) -> set[str]:

@@ -89,7 +89,7 @@ class Intervals:
             place = np.floor((part["t"] - self._begin) / self._length).astype(np.int64)
             inside = place < count
             if not self.said and not inside.all():
-                left = f"rows behind the last whole interval of {self._length:g} s were left out"
+                left = f"rows after the last whole interval of {self._length:g} s were left out"
                 self.said = [f"{self._file}: {left}"]
             part = part[inside]
             cell = np.searchsorted(who, part["entity"]) * count + place[inside]

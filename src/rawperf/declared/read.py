@@ -197,15 +197,29 @@ class _Gathered:
             self.said += [sentence for sentence in table.finish() if sentence not in self.said]
         return self.reading()
 
+    def _without_numbers(self) -> FormatError:
+        """A file that holds names of others than the declared fields is whole, but not declared."""
+        held = list(dict.fromkeys(name for table in self._tables for name in table.names_held))
+        if not held:
+            return FormatError(
+                "no number in the file", file=self.file, remedy="collect the run again."
+            )
+        declared = (rule.field for table in self._tables for rule in table.part.fields)
+        return FormatError(
+            "no declared field has a number in the file",
+            file=self.file,
+            expected=", ".join(dict.fromkeys(name for name in declared if name)),
+            found=", ".join(held),
+            remedy="declare under fields what it holds, or let match name other files.",
+        )
+
     def reading(self) -> Reading:
         """The records since the last reading; raises `FormatError` where the file has none, or two
         clocks.
         """
         used = [table for table in self._tables if table.parts]
         if not used and not self._clocks:
-            raise FormatError(
-                "no number in the file", file=self.file, remedy="collect the run again."
-            )
+            raise self._without_numbers()
         self._clocks |= {table.clock for table in used}
         clocks = self._clocks - {"none"} or {"none"}
         if len(clocks) > 1:

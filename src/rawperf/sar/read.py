@@ -5,6 +5,7 @@ Source: ``pr_stats.c``, ``sar.c``, ``mpstat.c`` and ``common.c`` of sysstat.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -22,6 +23,9 @@ from rawperf.sar.table import Table, table_records
 from rawperf.text import DAY, HALF_DAY
 from rawperf.words import Words
 
+_STAMP = re.compile(rb"(?m)^time: \d+(?:\.\d+)?$")
+"""A line that the monitors of MMTests put between tables, whose rows have a time of their own."""
+
 
 class SarFormat(Streaming):
     """Reader of sar's text, and of mpstat's, which has the same form."""
@@ -33,7 +37,7 @@ class SarFormat(Streaming):
         """0.95 for the system line of sysstat with a heading of this tool below; 0.2 for the system
         line alone.
         """
-        tool = tool_of(head)
+        tool = tool_of(_STAMP.sub(b"", head).lstrip(b"\n"))
         return (
             0.95 if tool == self.name else 0.2 if tool == "sysstat" and self.name == "sar" else 0.0
         )
@@ -53,7 +57,7 @@ class SarFormat(Streaming):
         pieces = Pieces(stream, boundary, file)
         begun = False
         for piece in pieces:
-            words = Words(recoded(piece, pieces.line, strange, file))
+            words = Words(recoded(_STAMP.sub(b"", piece), pieces.line, strange, file))
             start = 0
             if not begun:
                 start = next(

@@ -181,7 +181,8 @@ def placeholders(layout: Layout, studies: list[str]) -> str:
     counts: dict[str, int] = {}
     for study in studies:
         folder, notebook = layout.definition(study), layout.notebook(study)
-        for path in [*sorted(folder.rglob("*.yaml")), *sorted(folder.rglob("*.csv")), notebook]:
+        tables, notice = sorted(folder.rglob("*.csv")), layout.measured(study) / "NOTICE.md"
+        for path in [*sorted(folder.rglob("*.yaml")), *tables, notebook, notice]:
             if count := sum(bool(_PLACEHOLDER.search(line)) for line in _lines(path)):
                 counts[path.relative_to(layout.root).as_posix()] = count
     if not counts:

@@ -9,18 +9,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import Report, StudyError
+from rawperf.core.errors import Report, StudyError, VirtperfError
 from rawperf.core.metrics import MetricDictionary
 from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import walk
 from rawperf.declared.metrics import extended
 from virtperf.check.problems import Problems
+from virtperf.report.data import load
 from virtperf.report.kinds import check_exhibits
 from virtperf.report.kinds.setup import SPELLED, UNITS, called_of, named
+from virtperf.report.measured_findings import found_numbers
 from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.summarize.observations import observed_factor
 from virtperf.runs.summarize.timelines import series_factor
-from virtperf.study.claims import Claims
+from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.hypotheses import claims_of
 from virtperf.study.printed import corrections
@@ -46,12 +48,38 @@ def check_study(
     check_exhibits(study, report)
     with problems.caught(folder):
         corrections(study)
+    if claims is not None and study.kind == "measured":
+        _findings(study, {claim.id: claim for claim in claims}, report)
     if claims is not None and study.kind == "paper":
         _claims(study, claims, report)
         _notes(study, claims, problems)
+    with problems.caught(folder):
+        _measured_findings(study, report)
     _tables(study, claims, problems)
     check_names(study, report)
     return study
+
+
+def _measured_findings(study: Study, report: Report) -> None:
+    """Whether runs support what findings say of their numbers, where runs are summarized
+    already.
+    """
+    if not any(finding.numbers for finding in study.findings):
+        return
+    try:
+        data = load(study.id, study.folder.parent.parent, with_claims=False)
+    except VirtperfError:  # tables of another version: the stage that writes them says so
+        return
+    if data.observations.empty:
+        return
+    level = float(data.means["level"].iloc[0])
+    for position, finding in enumerate(study.findings):
+        try:
+            found_numbers(data, finding, level)
+        except StudyError as err:
+            parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
+            said = {name: part for name, part in parts.items() if part}
+            report(study.document.error(err.problem, "findings", position, **said))
 
 
 def _quantities(study: Study, dictionary: MetricDictionary | None, report: Report) -> None:
@@ -159,13 +187,18 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
                 problem = f"a remark is about {name!r}, which is no claim"
                 place = ("errata", position)
                 report(study.document.error(problem, *place, remedy=did_you_mean(name, by_id)))
+    _findings(study, by_id, report)
+
+
+def _findings(study: Study, by_id: Mapping[str, Claim], report: Report) -> None:
+    """Whether findings name claims, or hypotheses, that there are."""
     for position, finding in enumerate(study.findings):
-        for name in dict.fromkeys((*finding.claims, *finding.numbers)):
+        for name in dict.fromkeys((*finding.claims, *finding.printed_numbers)):
             place = ("findings", position)
             if name not in by_id:
                 problem = f"a finding rests on {name!r}, which is no claim"
                 report(study.document.error(problem, *place, remedy=did_you_mean(name, by_id)))
-            elif name in finding.numbers and by_id[name].value is None:
+            elif name in finding.printed_numbers and by_id[name].value is None:
                 report(
                     study.document.error(
                         f"a finding tells the number of {name}, which prints none", *place

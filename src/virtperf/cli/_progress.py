@@ -27,7 +27,7 @@ class Progress:
         self._write = write
         self.begun = time.monotonic()
         self.stages = 0
-        self.running: dict[str, tuple[str, float]] = {}
+        self.running: dict[str, tuple[str, float, float]] = {}
         self._lock = threading.Lock()
         self._last_line = self.begun
 
@@ -36,10 +36,14 @@ class Progress:
         return time.monotonic() - self.begun
 
     def tell(self, event: Event) -> None:
-        """Take an event, and print a line for each stage that ended and each message."""
+        """Take an event, and print a line for it."""
         with self._lock:
             if event.kind == "begin":
-                self.running[event.study] = (event.stage, time.monotonic())
+                self.running[event.study] = (event.stage, time.monotonic(), event.seconds)
+                took = f", {event.seconds:.0f} s last time" if event.seconds else ""
+                self._line(f"{event.study} {event.stage} begins{took}", timed=True)
+            elif event.kind == "plan":
+                self._line(event.text, timed=True)
             elif event.kind == "message":
                 self._line(f"{event.study}: {event.text}" if event.study else event.text)
             else:
@@ -54,8 +58,8 @@ class Progress:
             if time.monotonic() - self._last_line >= SILENCE_S:
                 now = time.monotonic()
                 running = ", ".join(
-                    f"{study} {stage} ({now - since:.0f} s)"
-                    for study, (stage, since) in sorted(self.running.items())
+                    f"{study} {stage} ({now - since:.0f} s{_of(expected)})"
+                    for study, (stage, since, expected) in sorted(self.running.items())
                 )
                 self._line(f"running: {running or 'DVC compares files'}", timed=True)
 
@@ -67,8 +71,8 @@ class Progress:
         table = Table.grid(padding=(0, 2))
         with self._lock:
             rows = sorted(self.running.items())
-        for study, (stage, since) in rows:
-            table.add_row(study, stage, f"{time.monotonic() - since:.0f} s")
+        for study, (stage, since, expected) in rows:
+            table.add_row(study, stage, f"{time.monotonic() - since:.0f} s{_of(expected)}")
         now = "" if rows else "DVC compares files"
         table.add_row(Text(f"[{self.elapsed_s:4.0f} s]", style="dim"), now)
         return table
@@ -76,6 +80,10 @@ class Progress:
     def _line(self, text: str, *, timed: bool = False) -> None:
         self._last_line = time.monotonic()
         self._write(f"[{self.elapsed_s:4.0f} s] {text}" if timed else text)
+
+
+def _of(expected_s: float) -> str:
+    return f" of about {expected_s:.0f}" if expected_s else ""
 
 
 @contextmanager

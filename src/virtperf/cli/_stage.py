@@ -26,6 +26,7 @@ def checked(command: click.Command) -> click.Command:
     def with_layout(*arguments: Any, **options: Any) -> Any:
         layout = click.get_current_context().find_object(Layout)
         assert layout is not None
+        layout.require()
         check_python(layout.root)
         return function(layout, *arguments, **options)
 

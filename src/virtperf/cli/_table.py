@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from virtperf.runs.ingest import own
 from virtperf.study.quantities import parse_level
 
 MAX_LISTED_ROWS = 10
+DELIMITED = (".csv", ".tsv")
 
 
 def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
@@ -59,6 +62,29 @@ def require_columns(frame: pd.DataFrame, names: Sequence[str], file: str) -> Non
             )
 
 
+def row_names(frame: pd.DataFrame, file: str) -> pd.DataFrame:
+    """The frame with rows named by their lines in a text file, else by their numbers from 1."""
+    lines = _lines(file)
+    names = [
+        f"line {lines[place]}" if place < len(lines) else f"row {place + 1}"
+        for place in map(int, frame.index)
+    ]
+    return frame.set_axis(names, axis="index")
+
+
+def _lines(file: str) -> list[int]:
+    """The line on which each row of a delimited text begins; none for other files."""
+    if Path(file).suffix.lower() not in DELIMITED:
+        return []
+    reader = csv.reader(io.StringIO(file_bytes(file).decode("utf-8", "replace")))
+    found, first = [], 1
+    for cells in reader:
+        if cells:
+            found.append(first)
+        first = reader.line_num + 1
+    return found[1:]  # the first has the names of the columns
+
+
 def with_numbers(
     frame: pd.DataFrame, names: Sequence[str], file: str
 ) -> tuple[pd.DataFrame, list[str]]:
@@ -76,9 +102,9 @@ def with_numbers(
         raise VirtperfError(f"no row has a number in {' and '.join(names)}", file=file)
     warnings = []
     if not whole.all():
-        rows = [str(place + 1) for place in frame.index[~whole]]
+        rows = list(row_names(frame[~whole], file).index)
         shown = ", ".join(rows[:MAX_LISTED_ROWS]) + (", ..." if len(rows) > MAX_LISTED_ROWS else "")
-        warnings = [f"{len(rows)} row(s) without a number were left out: row {shown}"]
+        warnings = [f"{len(rows)} row(s) without a number were left out: {shown}"]
     return frame.assign(**numbers)[whole], warnings
 
 
@@ -92,9 +118,12 @@ def _numbers(column: pd.Series, name: str, file: str) -> pd.Series:
         at = int(np.argmax(bad))
         place, found = int(column.index[at]), text.iloc[at]
         comma = "," in found and "." not in found
+        lines = _lines(file)
+        where = "" if place < len(lines) else f" in row {place + 1}"
         raise VirtperfError(
-            f"column {name!r} holds something that is no finite number in row {place + 1}",
+            f"column {name!r} holds something that is no finite number{where}",
             file=file,
+            line=lines[place] if place < len(lines) else None,
             expected="one number a row, or an empty cell",
             found=repr(found),
             remedy="write a point for the decimal comma" if comma else None,

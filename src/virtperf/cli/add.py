@@ -73,7 +73,7 @@ def add() -> None:
     nargs=2,
     multiple=True,
     metavar="PATTERN KEY=VALUE,...",
-    help="What files do not say: start_s, interval_s, at_s, format, entity, as in run.yaml.",
+    help="What files do not say: start_s, interval_s, at_s, clock_offset_s, format, entity, as in run.yaml.",
 )
 @click.option(
     "--example",
@@ -114,6 +114,7 @@ def run(
     from virtperf.core.params import load_parameters
     from virtperf.runs.ingest.folder import RUN_FILE
     from virtperf.runs.intake.describe import describe
+    from virtperf.runs.intake.doubts import disturbed, other_windows
     from virtperf.runs.intake.given import Given, parse_factor, parse_files, parse_start
     from virtperf.runs.intake.preview import preview
     from virtperf.runs.intake.snapshot import accept, refuse_twins, run_name, snapshot
@@ -165,7 +166,14 @@ def run(
             notes = describe(study, copy, raw, given, layout.measured(study_id), ask)
         level = load_parameters(layout.parameters).level
         found = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
-        _show(study, found, notes, [*warnings, *found.warnings], assumed)
+        asked_for = [str(metric) for metric in found.quantities["metric"]]
+        warnings = [
+            *warnings,
+            *found.warnings,
+            *disturbed(found.samples, found.run["window_s"], asked_for),
+        ]
+        warnings += other_windows(study, found.run, roots[found.run["provenance"]])
+        _show(study, found, notes, warnings, assumed)
         where = target.relative_to(layout.root)
         if not yes and not _terminal.interactive():
             click.echo(f"\nNothing was copied. With --yes it goes to {where}.")
@@ -198,9 +206,13 @@ def _show(
         style="bold",
     )
     say(factors)
-    begin, end = info["window_s"]
-    say(f"start {info['start']}, {info['duration_s']:g} s long, warm-up {info['warmup_s']:g} s")
-    say(f"measurement window {begin:g} to {end:g} s")
+    start = f"start {info['start'] or 'not known'}"
+    if info["duration_s"] is None:
+        say(f"{start}, no clock: numbers are of the whole run")
+    else:
+        begin, end = info["window_s"]
+        say(f"{start}, {info['duration_s']:g} s long, warm-up {info['warmup_s']:g} s")
+        say(f"measurement window {begin:g} to {end:g} s")
     for note in notes:
         say(f"  {note}")
     times = found.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])

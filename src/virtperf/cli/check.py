@@ -9,8 +9,11 @@ from virtperf.core.paths import Layout
 
 @click.command()
 @click.argument("studies", nargs=-1, metavar="[STUDY]...")
+@click.option(
+    "--final", is_flag=True, help="Lines that still say EXAMPLE are an error, as before publishing."
+)
 @click.pass_obj
-def check(layout: Layout, studies: tuple[str, ...]) -> None:
+def check(layout: Layout, studies: tuple[str, ...], final: bool) -> None:
     """Check everything that people write by hand: all problems at once, each with file, line and
     remedy.
 
@@ -18,10 +21,11 @@ def check(layout: Layout, studies: tuple[str, ...]) -> None:
     or of all; and src/rawperf/metrics.yaml, data/readings.yaml, params.yaml and pipelines. Nothing is
     computed and nothing is changed; raw files are not read.
     Ends with status 1 if there is a problem. What a new study's files still say in place of the
-    paper is counted.
+    paper is counted; with --final it ends with status 1, too.
     """
     from virtperf.check.everything import check_everything, placeholders
 
+    layout.require()
     problems, what = check_everything(layout, studies)
     for problem in problems:
         click.echo(str(problem))
@@ -30,5 +34,5 @@ def check(layout: Layout, studies: tuple[str, ...]) -> None:
     left = placeholders(layout, list(studies) or layout.studies())
     if left:
         click.echo(left)
-    if count:
+    if count or (left and final):
         raise SystemExit(1)

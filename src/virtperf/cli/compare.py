@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from virtperf.cli._levels import levels_of
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
     from virtperf.comparison.compare import ComparisonTable
 
+FORMATS = ("text", "markdown", "json", "html")
+ENDINGS = {".html": "html", ".md": "markdown", ".json": "json"}
 FAILURES = ("slower", "faster", "lower", "higher", "undecided")
 
 
@@ -33,8 +37,20 @@ class _Percent(click.ParamType[float]):
 @click.argument("a")
 @click.argument("b", required=False)
 @click.option("--aa", is_flag=True, help="A/A: split the runs of A at random, with themselves.")
-@click.option("--factor", multiple=True, metavar="NAME=LEVEL", help="Twice: a study's two sides.")
-@click.option("--where", multiple=True, metavar="NAME=LEVEL", help="Only these runs of a study.")
+@click.option(
+    "--factor",
+    multiple=True,
+    metavar="NAME=LEVEL",
+    help="Twice: two levels of a factor, or of a fact in run.yaml, such as host=A (a pattern).",
+)
+@click.option(
+    "--rev",
+    "revisions",
+    multiple=True,
+    metavar="REV",
+    help="Twice: A's runs at two git revisions; once: against those that are there.",
+)
+@click.option("--where", multiple=True, metavar="NAME=LEVEL", help="Only runs at this level.")
 @click.option("--margin", type=_Percent(), default=0.0, metavar="2%", help="A change that is none.")
 @click.option("--paired", is_flag=True, help="Runs of the same name, or place, belong together.")
 @click.option("--quantity", multiple=True, metavar="NAME", help="Compare these (a pattern).")
@@ -56,10 +72,18 @@ class _Percent(click.ParamType[float]):
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(["text", "markdown", "json"]),
+    type=click.Choice(FORMATS),
     default="text",
     show_default=True,
     help="How the result is printed.",
+)
+@click.option(
+    "-o",
+    "--output",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also write it: a page (.html), Markdown (.md) or JSON, by the name's ending.",
 )
 @click.option(
     "--fail-on",
@@ -80,6 +104,8 @@ def compare(
     higher_is_better: tuple[str, ...],
     input_format: str | None,
     output_format: str,
+    output: tuple[Path, ...],
+    revisions: tuple[str, ...],
     fail_on: tuple[str, ...],
     paired: bool,
     **options: Any,
@@ -87,56 +113,80 @@ def compare(
     """Say whether the runs of B are slower than those of A.
 
     A and B are folders of run folders or of raw files, each of them a run, or quoted patterns of
-    such; no study is needed. Or A is a study and --factor names two levels of one factor.
+    such; no study is needed. A study's id stands for its measured runs (after `virtperf runs`), and
+    REV:FOLDER or REV:STUDY for what a git revision holds. Or A is alone: --factor names two levels of
+    a factor (two kernels, two hosts), --rev one or two git revisions. The unit is a run.
 
     \b
         virtperf compare results/6.1 results/6.6 --margin 2% --fail-on slower
         virtperf compare STUDY --factor kernel=6.1 --factor kernel=6.6
+        virtperf compare STUDY --factor host=alpha --factor host=beta
+        virtperf compare STUDY OTHER-STUDY -o compared.html
+        virtperf compare STUDY --rev v1.0 --rev v1.1
         virtperf compare --aa results/6.1
     """
     from virtperf.comparison.compare import compare as compare_sides
     from virtperf.comparison.compare import compare_equal
 
     options |= {
-        "where": _levels(where),
+        "where": levels_of(where),
         "quantities": quantity,
         "lower": lower_is_better,
         "higher": higher_is_better,
         "format": input_format,
         "root": layout.root,
     }
+    for path in output:
+        if path.suffix not in ENDINGS:
+            raise click.UsageError(f"--output {path}: expected a name in {', '.join(ENDINGS)}.")
     if aa:
-        if b or factor or paired:
-            raise click.UsageError("--aa takes one folder or study, and no --factor or --paired.")
+        if b or factor or paired or revisions:
+            raise click.UsageError(
+                "--aa takes one folder or study, and no --factor, --rev or --paired."
+            )
         found = compare_equal(a, **options)
     else:
-        if (b is None) == (not factor):
-            raise click.UsageError("give two folders, or a study and --factor twice.")
-        found = compare_sides(a, b, factor=factor, paired=paired, **options)
+        if sum([b is not None, bool(factor), bool(revisions)]) != 1:
+            raise click.UsageError(
+                "give two places, or one and either --factor twice or --rev once or twice."
+            )
+        found = compare_sides(a, b, factor=factor, revisions=revisions, paired=paired, **options)
+    for path in output:
+        _write(found, path)
     _print(found, output_format)
     if found.verdicts & {*fail_on}:
         raise SystemExit(1)
 
 
-def _levels(where: tuple[str, ...]) -> dict[str, Any]:
-    from virtperf.core.levels import parse_level
+def _rendered(found: ComparisonTable, output_format: str) -> str:
+    from rawperf.core.files import json_text
+    from virtperf.comparison.compare import COLUMNS
+    from virtperf.report.html.compared import comparison_page
 
-    split = [text.partition("=") for text in where]
-    if wrong := [name for name, equals, _ in split if not equals]:
-        raise click.UsageError(f"--where {wrong[0]}: expected NAME=LEVEL.")
-    return {name: parse_level(level) for name, _, level in split}
+    if output_format == "json":
+        return json_text(found.to_dict())
+    if output_format == "markdown":
+        return found.to_markdown() + "\n"
+    values = {
+        **found.to_dict(),
+        "fact_cells": found.fact_cells(),
+        "remarks": found.remarks(),
+    }
+    return comparison_page(values, COLUMNS, found.cells())
+
+
+def _write(found: ComparisonTable, path: Path) -> None:
+    from rawperf.core.files import write_atomically
+
+    write_atomically(path, _rendered(found, ENDINGS[path.suffix]))
 
 
 def _print(found: ComparisonTable, output_format: str) -> None:
-    from rawperf.core.files import json_text
     from virtperf.cli._terminal import say, show
     from virtperf.comparison.compare import COLUMNS
 
-    if output_format == "json":
-        click.echo(json_text(found.to_dict()), nl=False)
-        return
-    if output_format == "markdown":
-        click.echo(found.to_markdown())
+    if output_format != "text":
+        click.echo(_rendered(found, output_format), nl=False)
         return
     for sentence in found.sentences:
         say(sentence, style="bold")

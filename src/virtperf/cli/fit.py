@@ -14,6 +14,7 @@ CURVES = {
     "line": "straight line",
     "robust_line": "straight line that outliers hardly move (Huber)",
     "segmented": "two straight pieces and their breakpoint",
+    "closed": "queueing: clients that think, then queue for one station; its service demand",
 }
 COMPARISONS = {
     "ratios": "ratio of the means of two groups of independent runs",
@@ -39,6 +40,12 @@ def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @click.option("--noise", type=click.Choice(["proportional", "counts", "constant"]))
 @click.option("--weights", metavar="COLUMN", help="Proportional to one over the variance of a row.")
 @click.option("--form", type=click.Choice(["free", "plateau-decline", "rise-plateau"]))
+@click.option("--robust", is_flag=True, help="usl, segmented: outliers hardly move the curve.")
+@click.option("--think", metavar="COLUMN|TIME", help="closed: time between answer and request.")
+@click.option("--servers", metavar="COLUMN|N", help="closed: servers of the station, such as CPUs.")
+@click.option(
+    "--cv2", metavar="NUMBER", help="closed: squared CV of service times, or 'free'; default 1."
+)
 @click.option("--at", multiple=True, type=float, metavar="X", help="Predict there.")
 @click.option("--group", metavar="COLUMN", help="The column that tells two groups apart.")
 @click.option("--of", metavar="LEVEL", help="The first group (a ratio's numerator).")
@@ -70,16 +77,16 @@ def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **nam
         virtperf fit usl load.csv --x guests --y throughput --by system --at 48
         virtperf fit ratios load.csv --y throughput --group system --of zvm --to xen --by guests
     """
-    from virtperf.cli._table import read_table, with_numbers
+    from virtperf.cli._table import read_table, row_names, with_numbers
     from virtperf.cli._terminal import warn
 
     alpha, call = round(1 - level, 12), _curve if model in CURVES else _comparison
-    given = {name: value for name, value in named.items() if value not in (None, ())}
+    given = {name: value for name, value in named.items() if value not in (None, (), False)}
     _check_options(model, given)
     numbers = [name for name in (given.get("x"), y, given.get("weights")) if name]
     frame, warnings = with_numbers(read_table(file, where), numbers, file)
     warn(warnings)
-    call(model, file, frame, y, alpha, given)
+    call(model, file, row_names(frame, file), y, alpha, given)
 
 
 def _check_options(model: str, given: Mapping[str, Any]) -> None:
@@ -89,9 +96,12 @@ def _check_options(model: str, given: Mapping[str, Any]) -> None:
     if missing := [f"--{name}" for name in needed if name not in given]:
         raise click.UsageError(f"{model} needs {', '.join(missing)}.")
     known = {"by", *needed}
-    if model in CURVES:
+    if model == "closed":
+        known |= {"think", "servers", "cv2"}
+    elif model in CURVES:
         known |= {"at"} | (set() if model == "robust_line" else {"noise", "weights"})
         known |= {"form"} if model == "segmented" else set()
+        known |= {"robust"} if model in ("usl", "segmented") else set()
     if unknown := [f"--{name}" for name in given if name not in known]:
         raise click.UsageError(f"{model} takes no {', '.join(unknown)}.")
     if "noise" in given and "weights" in given:
@@ -108,13 +118,21 @@ def _curve(
 
     by = list(given.get("by", ())) or None
     require_columns(frame, by or [], file)
-    options = {name: given[name] for name in ("noise", "weights", "form") if name in given}
+    options = {
+        name: given[name] for name in ("noise", "weights", "form", "robust") if name in given
+    }
+    if model == "closed":
+        options = _closed_options(given, frame, file)
     function: Callable[..., models.Fits] = getattr(models, model)
     fits = function(f"{y} ~ {given['x']}", frame, by=by, **options)
     if not any(fit.available for fit in fits.values()):
         reasons = [f"{label}: {fit.reason}" if by else fit.reason for label, fit in fits.items()]
         raise ModelError("; ".join(reasons), file=file)
     click.echo(fits.summary(alpha) if by else fits.only.summary(alpha=alpha), nl=False)
+    if model == "closed":
+        for fit in (fit for fit in fits.values() if fit.available):
+            table = fit.table().to_string(index=False, float_format="{:.6g}".format)
+            click.echo(f"\n{table}")
     # The noise of a new row is not known where the rows have weights.
     intervals = ("mean",) if "weights" in given else ("mean", "observation")
     for interval in intervals if "at" in given else ():
@@ -126,6 +144,28 @@ def _curve(
     for label, fit in fits.items():
         if isinstance(fit, Missing):
             click.echo(f"warning: {label}: {fit.reason}", err=True)
+
+
+def _closed_options(given: Mapping[str, Any], frame: Any, file: str) -> dict[str, Any]:
+    """Columns or numbers of a closed network."""
+    from virtperf.cli._table import require_columns
+
+    found: dict[str, Any] = {}
+    for name in ("think", "servers", "cv2"):
+        text = given.get(name)
+        if text is None:
+            continue
+        try:
+            found[name] = float(text)
+        except ValueError:
+            if name == "cv2":
+                if text != "free":
+                    raise click.UsageError(f"--cv2 {text}: expected a number or free.") from None
+                found[name] = None
+            else:
+                require_columns(frame, [text], file)
+                found[name] = text
+    return found
 
 
 def _comparison(

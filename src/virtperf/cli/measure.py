@@ -71,6 +71,9 @@ def measure(
     status 3. Disturbed runs are kept and flagged, or made again (`on_disturbed`). Runs that would
     not be made as those that are there are refused.
 
+    measure.yaml is a program: its commands run as you, with all that you may do. Read it, or what
+    --dry-run prints, before you measure somebody else's study.
+
     `virtperf power` says how many replicates a question needs; docs/measure.md explains
         measure.yaml.
     """

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from virtperf.cli._progress import progress
+from virtperf.cli._terminal import warn
 from virtperf.core.paths import Layout
 
 
@@ -24,16 +25,23 @@ def pipeline(layout: Layout, studies: Sequence[str], force: bool, jobs: int | No
     """Run what is out of date, as `dvc repro` does, with the studies side by side.
 
     Only one runs at a time in a repository: a second one waits and says for which process. DVC's
-    own files that an interrupted run left broken are put back. On a terminal a table shows what
-    runs; elsewhere there is a line for each stage that ended.
+    own files that an interrupted run left broken are put back. What will run is said first, with
+    how long it took the last time here; a line says when a stage begins and ends, and after some
+    seconds without one what runs. On a terminal a table shows it.
     """
     from virtperf.pipeline.run import run_pipeline
 
+    layout.require()
     with progress() as shown:
         run_pipeline(layout, studies, shown.tell, jobs=jobs or os.cpu_count() or 1, force=force)
     for study in studies or layout.studies():
         click.echo(f"report: {layout.report(study)}")
     if not studies:
         click.echo(f"report: {layout.root / 'reports' / 'index.html'} (all studies)")
+    if shown.stages:
+        from virtperf.check.everything import placeholders
+
+        if left := placeholders(layout, list(studies) or layout.studies()):
+            warn([left])
     did = f"{shown.stages} stages ran" if shown.stages else "nothing was out of date"
     click.echo(f"{did}, {shown.elapsed_s:.0f} s")

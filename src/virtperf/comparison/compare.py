@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rawperf.core.errors import VirtperfError
+from rawperf.core.near import did_you_mean
 from virtperf.comparison.judged import (
     CALLED_DIFFERENT,
     ComparedQuantity,
@@ -17,12 +18,8 @@ from virtperf.comparison.judged import (
     contrast,
     judged,
 )
-from virtperf.comparison.sides import (
-    Cell,
-    Side,
-    chosen,
-    read_sides,
-)
+from virtperf.comparison.places import require_revisions
+from virtperf.comparison.sides import Cell, Side, chosen, read_sides
 from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits
 from virtperf.comparison.studies import MeasuredStudy, measured_study
 from virtperf.core.contrasts import Replicates
@@ -32,6 +29,8 @@ from virtperf.core.paths import Layout
 
 SEED = 20090131
 MAX_SENTENCES = 5
+LABELS = ("a", "b")
+"""How the names of runs begin that `virtperf measure --aa` made alike."""
 MIN_POSSIBLE_SPLITS = 100
 """Different splits of the runs of a side below which their share is not shown beside verdicts: with
 six runs there are ten, of which one is 10 %."""
@@ -128,6 +127,7 @@ def compare(
     b: str | Path | None = None,
     *,
     factor: Sequence[str] = (),
+    revisions: Sequence[str] = (),
     where: Mapping[str, Level] | None = None,
     margin: float = 0.0,
     level: float = 0.95,
@@ -147,12 +147,16 @@ def compare(
     Parameters
     ----------
     a, b : str or Path
-        Folders of run folders or raw files, each of which is a run, or patterns of such. Or `a` is
-        the id of a study of the repository and `factor` names two of its levels.
+        Folders of run folders or raw files, each of which is a run, patterns of such, ids of
+        studies of the repository, or ``REVISION:`` and one of these. Or `a` alone, with `factor` or
+        `revisions`.
     factor : sequence of str
-        ``["kernel=6.1", "kernel=6.6"]``, two levels of one factor of the study `a`.
+        ``["kernel=6.1", "kernel=6.6"]``, two levels of one factor of the runs of `a`, or two values
+        (patterns) of a fact about their machines or tools, such as ``host``.
+    revisions : sequence of str
+        Two git revisions of `a`, or one, against which the working tree is compared.
     where : mapping, optional
-        Only runs at these levels of the study's factors.
+        Only runs at these levels of factors.
     margin : float
         Ratios from ``1 / (1 + margin)`` to ``1 + margin`` count as the same.
     level : float
@@ -179,12 +183,14 @@ def compare(
         nothing in common.
     """
     layout = Layout(Path(root))
+    where = where or {}
     options: dict[str, Any] = {"margin": margin, "level": level}
-    if b is None:
-        study = measured_study(layout, str(a), level)
+    of_study = bool(factor) and _is_study(a, layout)
+    study = measured_study(layout, str(a), level) if of_study else None
+    if study and _name_of(factor) in study.study.factors:
         name, first, second = study.factor_levels(tuple(factor))
         told = chosen(study.quantities, quantities, higher, lower)
-        pairs = study.pairs(name, first, second, where or {})
+        pairs = study.pairs(name, first, second, where)
         pairs = [pair for pair in pairs if pair.quantity in told]
         if not pairs:
             raise VirtperfError(
@@ -194,7 +200,11 @@ def compare(
         sides = [study.side(f"{name}={at}", name, at, pairs) for at in (first, second)]
         rows = judged(pairs, told, contrasted=study.contrast, **options)
     else:
-        sides = read_sides((a, b), layout, format)
+        if factor:
+            sides = _split(_sides((a,), layout, format, where, level)[0], factor)
+        else:
+            sides = _sides(_of_revisions(a, b, revisions, layout), layout, format, where, level)
+        _require_factors(sides, where)
         if paired:
             sides = list(_paired(*sides))
         both = {**sides[1].quantities, **sides[0].quantities}
@@ -230,7 +240,8 @@ def compare_equal(
     """A/A: how often random splits of equal runs would have been called different.
 
     `place` is a folder as `compare` takes it, or the id of a study of the repository; runs at
-    different levels of factors are split apart. Other parameters are as those of `compare`.
+    different levels of factors are split apart. Runs that `virtperf measure --aa` made, under two
+    labels, are also compared by label. Other parameters are as those of `compare`.
 
     Raises
     ------
@@ -239,16 +250,26 @@ def compare_equal(
     """
     layout = Layout(Path(root))
     cells: dict[Cell, Replicates]
+    side: Side | None
     if not Path(place).exists() and str(place) in layout.studies():
         study: MeasuredStudy = measured_study(layout, str(place), level)
         found, known = study.conditions(where or {}), study.quantities
         cells = {(quantity.name, quantity.at): runs for quantity, runs in found.items()}
         notes: list[str] = []
+        side = None
     else:
-        side = read_sides((place,), layout, format)[0]
+        side = read_sides((place,), layout, format, where)[0]
         cells, known, notes = side.cells(side.varied), side.quantities, list(side.warnings)
     told = chosen(known, quantities, higher, lower)
-    results = equal_splits(cells, told, margin=margin, level=level, splits=splits, seed=seed)
+    options: dict[str, Any] = {"margin": margin, "level": level}
+    results = equal_splits(cells, told, splits=splits, seed=seed, **options)
+    labelled = _labelled(side) if side else None
+    if labelled:
+        rows = judged(_common(*labelled, told), told, **options)
+        names = [each.name for each in labelled]
+        return ComparisonTable(
+            names[0], names[1], margin, level, tuple(rows), tuple(results), notes=tuple(notes)
+        )
     if not results:
         raise VirtperfError(
             "no runs can be split",
@@ -260,14 +281,95 @@ def compare_equal(
     )
 
 
+def _labelled(side: Side) -> tuple[Side, Side] | None:
+    """Both halves of what `virtperf measure --aa` wrote: ``a-...`` and ``b-...``, in pairs; None for
+    other runs.
+    """
+    halves = []
+    for label in LABELS:
+        runs = tuple(run for run in side.runs if run.run_id.startswith(f"{label}-"))
+        halves.append(replace(side, name=f"{side.name}/{label}-*", runs=runs))
+    named = [{run.run_id.partition("-")[2] for run in half.runs} for half in halves]
+    if not named[0] & named[1] or sum(len(half.runs) for half in halves) < len(side.runs):
+        return None
+    return halves[0], halves[1]
+
+
+def _is_study(place: str | Path, layout: Layout) -> bool:
+    return not Path(place).exists() and str(place) in layout.studies()
+
+
+def _sides(
+    places: Sequence[str | Path],
+    layout: Layout,
+    format_name: str | None,
+    where: Mapping[str, Level],
+    level: float = 0.95,
+) -> list[Side]:
+    """The sides in their order; those of studies as the runs stage stored them."""
+    others = [place for place in places if not _is_study(place, layout)]
+    read = iter(read_sides(others, layout, format_name, where) if others else ())
+    return [
+        measured_study(layout, str(place), level).all_runs(str(place), where)
+        if _is_study(place, layout)
+        else next(read)
+        for place in places
+    ]
+
+
+def _of_revisions(
+    a: str | Path, b: str | Path | None, revisions: Sequence[str], layout: Layout
+) -> tuple[str | Path, str | Path]:
+    if b is not None:
+        return a, b
+    if not 1 <= len(revisions) <= 2:
+        raise VirtperfError(
+            "there is nothing to compare with",
+            expected="two places, two values of a factor, or one or two revisions",
+        )
+    require_revisions(layout, revisions)
+    of = [f"{revision}:{a}" for revision in revisions]
+    if len(of) == 2:
+        return of[0], of[1]
+    return of[0], layout.measured(str(a)) if _is_study(a, layout) else a
+
+
+def _name_of(factor: Sequence[str]) -> str:
+    return factor[0].partition("=")[0].strip()
+
+
+def _split(side: Side, factor: Sequence[str]) -> list[Side]:
+    split = [text.partition("=") for text in factor]
+    if len(split) != 2 or len({name for name, _, _ in split}) != 1 or not all(s[2] for s in split):
+        raise VirtperfError(
+            "two values of one factor or fact are needed",
+            expected="--factor NAME=A --factor NAME=B",
+            found=", ".join(factor),
+        )
+    name = split[0][0].strip()
+    return [side.split(name, text.strip()) for _, _, text in split]
+
+
+def _require_factors(sides: Sequence[Side], where: Mapping[str, Level]) -> None:
+    """Raise `VirtperfError` for a factor of `where` that no run has."""
+    known = {name for side in sides for run in side.runs for name in run.factors}
+    for name in where:
+        if name not in known:
+            raise VirtperfError(
+                f"no run has a factor {name!r}",
+                expected=", ".join(sorted(known)) or None,
+                remedy=did_you_mean(name, known),
+            )
+
+
 def _common(a: Side, b: Side, told: Mapping[str, ComparedQuantity]) -> list[Pair]:
     varied = a.varied | b.varied
-    first, second = a.cells(varied), b.cells(varied)
+    second = {(name, frozenset(at)): runs for (name, at), runs in b.cells(varied).items()}
     pairs = [
-        Pair(quantity, condition, runs, second[quantity, condition])
+        Pair(quantity, condition, runs, second[quantity, frozenset(condition)])
         for name in told
-        for (quantity, condition), runs in first.items()
-        if quantity == name and (quantity, condition) in second
+        for (quantity, condition), runs in a.cells(varied).items()
+        if quantity == name and (quantity, frozenset(condition)) in second
     ]
     if not pairs:
         raise VirtperfError(

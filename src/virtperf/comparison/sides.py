@@ -8,7 +8,10 @@ means over all samples of its files.
 
 from __future__ import annotations
 
+import json
+import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -24,8 +27,9 @@ from rawperf.core.errors import RunError, VirtperfError
 from rawperf.core.metrics import MetricDictionary
 from rawperf.core.near import did_you_mean
 from virtperf.comparison.judged import ComparedQuantity, Condition
+from virtperf.comparison.places import located, names_of
 from virtperf.core.contrasts import Replicates
-from virtperf.core.levels import Level
+from virtperf.core.levels import Level, parse_level
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.cache import hash_file
@@ -40,6 +44,10 @@ from virtperf.study.definition import Study, load_study
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
 HAND_WRITTEN = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
+ITERATION = re.compile(r"iter-\d+")
+STATISTICS = "stats.json"
+MAX_JSON_BYTES = 64 * 1024**2
+MAX_NAMED_FILES = 3
 NOT_RAW = (".md", ".rst", ".dvc")
 
 Cell = tuple[str, Condition]
@@ -92,6 +100,33 @@ class Side:
                 levels.setdefault(name, set()).add(level)
         return frozenset(name for name, found in levels.items() if len(found) > 1)
 
+    def split(self, name: str, text: str) -> Side:
+        """The runs at a level of a factor, or with a fact about machine or tools (a pattern).
+
+        Blocks of a factor's levels are common; those of machines are not, since rounds of the same
+        name were made at another time there.
+        """
+        if any(name in run.factors for run in self.runs):
+            level = parse_level(text)
+            runs = [run for run in self.runs if run.factors.get(name) == level]
+            found = dict.fromkeys(str(run.factors.get(name)) for run in self.runs)
+        else:
+            runs = [
+                replace(run, block=f"{text}: {run.block}" if run.block else "")
+                for run in self.runs
+                if fnmatchcase(run.facts.get(name, ""), text)
+            ]
+            found = dict.fromkeys(run.facts[name] for run in self.runs if name in run.facts)
+        if not runs:
+            known = {*(self.runs[0].factors), *self.facts}
+            raise VirtperfError(
+                f"no run of {self.name} has {name}={text}",
+                expected=", ".join(f"{name}={value}" for value in list(found)[:10])
+                or "a factor, or a fact about machine and tools in run.yaml",
+                remedy=None if found else did_you_mean(name, known),
+            )
+        return replace(self, name=f"{name}={text}", runs=tuple(runs))
+
     def cells(self, varied: frozenset[str]) -> dict[Cell, Replicates]:
         """The runs of every quantity at each condition, a level of every factor of `varied`."""
         gathered: dict[Cell, list[tuple[float, RunValues]]] = {}
@@ -114,18 +149,24 @@ def _replicates(found: Sequence[tuple[float, RunValues]]) -> Replicates:
 
 
 def read_sides(
-    places: Sequence[str | Path], layout: Layout, format_name: str | None = None
+    places: Sequence[str | Path],
+    layout: Layout,
+    format_name: str | None = None,
+    where: Mapping[str, Level] | None = None,
 ) -> list[Side]:
     """Read all runs of each side.
 
     Parameters
     ----------
     places : sequence of str or Path
-        Of each side a folder, one run folder, one raw file, or a pattern of such.
+        Of each side a folder, one run folder, one raw file, a pattern of such, or ``REVISION:``
+        and one of these or a study of the repository.
     layout : Layout
         The repository, for run folders of its studies.
     format_name : str, optional
         Format of raw files that stand without `run.yaml`, or a YAML file that declares one.
+    where : mapping, optional
+        Only run folders at these levels of factors.
 
     Raises
     ------
@@ -134,29 +175,70 @@ def read_sides(
         same files.
     """
     reader = _Reader(layout, format_name)
-    names = _names([Path(place) for place in places])
-    sides = [
-        Side(name, tuple(_counting(reader, place)), reader.quantities)
-        for name, place in zip(names, places, strict=True)
-    ]
+    with tempfile.TemporaryDirectory() as scratch:
+        found = [located(place, layout, Path(scratch)) for place in places]
+        names = names_of(found)
+        listed = [
+            [path for path in _places(place.path) if _at_levels(path, where or {})]
+            for place in found
+        ]
+        kept, notes = listed, [""] * len(listed)
+        if len(found) > 1 and any(place.revision for place in found):
+            kept, notes = _made_anew(listed, names)
+        sides = []
+        for place, name, paths, note in zip(found, names, kept, notes, strict=True):
+            runs = list(_counting(reader, place.written, paths))
+            said = ((note,) if note else ()) + reader.warnings_of(runs)
+            if place.revision:
+                runs = [_of_revision(run, place.revision, scratch) for run in runs]
+            sides.append(Side(name, tuple(runs), reader.quantities, said))
     _refuse_repetitions([run for side in sides for run in side.runs])
-    return [replace(side, warnings=reader.warnings_of(side)) for side in sides]
+    return sides
 
 
-def _counting(reader: _Reader, place: str | Path) -> Iterator[RunValues]:
+def _counting(reader: _Reader, written: str, paths: Sequence[Path]) -> Iterator[RunValues]:
     """The runs of a place that nobody has excluded by hand."""
-    found = [run for path in _places(str(place)) if (run := reader.run(path)) is not None]
+    if not paths:
+        raise VirtperfError("no run is at the levels that are asked for", file=written)
+    found = [run for path in paths if (run := reader.run(path)) is not None]
     if not found:
-        raise VirtperfError("all runs are excluded by hand", file=str(place), expected=NO_RUNS)
+        raise VirtperfError("all runs are excluded by hand", file=written, expected=NO_RUNS)
     yield from found
 
 
-def _names(places: Sequence[Path]) -> list[str]:
-    """The last part of each place in which they differ."""
-    for parts in zip(*(reversed(place.parts) for place in places), strict=False):
-        if len({*parts}) == len(places):
-            return list(parts)
-    return [str(place) for place in places]
+def _at_levels(path: Path, where: Mapping[str, Level]) -> bool:
+    if not where or not (path / RUN_FILE).is_file():
+        return True
+    factors = load_run(path, None, "measured", raw_files(path)).factors
+    return all(factors.get(name, level) == level for name, level in where.items())
+
+
+def _made_anew(
+    listed: Sequence[Sequence[Path]], names: Sequence[str]
+) -> tuple[list[list[Path]], list[str]]:
+    """The runs of each side whose files the other one does not have as well: those tell nothing of
+    what changed between revisions.
+    """
+    digests = [{path: _digest(*_files_of(path)) for path in paths} for paths in listed]
+    common = set.intersection(*(set(of_side.values()) for of_side in digests))
+    kept = [[path for path in of_side if of_side[path] not in common] for of_side in digests]
+    if len(common) and not all(kept):
+        raise VirtperfError(
+            f"no run was made anew between {names[0]} and {names[-1]}",
+            found=f"{len(common)} runs with the same files on both sides",
+            remedy="`git log --oneline -- FOLDER` lists the revisions that changed them",
+        )
+    note = f"{len(common)} runs have the same files on both sides and are left out"
+    return kept, [note if common and not place else "" for place in range(len(listed))]
+
+
+def _of_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
+    """A run whose block is one of its revision's: rounds of the same name were made at another
+    time.
+    """
+    block = f"{revision}: {run.block}" if run.block else ""
+    place = f"{revision}:{Path(run.place).relative_to(scratch).as_posix().partition('/')[2]}"
+    return replace(run, block=block, place=place)
 
 
 def _places(text: str) -> list[Path]:
@@ -180,7 +262,16 @@ def _inside(folder: Path) -> Iterator[Path]:
         return
     entries = sorted(path for path in folder.iterdir() if not _left_out(path))
     with_file = [path for path in entries if (path / RUN_FILE).is_file()]
+    if not with_file:
+        with_file = [path for path in entries if _left_by_suite(path)]
     yield from with_file or entries
+
+
+def _left_by_suite(path: Path) -> bool:
+    """Whether it is a run of a test suite that leaves other things beside its runs: an iteration of
+    MMTests, or one with the statistics that lkp-tests made of it.
+    """
+    return path.is_dir() and bool(ITERATION.fullmatch(path.name) or (path / STATISTICS).is_file())
 
 
 def _left_out(path: Path) -> bool:
@@ -201,30 +292,50 @@ class _Reader:
     def _dictionary(self) -> MetricDictionary:
         return dictionary_of(self._layout.metrics)
 
-    def warnings_of(self, side: Side) -> tuple[str, ...]:
-        return tuple(said for run in side.runs for said in self._warnings.get(run.place, ()))
+    def warnings_of(self, runs: Sequence[RunValues]) -> tuple[str, ...]:
+        return tuple(said for run in runs for said in self._warnings.get(run.place, ()))
 
     def run(self, path: Path) -> RunValues | None:
         """A run; None where its run.yaml excludes it."""
         if path.is_dir() and (path / RUN_FILE).is_file():
             return self._run_folder(path)
-        names = raw_files(path) if path.is_dir() else [path.name]
-        folder = path if path.is_dir() else path.parent
-        values: dict[str, float] = {}
+        folder, names = _files_of(path)
+        if path.is_dir() and STATISTICS in names:
+            names = [STATISTICS]
+        of_files: dict[str, dict[str, float]] = {}
+        unread: dict[str, VirtperfError] = {}
         for name in names:
             try:
-                values |= self._raw_file(folder / name)
+                of_files[name] = self._raw_file(folder / name)
             except VirtperfError as err:
                 if path.is_file():
                     raise
-                self._warnings.setdefault(str(path), []).append(f"{path.name}: not read: {err}")
+                unread[name] = err
+        values = self._together(of_files)
+        if unread:
+            self._warnings[str(path)] = list(_unread(path.name, unread))
         if not values:
             raise RunError(
                 "no file of the run was read", file=str(path), remedy="name its --format"
             )
         return RunValues(path.name, values, digest=_digest(folder, names), place=str(path))
 
+    def _together(self, of_files: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+        """The values of all files of a run; those that several files have bear the file's name."""
+        times = Counter(name for values in of_files.values() for name in values)
+        found = {}
+        for file, values in of_files.items():
+            for name, value in values.items():
+                full = f"{name} in {file}" if times[name] > 1 else name
+                self.quantities.setdefault(full, self.quantities[name])
+                found[full] = value
+        return found
+
     def _raw_file(self, path: Path) -> dict[str, float]:
+        if (statistics := _flat_numbers(path)) and self._format is None:
+            for name in statistics:
+                self.quantities.setdefault(name, ComparedQuantity())
+            return statistics
         frame = own.read(path, format=self._format)
         if "metric_value" not in frame.columns:  # a table: its columns of numbers
             numbers = frame.select_dtypes("number").mean()
@@ -235,11 +346,11 @@ class _Reader:
         values = {}
         for known, label, number in ((True, "metric", "metric_value"), (False, "field", "value")):
             part = frame[named == known]
-            for (name, entity), found in part.groupby([label, "entity"], sort=False)[number]:
+            for (metric, entity), found in part.groupby([label, "entity"], sort=False)[number]:
                 mean = found[np.isfinite(found)].mean()
                 if pd.notna(mean):
                     unit = part.loc[found.index[0], "metric_unit"] if known else ""
-                    values[self._described(str(name), str(entity), unit)] = float(mean)
+                    values[self._described(str(metric), str(entity), unit)] = float(mean)
         return values
 
     def _described(self, metric: str, entity: str, unit: str) -> str:
@@ -261,7 +372,8 @@ class _Reader:
         }
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "samples.parquet"
-            read_run(path, run, dictionary, out, inputs_of(study) if study else ())
+            inputs, not_read = (inputs_of(study), study.not_read) if study else ((), {})
+            read_run(path, run, dictionary, out, inputs, not_read)
             series = load_series(out, run.model_dump(mode="json"), metrics, 0.95)
         values: dict[str, float] = {}
         if study is None:
@@ -276,13 +388,14 @@ class _Reader:
                     self.quantities.setdefault(
                         row["quantity"], quantity_of(study, row["quantity"], dictionary)
                     )
-        facts = {name: str(value) for name, value in {**run.machine, **run.tools}.items()}
+        host = {"host": run.protocol.host} if run.protocol and run.protocol.host else {}
+        facts = {k: str(value) for k, value in {**host, **run.machine, **run.tools}.items()}
         block = run.block or (study.block(run.factors, run.replicate) if study else "")
         return RunValues(
             run.run_id,
             values,
             str(block),
-            str(run.start)[:10],
+            str(run.start or "")[:10],
             run.factors,
             facts,
             bool(run.disturbed),
@@ -302,6 +415,35 @@ class _Reader:
         return self._studies[name]
 
 
+def _unread(run: str, files: Mapping[str, VirtperfError]) -> Iterator[str]:
+    if len(files) <= MAX_NAMED_FILES:
+        yield from (f"{run}: not read: {err}" for err in files.values())
+        return
+    first = ", ".join(list(files)[:MAX_NAMED_FILES])
+    more = len(files) - MAX_NAMED_FILES
+    yield f"{run}: {first} and {more} more files are in no known format and not read"
+
+
+def _flat_numbers(path: Path) -> dict[str, float] | None:
+    """The numbers of a JSON file that is one object of numbers, as lkp-tests' stats.json is; None
+    for any other file.
+    """
+    if path.suffix != ".json" or path.stat().st_size > MAX_JSON_BYTES:
+        return None
+    try:
+        held = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(held, dict) or not held:
+        return None
+    numbers = {
+        name: float(value)
+        for name, value in held.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+    }
+    return numbers if len(numbers) == len(held) else None
+
+
 def quantity_of(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:
     """A study's quantity; it is better higher or lower as the metric is that it is observed by."""
     kind = study.quantities[name]
@@ -309,6 +451,11 @@ def quantity_of(study: Study, name: str, dictionary: MetricDictionary) -> Compar
     metric = rule["from"][0]["metric"] if rule and "per" not in rule else ""
     better = dictionary[metric].better if metric in dictionary else ""
     return ComparedQuantity(kind.unit, better, name)
+
+
+def _files_of(path: Path) -> tuple[Path, list[str]]:
+    """The folder of a run's raw files, and their names in it."""
+    return (path, raw_files(path)) if path.is_dir() else (path.parent, [path.name])
 
 
 def _digest(folder: Path, names: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rawperf.choose import dictionary_of
@@ -57,7 +57,11 @@ class MeasuredStudy:
         return {
             quantity: runs
             for quantity, runs in self.samples.items()
-            if all(quantity.level(name) == level for name, level in where.items())
+            if all(
+                quantity.level(name) == level
+                for name, level in where.items()
+                if name in self.study.factors
+            )
         }
 
     def pairs(self, factor: str, a: Level, b: Level, where: Mapping[str, Level]) -> list[Pair]:
@@ -86,15 +90,50 @@ class MeasuredStudy:
     def side(self, name: str, factor: str, level: Level, pairs: list[Pair]) -> Side:
         """What is known of the runs of one side."""
         ids = dict.fromkeys(run for p in pairs for side in (p.a, p.b) for run in side.run_ids)
+        of_level = [
+            run for run in ids if self.runs.get(run, {}).get("factors", {}).get(factor) == level
+        ]
+        return Side(name, tuple(self._run(run, {}) for run in of_level), self.quantities)
+
+    def all_runs(self, name: str, where: Mapping[str, Level]) -> Side:
+        """The side that has all runs at the levels of `where`; blocks are those of this study."""
+        values: dict[str, dict[str, float]] = {}
+        for quantity, of_quantity in self.conditions(where).items():
+            columns = zip(of_quantity.run_ids, of_quantity.values.tolist(), strict=True)
+            for run, value in columns:
+                values.setdefault(run, {})[quantity.name] = value
+        known = {
+            run: (block, day)
+            for of_quantity in self.samples.values()
+            for run, block, day in zip(
+                of_quantity.run_ids, of_quantity.blocks, of_quantity.days, strict=True
+            )
+        }
         runs = []
-        for run in ids:
-            info = self.runs.get(run, {})
-            if info.get("factors", {}).get(factor) != level:
-                continue
-            facts = {**info.get("machine", {}), **info.get("tools", {})}
-            written = {k: str(v) for k, v in facts.items()}
-            runs.append(RunValues(run, {}, facts=written, disturbed=bool(info.get("disturbed"))))
+        for run in sorted(values):
+            block, day = known[run]
+            block = f"{self.study.id}: {block}" if block else ""
+            runs.append(replace(self._run(run, values[run]), block=block, day=day))
+        if not runs:
+            raise VirtperfError(
+                f"{self.study.id} has no measured runs at these levels",
+                found=", ".join(f"{factor}={level}" for factor, level in where.items()),
+            )
         return Side(name, tuple(runs), self.quantities)
+
+    def _run(self, run: str, values: Mapping[str, float]) -> RunValues:
+        info = self.runs.get(run, {})
+        host = (info.get("protocol") or {}).get("host")
+        facts = {"host": host} if host else {}
+        facts |= {**info.get("machine", {}), **info.get("tools", {})}
+        return RunValues(
+            run,
+            values,
+            factors=info.get("factors", {}),
+            facts={k: str(v) for k, v in facts.items()},
+            disturbed=bool(info.get("disturbed")),
+            place=f"{self.study.id}/{run}",
+        )
 
 
 def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy:

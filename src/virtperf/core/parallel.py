@@ -5,10 +5,12 @@ equal results.
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
 from typing import Any
 
@@ -44,6 +46,7 @@ def workers(
     """
     if scheduler:
         with _client(scheduler) as client:
+            _require_equal_versions(client)
             # A task has side effects (files that it writes), so that equal ones are never taken for
             # one.
             yield lambda function, tasks: (
@@ -89,6 +92,48 @@ def _with_shared(function: Callable[..., Any], task: Any) -> Any:
 
 def _called(function: Callable[..., Any], shared: tuple[Any, ...], task: Any) -> Any:
     return function(task, *shared)
+
+
+def versions() -> dict[str, str]:
+    """What results depend on in a process: Python, the pinned packages that compute, this package."""
+    names = ("numpy", "pandas", "pyarrow", "scipy", "statsmodels", "virtperf")
+    found = {"python": platform.python_version()}
+    for name in names:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "none"
+    return found
+
+
+def _require_equal_versions(client: Any) -> None:
+    """Raise `VirtperfError` where a worker of the cluster has other versions than this process."""
+    own = versions()
+    different = {}
+    try:
+        found = client.run(versions)
+    except (AttributeError, ImportError) as err:  # a worker that does not have this function
+        raise VirtperfError(
+            "workers of the cluster have no virtperf, or an older one",
+            found=str(err),
+            remedy="install requirements.lock and the same package there",
+        ) from err
+    for worker, theirs in sorted(found.items()):
+        words = [
+            f"{name} {theirs.get(name, 'none')}"
+            for name in own
+            if theirs.get(name, "none") != own[name]
+        ]
+        if words:
+            different[worker] = words
+    if different:
+        names = {word.split()[0] for words in different.values() for word in words}
+        raise VirtperfError(
+            "workers of the cluster have other versions, which may give other results",
+            expected=", ".join(f"{name} {own[name]}" for name in own if name in names),
+            found="; ".join(f"{worker}: {', '.join(words)}" for worker, words in different.items()),
+            remedy="install requirements.lock and the same package there",
+        )
 
 
 def _client(address: str) -> Any:

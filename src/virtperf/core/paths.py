@@ -90,6 +90,17 @@ class Layout:
         """Results of reading raw files, by content."""
         return self.root / ".cache" / "ingest"
 
+    def require(self) -> None:
+        """Raise `VirtperfError` where `root` holds no repository of studies at all."""
+        if not (self.parameters.is_file() or (self.root / "data").is_dir()):
+            raise VirtperfError(
+                "this is no repository of studies",
+                file=self.root.absolute(),
+                expected="a folder with params.yaml and data/",
+                remedy="run virtperf in the repository's folder, or name that folder by --root. "
+                "read, compare, fit and power need none",
+            )
+
     def studies(self) -> list[str]:
         """Ids of all studies: of papers, and those that begin with measurements."""
         return sorted(

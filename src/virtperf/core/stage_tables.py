@@ -105,19 +105,23 @@ READINGS = Table(
         "reading": TEXT,
         "kind": TEXT,
         "name": TEXT,
+        "label": TEXT,
         "verdict": TEXT,
         "verdict_read": TEXT,
         "low": NUMBER,
         "high": NUMBER,
         "low_read": NUMBER,
         "high_read": NUMBER,
+        "claims": NAMES,
     },
     digits=7,
 )
-"""One row a verdict or range, by the text alone, that differs under a reading of words that is not
-in force: a claim (kind "verdict") or a plotted point's quantity ("range"), as it is in force and as
-it would be read. Infinite ends are open; what a row of the other kind would have is empty or
-missing."""
+"""One row for what differs, by the text alone, under a reading of words that is not in force: as it
+is in force and as it would be read. By `kind`: "verdict" and "set aside" of a claim (`name`), "range"
+of a plotted point's quantity, "derived" of a derived number (`name` its declaration, `label` its
+own), for a place of the largest value its levels in `verdict`. `claims` are, of a derived number,
+those with a word that is read otherwise among the claims that its quantities are connected by.
+Infinite ends are open; what a row of another kind would have is empty or missing."""
 
 # ---- runs: data/samples/<study>/<run_id>.parquet
 # ------------------------------------------------------------------
@@ -361,6 +365,20 @@ VERDICTS_ELSEWHERE = Table(
 )
 """One row a claim and other level of the factor that the study names in `judged_over`: the verdict
 by the runs there. Empty where a study names none."""
+
+VERDICTS_READ = Table(
+    "verdicts-readings.parquet",
+    "runs",
+    {
+        "reading": TEXT,
+        "claim": TEXT,
+        "measured_verdict": TEXT,
+        "measured_verdict_read": TEXT,
+        "reason": TEXT,
+    },
+)
+"""One row a claim and reading of words that is not in force, where measured runs would have another
+verdict on it: the one in force, the other, and the reason of the other."""
 
 EXAMPLE_VERDICTS = replace(VERDICTS, file="example-verdicts.parquet")
 """The same of example runs, shown by reports with `show_examples` only."""

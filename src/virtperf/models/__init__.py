@@ -4,9 +4,11 @@ The functions of frames (`usl`, `line`, `ratios`, ...) take a tidy frame and nam
 those of arrays (`fit_usl`, `fit_line`, `ratio_of_means`, ...) hold the methods.
 """
 
-from virtperf.models.fits import Fit, Fits
+from virtperf.models.fits import EstimateTable, Fits
+from virtperf.models.formula import contrasts
 from virtperf.models.frames import (
     amdahl,
+    closed,
     differences,
     line,
     pairs,
@@ -18,27 +20,36 @@ from virtperf.models.frames import (
     usl,
 )
 from virtperf.models.linear import fit_line, fit_robust_line
+from virtperf.models.planning import blocks_needed, stop_when, variance_components
 from virtperf.models.power import power, power_table, runs_needed
+from virtperf.models.queueing import fit_closed, mmc, mva, service_demand
 from virtperf.models.ratio import difference_of_means, ratio_of_means, ratio_of_pairs
-from virtperf.models.result import Estimate, Missing
+from virtperf.models.result import Estimate, FitResult, Missing
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.shares import shares
 from virtperf.models.usl import compare_usl, fit_usl
 
 __all__ = [
     "Estimate",
-    "Fit",
+    "EstimateTable",
+    "FitResult",
     "Fits",
     "Missing",
     "amdahl",
+    "blocks_needed",
+    "closed",
     "compare_usl",
+    "contrasts",
     "difference_of_means",
     "differences",
+    "fit_closed",
     "fit_line",
     "fit_robust_line",
     "fit_segmented",
     "fit_usl",
     "line",
+    "mmc",
+    "mva",
     "pairs",
     "power",
     "power_table",
@@ -50,6 +61,9 @@ __all__ = [
     "runs_needed",
     "scaling",
     "segmented",
+    "service_demand",
     "shares",
+    "stop_when",
     "usl",
+    "variance_components",
 ]

@@ -1,11 +1,10 @@
-"""Fits and estimates of tidy frames: each knows what its rows rest on, and says why where there is
-none.
+"""Fits and estimates by group of a tidy frame: each knows what its rows rest on, and says why where
+there is none.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from rawperf.core.errors import ModelError
 from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Origin, origin_of
 from virtperf.models.checks import ArgumentError
-from virtperf.models.result import Estimate, FTest, Missing
+from virtperf.models.result import Estimate, FitResult, FTest, Missing
 
 Levels = Mapping[str, Any]
 """Column to level: the rows that are meant, for example ``{"series": "z/VM", "guests": 6}``."""
@@ -25,49 +24,9 @@ By = str | Sequence[str] | None
 """Column or columns whose levels make one result each."""
 
 
-class Fit:
-    """One fit with the origin of its rows; it has all attributes and methods of the fit itself.
-
-    Estimates and tests that it gives carry the origin. Where the fit has no answer (no degrees of
-    freedom, say), the answer is a `Missing` with the reason; a wrong argument raises an error.
-    """
-
-    def __init__(self, fit: Any, origin: Origin | None) -> None:
-        self.fit = fit
-        self.origin = origin
-
-    available = True
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name in ("fit", "origin"):
-            raise AttributeError(name)
-        try:
-            found = getattr(self.fit, name)
-        except ModelError as err:
-            return Missing(str(err), self.origin)
-        except AttributeError:
-            names = [*dir(self.fit), *getattr(self.fit, "param_names", ())]
-            raise AttributeError(
-                f"the fit has no {name!r}; {did_you_mean(name, [n for n in names if n[0] != '_'])}"
-            ) from None
-        if not callable(found):
-            return attributed(self.origin, lambda: found)
-
-        @functools.wraps(found)  # Jupyter shows the signature and docstring of the fit's method
-        def method(*arguments: Any, **named: Any) -> Any:
-            return attributed(self.origin, found, *arguments, **named)
-
-        return method
-
-    def __dir__(self) -> Iterable[str]:
-        return sorted({*super().__dir__(), *dir(self.fit)})
-
-    def __repr__(self) -> str:
-        return f"<{getattr(self.fit, 'model', type(self.fit).__name__)}>"
-
-
 class Fits(Mapping[Hashable, Any]):
-    """One fit a label, in the order of the labels' first rows.
+    """One fit a label, in the order of the labels' first rows; a `Missing` with the reason where the
+    rows of a label allow none.
 
     Attributes
     ----------
@@ -79,7 +38,7 @@ class Fits(Mapping[Hashable, Any]):
 
     def __init__(
         self,
-        fits: Mapping[Hashable, Fit | Missing],
+        fits: Mapping[Hashable, FitResult | Missing],
         formula: str,
         y: str,
         x: str,
@@ -118,9 +77,42 @@ class Fits(Mapping[Hashable, Any]):
             )
         return next(iter(self.values()), Missing("there are no rows"))
 
-    def estimates(self, name: str, *arguments: Any, **named: Any) -> dict[Hashable, Any]:
+    @property
+    def params(self) -> pd.DataFrame:
+        """The parameters: one row a fit, without those that could not be had."""
+        return self._table("params")
+
+    @property
+    def bse(self) -> pd.DataFrame:
+        """Standard errors of the parameters: one row a fit."""
+        return self._table("bse")
+
+    @property
+    def pvalues(self) -> pd.DataFrame:
+        """P-values of the parameters being zero: one row a fit."""
+        return self._table("pvalues")
+
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Limits of the parameters: one row a fit and parameter, columns 0 and 1."""
+        found = {label: fit.conf_int(alpha) for label, fit in self._available().items()}
+        return pd.concat(found) if found else pd.DataFrame(columns=[0, 1])
+
+    def plot(self, alpha: float = 0.05) -> Any:
+        """Draw the rows and the curves of all fits on one pair of axes, and return it."""
+        from virtperf.models.drawing import draw_all
+
+        return draw_all(self._available(), self.x, self.y, alpha)
+
+    def _available(self) -> dict[Hashable, FitResult]:
+        return {label: fit for label, fit in self.items() if not isinstance(fit, Missing)}
+
+    def _table(self, name: str) -> pd.DataFrame:
+        fits = self._available()
+        return pd.DataFrame([getattr(fit, name) for fit in fits.values()], index=list(fits))
+
+    def estimates(self, name: str, *arguments: Any, **named: Any) -> EstimateTable:
         """The same quantity of every fit, by label: `Estimate` (or what the method gives), or
-        `Missing`.
+        `Missing` with the reason.
 
         Parameters
         ----------
@@ -129,7 +121,9 @@ class Fits(Mapping[Hashable, Any]):
         *arguments, **named
             Passed on, for example ``alpha=0.1``.
         """
-        return {label: _quantity(fit, name, arguments, named) for label, fit in self.items()}
+        return EstimateTable(
+            (label, _quantity(fit, name, arguments, named)) for label, fit in self.items()
+        )
 
     def predict(
         self, x: ArrayLike, interval: str | None = "mean", alpha: float = 0.05
@@ -140,12 +134,15 @@ class Fits(Mapping[Hashable, Any]):
         -------
         DataFrame
             The columns of the labels, x, ``value`` and with `interval` also ``se``, ``low`` and
-            ``high``; no rows for a fit that is missing.
+            ``high``; no rows for a fit that is missing, or that has no such interval.
         """
         tables = []
-        for label, fit in self.items():
-            found = fit.predict(x, interval=interval, alpha=alpha)
-            if isinstance(found, Missing):
+        for label, fit in self._available().items():
+            try:
+                found = fit.predict(x, interval, alpha)
+            except ArgumentError:
+                raise
+            except ModelError:
                 continue
             values = found if isinstance(found, pd.DataFrame) else pd.DataFrame({"value": found})
             levels = levels_of(self.by, label)
@@ -159,18 +156,46 @@ class Fits(Mapping[Hashable, Any]):
 
     def summary(self, alpha: float = 0.05) -> str:
         """The summaries of all fits below each other."""
-        return "\n".join(f"{label}\n{fit.summary(alpha=alpha)}" for label, fit in self.items())
+        return "\n".join(
+            f"{label}\n" + (f"{fit}\n" if isinstance(fit, Missing) else fit.summary(alpha))
+            for label, fit in self.items()
+        )
+
+
+class EstimateTable(dict[Hashable, Any]):
+    """Estimates by label; a notebook shows them as the table that `frame` gives."""
+
+    def frame(self) -> pd.DataFrame:
+        """One row a label: value, low, high, level, method, warnings; those of a `Missing` are NaN,
+        and its reason is its warning.
+        """
+        rows = {
+            label: {
+                **{name: getattr(e, name) for name in ("value", "low", "high", "level", "method")},
+                "warnings": e.reason if isinstance(e, Missing) else "; ".join(e.warnings),
+            }
+            for label, e in self.items()
+            if isinstance(e, Estimate | Missing)
+        }
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def _repr_html_(self) -> str:
+        return str(self.frame().to_html())
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{label}: {e}" for label, e in self.items())
 
 
 def _quantity(fit: Any, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
     if isinstance(fit, Missing):
         return fit
-    if name in getattr(fit.fit, "param_names", ()) and not hasattr(type(fit.fit), name):
-        return fit.estimate(name, *arguments, **named)
+    if name in fit.param_names and not hasattr(type(fit), name):
+        return attributed(fit.origin, fit.estimate, name, *arguments, **named)
+    if not hasattr(type(fit), name):
+        known = [n for n in (*dir(type(fit)), *fit.param_names) if n[0] != "_"]
+        raise AttributeError(f"the fit has no {name!r}; {did_you_mean(name, known)}")
     found = getattr(fit, name)
-    return (
-        found(*arguments, **named) if callable(found) and not isinstance(found, Missing) else found
-    )
+    return attributed(fit.origin, found, *arguments, **named) if callable(found) else found
 
 
 def attributed(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ from numpy.typing import ArrayLike
 from virtperf.core.provenance import together
 from virtperf.models import ratio
 from virtperf.models.checks import ArgumentError
+from virtperf.models.diagnostics import RowNote
 from virtperf.models.fits import (
     By,
-    Fit,
+    EstimateTable,
     Fits,
     Levels,
     attributed,
@@ -32,7 +34,8 @@ from virtperf.models.fits import (
     source,
 )
 from virtperf.models.linear import fit_line, fit_robust_line
-from virtperf.models.result import Missing
+from virtperf.models.queueing import fit_closed
+from virtperf.models.result import FitResult, Missing
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import compare_usl, fit_usl
 
@@ -49,6 +52,7 @@ def usl(
     kind: str = "usl",
     bounded: bool = True,
     noise: str | None = None,
+    robust: bool = False,
 ) -> Fits:
     """The Universal Scalability Law of each group: ``usl("value ~ guests", runs, by="series")``.
 
@@ -62,11 +66,11 @@ def usl(
         One fit for each level (or combination of levels).
     weights : str or array_like, optional
         A column, or one number a row: proportional to one over the variance; in place of `noise`.
-    kind, bounded, noise
+    kind, bounded, noise, robust
         As in `virtperf.models.fit_usl`; the default noise is proportional.
     """
-    options = {"kind": kind, "bounded": bounded, "noise": noise}
-    return _fits(fit_usl, formula, frame, by, weights, options)
+    options = {"kind": kind, "bounded": bounded, "noise": noise, "robust": robust}
+    return _fits(fit_usl, formula, frame, by, {"weights": weights}, options)
 
 
 def amdahl(
@@ -80,7 +84,7 @@ def amdahl(
 ) -> Fits:
     """Amdahl's law of each group; see `usl`."""
     options = {"kind": "amdahl", "bounded": bounded, "noise": noise}
-    return _fits(fit_usl, formula, frame, by, weights, options)
+    return _fits(fit_usl, formula, frame, by, {"weights": weights}, options)
 
 
 def scaling(
@@ -100,7 +104,9 @@ def scaling(
     def preferred(x: ArrayLike, y: ArrayLike, **named: Any) -> Any:
         return compare_usl(x, y, **named).preferred(alpha)
 
-    return _fits(preferred, formula, frame, by, weights, {"bounded": bounded, "noise": noise})
+    return _fits(
+        preferred, formula, frame, by, {"weights": weights}, {"bounded": bounded, "noise": noise}
+    )
 
 
 def line(
@@ -115,14 +121,14 @@ def line(
 
     The default noise is constant: ordinary least squares.
     """
-    return _fits(fit_line, formula, frame, by, weights, {"noise": noise})
+    return _fits(fit_line, formula, frame, by, {"weights": weights}, {"noise": noise})
 
 
 def robust_line(formula: str, frame: pd.DataFrame, *, by: By = None) -> Fits:
     """A straight line that outliers hardly move, for each group; see `usl` and
     `virtperf.models.fit_robust_line`.
     """
-    return _fits(fit_robust_line, formula, frame, by, None, {})
+    return _fits(fit_robust_line, formula, frame, by, {}, {})
 
 
 def segmented(
@@ -133,12 +139,40 @@ def segmented(
     weights: Weights = None,
     form: str = "free",
     noise: str | None = None,
+    robust: bool = False,
 ) -> Fits:
     """Two straight pieces for each group; see `usl` and `virtperf.models.fit_segmented`.
 
     The default noise is constant.
     """
-    return _fits(fit_segmented, formula, frame, by, weights, {"form": form, "noise": noise})
+    options = {"form": form, "noise": noise, "robust": robust}
+    return _fits(fit_segmented, formula, frame, by, {"weights": weights}, options)
+
+
+def closed(
+    formula: str,
+    frame: pd.DataFrame,
+    *,
+    by: By = None,
+    think: str | float = 0.0,
+    servers: str | int = 1,
+    response: str | None = None,
+    cv2: float | None = 1.0,
+) -> Fits:
+    """A closed network with think time for each group: ``closed("throughput ~ clients", runs,
+    think="think_s", servers="processors")``; see `usl` and `virtperf.models.fit_closed`.
+
+    Parameters
+    ----------
+    think, servers : str or number
+        Columns, or one number for all rows.
+    response : str, optional
+        A column of measured response times, which are compared with Little's law.
+    cv2
+        As in `virtperf.models.fit_closed`.
+    """
+    given = {"think": think, "servers": servers, "response": response}
+    return _fits(fit_closed, formula, frame, by, given, {"cv2": cv2})
 
 
 def ratios(
@@ -151,7 +185,7 @@ def ratios(
     label: str | None = None,
     method: str = "log-ratio",
     alpha: float = 0.05,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """Ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series": "Xen"},
     by="guests")``.
 
@@ -186,7 +220,7 @@ def differences(
     by: By = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """Differences of two means, `of` less `to`; see `ratios` and
     `virtperf.models.difference_of_means`.
     """
@@ -204,7 +238,7 @@ def pairs(
     by: By = None,
     label: str | None = None,
     alpha: float = 0.05,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """Typical ratio of pairs: rows belong together that have the same levels of the columns `on`,
     for example a replicate, which is a block of runs; see `ratios`.
     """
@@ -226,7 +260,7 @@ def ratio_of_printed(
     half_width: str = "half_width",
     by: By = None,
     label: str | None = None,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """Ratios of printed numbers, between the extremes that rounding leaves; one row a side; see
     `ratios`.
     """
@@ -247,28 +281,50 @@ def _fits(
     formula: str,
     frame: pd.DataFrame,
     by: By,
-    weights: Weights,
+    given: dict[str, Any],
     options: dict[str, Any],
 ) -> Fits:
+    """One fit a group; `given` are columns or numbers a row (None: not given)."""
     y, x = _sides(formula)
-    if isinstance(weights, str):
-        columns(frame, weights)
-        weights = frame[weights]
     columns(frame, y, x, *names_of(by))
-    if weights is not None:
-        if len(np.atleast_1d(np.asarray(weights))) != len(frame):
-            raise ArgumentError("there is not one weight a row", expected=f"{len(frame)} numbers")
-        weights = pd.Series(np.asarray(weights), index=frame.index)
+    per_row = {name: _per_row(v, frame, name) for name, v in given.items() if v is not None}
     rows = pd.DataFrame({"x": frame[x], "y": frame[y]})
-    fits: dict[Hashable, Fit | Missing] = {}
+    fits: dict[Hashable, FitResult | Missing] = {}
     for label, group in groups(frame.reset_index(drop=True), by) if len(frame) else ():
         places = group.index.to_numpy()
-        given = options if weights is None else {**options, "weights": weights.iloc[places]}
+        more = {name: values.iloc[places] for name, values in per_row.items()}
         x_of, y_of = rows["x"].iloc[places], rows["y"].iloc[places]
-        found = attributed(source(group), function, x_of, y_of, **given)
-        missing = isinstance(found, Missing)
-        fits[y if label is None else label] = found if missing else Fit(found, source(group))
+        found = attributed(source(group), function, x_of, y_of, **options, **more)
+        if isinstance(found, FitResult):
+            named = _with_names(found.warnings, frame.iloc[places])
+            found = replace(found, origin=source(group), warnings=named)
+        fits[y if label is None else label] = found
     return Fits(fits, formula, y, x, names_of(by))
+
+
+def _per_row(values: Any, frame: pd.DataFrame, name: str) -> pd.Series:
+    if isinstance(values, str):
+        columns(frame, values)
+        values = frame[values]
+    if np.ndim(values) == 0:
+        values = np.full(len(frame), values)
+    if len(values) != len(frame):
+        raise ArgumentError(f"there is not one of {name} a row", expected=f"{len(frame)} numbers")
+    return pd.Series(np.asarray(values), index=frame.index)
+
+
+def _with_names(warnings: tuple[str, ...], rows: pd.DataFrame) -> tuple[str, ...]:
+    """Warnings that name a row by its run, or by its label in the frame's index, where strings are
+    names.
+    """
+
+    def name(row: int) -> str:
+        if "run_id" in rows.columns:
+            return f"run {rows['run_id'].iloc[row]}"
+        label = rows.index[row]
+        return label if isinstance(label, str) else f"the row with index {label}"
+
+    return tuple(w.named(name(w.row)) if isinstance(w, RowNote) else w for w in warnings)
 
 
 def _sides(formula: str) -> tuple[str, str]:
@@ -290,16 +346,16 @@ def _compared(
     to: Levels,
     by: By,
     label: str | None,
-) -> dict[Hashable, Any]:
+) -> EstimateTable:
     """A comparison of two sides at each level of `by`; `Missing` where one of them has no rows."""
     columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
     if frame.empty:
-        return {}
+        return EstimateTable()
     sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
     words = {
         side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
     }
-    found: dict[Hashable, Any] = {}
+    found = EstimateTable()
     for at in dict.fromkeys([*sides[0], *sides[1]]):
         above, below = (side.get(at, frame.iloc[:0]) for side in sides)
         name: Any = at

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings as python_warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import statsmodels.api as sm
@@ -13,8 +13,9 @@ from statsmodels.tools.sm_exceptions import SingularMatrixWarning
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
+from virtperf.models.diagnostics import RowNote, order_notes, outlier_notes
 from virtperf.models.noise import power_of, resolve_noise
-from virtperf.models.result import NO_DF, Estimate, FitResult, FTest, f_test
+from virtperf.models.result import NO_DF, Estimate, FitResult, FTest, f_test, with_origin
 
 NAMES = ("intercept", "slope")
 OUTLIER_WEIGHT = 0.5
@@ -23,9 +24,14 @@ robust deviations.
 """
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LineResult(FitResult):
     """A fitted straight line ``y = intercept + slope x``; see `FitResult` for the common part."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the line goes through all points: what is left is rounding."""
+        return _on_the_line(self.fittedvalues, self.y)
 
     @property
     def rsquared(self) -> float:
@@ -36,14 +42,17 @@ class LineResult(FitResult):
         around = float(np.sum(self.weights * (self.y - mean) ** 2))
         return 1 - self.rss / around if around > 0 else 0.0
 
+    @with_origin
     def intercept(self, alpha: float = 0.05) -> Estimate:
         """Return the intercept with its interval."""
         return self.estimate("intercept", alpha)
 
+    @with_origin
     def slope(self, alpha: float = 0.05) -> Estimate:
         """Return the slope with its interval."""
         return self.estimate("slope", alpha)
 
+    @with_origin
     def linearity_test(self) -> FTest:
         """Test the line against a parabola, with the line's weights (F test)."""
         checks.enough(self.x, (*NAMES, "curvature"), name="x")
@@ -53,6 +62,7 @@ class LineResult(FitResult):
             self.rss - bent.ssr, 1, bent.ssr, bent.df_resid, "the relation is a straight line"
         )
 
+    @with_origin
     def tests(self) -> dict[str, FTest]:
         """Lack of fit and linearity, where the rows allow them."""
         found = super().tests()
@@ -63,7 +73,7 @@ class LineResult(FitResult):
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         design = np.vander(new, 2, increasing=True)
-        return design @ self.params, design
+        return design @ self.theta, design
 
 
 def fit_line(
@@ -96,12 +106,19 @@ def fit_line(
     power = power_of(noise)
     xs, ys = checks.column(x, "x"), _response(y, power)
     checks.same_length(("x", xs), ("y", ys))
+    given = checks.weights_or_ones(weights, len(xs))
+    fit = _fitted(xs, ys, given, noise)
+    if fit.df_resid <= 0 or fit.exact:
+        return fit
+    outliers = outlier_notes(fit, lambda kept: _fitted(xs[kept], ys[kept], given[kept], noise))
+    return replace(fit, warnings=(*fit.warnings, *outliers, *order_notes(fit)))
+
+
+def _fitted(xs: Array, ys: Array, given: Array, noise: str) -> LineResult:
+    """The fit of checked columns."""
+    power = power_of(noise)
     checks.enough(xs, NAMES, name="x")
-    w = (
-        checks.weights_or_ones(weights, len(xs))
-        if power == 0
-        else _mean_of(xs, ys, power) ** -power
-    )
+    w = given if power == 0 else _mean_of(xs, ys, power) ** -power
     centre = float(xs.mean())
     model = sm.WLS(ys, np.vander(xs, 2, increasing=True), weights=w)
     model.data.xnames = list(NAMES)
@@ -118,14 +135,14 @@ def fit_line(
     warnings: tuple[str, ...] = ()
     if len(xs) == len(NAMES):
         warnings = (f"{NO_DF}: there are no standard errors",)
-    elif np.allclose(centred.fittedvalues, ys, rtol=1e-12, atol=1e-12 * float(np.ptp(ys))):
+    elif _on_the_line(np.asarray(centred.fittedvalues), ys):
         warnings = (
             "the fit is exact: intervals without width say nothing about runs that were not made",
         )
     return LineResult(
         model="Straight line: y = intercept + slope x",
         param_names=NAMES,
-        params=back @ centred.params,
+        theta=back @ centred.params,
         covariance=np.asarray(covariance),
         x=xs,
         y=ys,
@@ -136,6 +153,10 @@ def fit_line(
         results=results,
         noise=noise,
     )
+
+
+def _on_the_line(fitted: Array, y: Array) -> bool:
+    return bool(np.allclose(fitted, y, rtol=1e-12, atol=1e-12 * float(np.ptp(y))))
 
 
 def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
@@ -164,14 +185,17 @@ def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
             "more than half of the rows lie on one line exactly", remedy="fit an ordinary line"
         )
     outliers = tuple(
-        f"row {i + 1} (x = {xs[i]:g}, y = {ys[i]:g}) is an outlier: it counts {100 * w:.0f} % of another row"
+        RowNote(
+            i,
+            f"(x = {xs[i]:g}, y = {ys[i]:g}) is an outlier: it counts {100 * w:.0f} % of another row",
+        )
         for i, w in enumerate(results.weights)
         if w < OUTLIER_WEIGHT
     )
     return LineResult(
         model="Straight line, Huber's M estimator: y = intercept + slope x",
         param_names=NAMES,
-        params=results.params,
+        theta=results.params,
         covariance=results.cov_params(),
         x=xs,
         y=ys,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,11 @@ from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.noise import power_of
-from virtperf.models.result import t_quantile
+from virtperf.models.result import FitResult, t_quantile
 
 
 def prediction(
-    fit: Any,
+    fit: FitResult,
     x: Array,
     value: Array,
     se: Array,
@@ -85,3 +86,43 @@ def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
             remedy="give the weights of the new rows, or fit a kind of noise without weights",
         )
     return np.full(rows, fitted[0])
+
+
+@dataclass(frozen=True, eq=False)
+class CurvePrediction:
+    """Predictions of a fitted curve, under the names of statsmodels."""
+
+    fit: FitResult
+    x: Array
+
+    @property
+    def predicted_mean(self) -> Array:
+        """The curve at `x`."""
+        return np.asarray(self.fit.predict(self.x))
+
+    def conf_int(self, alpha: float = 0.05, obs: bool = False) -> Array:
+        """Limits of the mean, or with `obs` of one new observation, shape (m, 2)."""
+        table = self.fit.predict(self.x, "observation" if obs else "mean", alpha)
+        assert isinstance(table, pd.DataFrame)  # with an interval it is one
+        return table[["low", "high"]].to_numpy()
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Columns ``mean, mean_se, mean_ci_lower, mean_ci_upper, obs_ci_lower, obs_ci_upper``; the
+        last two are NaN where the noise of a new row is not known.
+        """
+        table = self.fit.predict(self.x, "mean", alpha)
+        assert isinstance(table, pd.DataFrame)  # with an interval it is one
+        try:
+            new = self.conf_int(alpha, obs=True)
+        except ModelError:
+            new = np.full((len(self.x), 2), math.nan)
+        return pd.DataFrame(
+            {
+                "mean": table["value"],
+                "mean_se": table["se"],
+                "mean_ci_lower": table["low"],
+                "mean_ci_upper": table["high"],
+                "obs_ci_lower": new[:, 0],
+                "obs_ci_upper": new[:, 1],
+            }
+        )

@@ -78,7 +78,12 @@ def inverse_of(value: float) -> float:
 
 
 def limits(
-    excess: Excess, value: Array, se: Array, domain: tuple[Array, Array], quantile: float
+    excess: Excess,
+    value: Array,
+    se: Array,
+    domain: tuple[Array, Array],
+    quantile: float,
+    tolerance: float = 1e-11,
 ) -> tuple[Array, Array]:
     """Return the ends of ``{c : excess(c) <= quantile}`` around the optimum of each of m
     quantities.
@@ -98,6 +103,8 @@ def limits(
         Smallest and largest c that the model allows.
     quantile : float
         Two-sided t quantile (its square is the F(1, df) quantile).
+    tolerance : float
+        Relative, of the ends.
 
     Returns
     -------
@@ -156,8 +163,8 @@ def limits(
             args=(k,),
             tolerances={
                 "xatol": 1e-14 * float(np.min(width[k])),
-                "xrtol": 1e-11,
-                "fatol": 1e-10,
+                "xrtol": tolerance,
+                "fatol": 10 * tolerance,
                 "frtol": 0.0,
             },
         )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,13 @@ from virtperf.core.provenance import Origin
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.noise import WEIGHTS, power_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from virtperf.models.prediction import CurvePrediction
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 NO_NOISE = "the curve goes through the points exactly: there is no noise to estimate, and the interval has no width"
 NO_DF = "no degrees of freedom are left"
@@ -73,13 +81,16 @@ class Estimate:
         return f"{self.value:.4g} ({100 * self.level:g} % {self.method}: {low} to {high})"
 
 
+class NoResult(ModelError, AttributeError):
+    """What was asked of a fit that could not be had."""
+
+
 @dataclass(frozen=True)
 class Missing:
     """Stands where a fit, an estimate or a test could not be had, and says why.
 
-    It has the attributes of an `Estimate` (NaN numbers); any other attribute, and any call, gives
-    the same `Missing` again, so that a cell that asks a missing fit for its peak gets the reason
-    for which there is no fit.
+    It has the attributes of an `Estimate` (NaN numbers), so that it can stand in a table of them.
+    Asking it for anything else, a missing fit for its peak say, raises `NoResult` with the reason.
     """
 
     reason: str
@@ -93,15 +104,10 @@ class Missing:
     method: ClassVar[str] = ""
     warnings: ClassVar[tuple[str, ...]] = ()
 
-    def __getattr__(self, name: str) -> Missing:
-        if name.startswith(
-            "_"
-        ):  # protocols (pickling, display) ask for these and must hear that there are none
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # asked for by protocols, such as pickling and display
             raise AttributeError(name)
-        return self
-
-    def __call__(self, *arguments: Any, **named: Any) -> Missing:
-        return self
+        raise NoResult(f"there is no {name}, because there is no fit: {self.reason}")
 
     def __contains__(self, value: float) -> bool:
         return False
@@ -166,34 +172,61 @@ def t_interval(value: float, se: float, df: float, alpha: float, method: str = "
     return Estimate(value, value - quantile * se, value + quantile * se, 1 - alpha, method)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class FitResult(ABC):
-    """A fitted regression model.
+def with_origin(method: Method) -> Method:
+    """Give the estimates and tests that a method of a fit returns the origin of the fit."""
 
-    The residuals are taken as independent and normal with variance ``scale / weights``.
+    @functools.wraps(method)
+    def attributed(self: FitResult, *arguments: Any, **named: Any) -> Any:
+        return _with_origin(method(self, *arguments, **named), self.origin)
+
+    return cast(Method, attributed)
+
+
+def _with_origin(found: Any, origin: Origin | None) -> Any:
+    if isinstance(found, dict):
+        return {name: _with_origin(value, origin) for name, value in found.items()}
+    if origin is None or not isinstance(found, Estimate | Missing | FTest):
+        return found
+    return replace(found, origin=origin)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class FitResult(ABC):
+    """A fitted regression model, with the names that results of statsmodels have: ``params``,
+    ``bse``, ``tvalues``, ``pvalues``, ``conf_int()``, ``cov_params()``, ``llf``, ``aic``, ``bic``,
+    ``nobs``, ``df_resid``, ``resid``, ``fittedvalues``, ``get_prediction()``, ``summary()``.
+
+    The residuals are taken as independent and normal with variance ``scale / weights``. What the
+    rows do not allow raises a ModelError.
 
     Parameters
     ----------
     model : str
         Name and formula in one line.
     param_names : tuple of str, length p
-    params : ndarray, shape (p,)
+    theta : ndarray, shape (p,)
+        The values of the parameters; `params` has them with their names.
     covariance : ndarray, shape (p, p)
-        Covariance of `params`; NaN for a parameter that is held by a bound.
+        Covariance of the parameters; NaN for one that is held by a bound.
     x : ndarray, shape (n,) or (n, k)
     y, weights, fittedvalues : ndarray, shape (n,)
     df_resid : int
         Rows minus freely estimated parameters.
     results : object
-        The results of statsmodels (or None): ``results.summary()``, ``results.get_prediction()``.
+        The results of statsmodels (or None): of a curve that is fitted in another form, for example
+        as its reciprocal, of that form.
     noise : {"proportional", "counts", "constant", "weights"}
         How the variance of a row depends on its mean: as the square, in proportion, not at all, or
         as the given weights say. The weights of lines and pieces contain it.
+    origin : Origin or None
+        What the rows rest on; estimates and tests of the fit carry it.
+    observed : ndarray, shape (n,), or None
+        Of a robust fit: what was observed, where y has values whose deviations were cut off.
     """
 
     model: str
     param_names: tuple[str, ...]
-    params: Array
+    theta: Array
     covariance: Array
     x: Array
     y: Array
@@ -203,6 +236,22 @@ class FitResult(ABC):
     warnings: tuple[str, ...] = ()
     results: Any = None
     noise: str = "constant"
+    origin: Origin | None = None
+    observed: Array | None = None
+
+    available: ClassVar[bool] = True  # `Missing` says False
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name} {value:.6g}" for name, value in self.params.items())
+        return f"<{self.model.partition(':')[0]}: {values}; {self.nobs} rows>"
+
+    @property
+    def params(self) -> pd.Series:
+        """The parameters by name."""
+        return self._named(self.theta)
+
+    def _named(self, values: Array) -> pd.Series:
+        return pd.Series(values, index=list(self.param_names))
 
     @property
     def nobs(self) -> int:
@@ -234,31 +283,82 @@ class FitResult(ABC):
         return self.rss / self.df_resid if self.df_resid > 0 else math.nan
 
     @property
-    def bse(self) -> Array:
-        """Standard errors of `params`."""
+    def standard_errors(self) -> Array:
+        """Standard errors of the parameters, shape (p,)."""
         return np.sqrt(np.diag(self.covariance))
 
-    def cov_params(self) -> Array:
-        """Return the covariance of `params`, shape (p, p)."""
-        return self.covariance.copy()
+    @property
+    def bse(self) -> pd.Series:
+        """Standard errors of `params`, by name."""
+        return self._named(self.standard_errors)
+
+    @property
+    def tvalues(self) -> pd.Series:
+        """``params / bse``."""
+        return self.params / self.bse
+
+    @property
+    def pvalues(self) -> pd.Series:
+        """Two-sided p-values of a true parameter of zero, by Student's t with `df_resid`."""
+        if self.df_resid <= 0:
+            return self._named(np.full(len(self.theta), math.nan))
+        return self._named(2 * special.stdtr(self.df_resid, -np.abs(self.tvalues.to_numpy())))
+
+    @property
+    def free_parameters(self) -> int:
+        """How many parameters were estimated: those without a bound that holds them."""
+        return self.nobs - self.df_resid
+
+    @property
+    def llf(self) -> float:
+        """Log likelihood at the estimate, as statsmodels has it for `results`.
+
+        Raises
+        ------
+        ModelError
+            For a fit that maximises none (Huber's).
+        """
+        found = getattr(self.results, "llf", None)
+        if found is None or self.observed is not None:
+            raise ModelError(f"there is no likelihood: {self.model}")
+        return float(found)
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, ``2 k - 2 llf`` with k `free_parameters`; as in statsmodels, the scale
+        is not counted. Compare it between fits of the same rows and the same noise only.
+        """
+        return 2 * self.free_parameters - 2 * self.llf
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion, ``k log(nobs) - 2 llf``; see `aic`."""
+        return self.free_parameters * math.log(self.nobs) - 2 * self.llf
+
+    def cov_params(self) -> pd.DataFrame:
+        """Return the covariance of `params`, shape (p, p), by name."""
+        names = list(self.param_names)
+        return pd.DataFrame(self.covariance, index=names, columns=names)
 
     def index(self, name: str) -> int:
         """Return the position of a parameter."""
         return self.param_names.index(checks.one_of(name, self.param_names, "parameter"))
 
+    @with_origin
     def estimate(self, name: str, alpha: float = 0.05, method: str = "t") -> Estimate:
         """Return one parameter with its interval ``params +- t(1 - alpha/2, df_resid) * bse``."""
         checks.one_of(method, ("t",), "interval method")
         i = self.index(name)
-        return t_interval(float(self.params[i]), float(self.bse[i]), self.df_resid, alpha)
+        error = float(self.standard_errors[i])
+        return t_interval(float(self.theta[i]), error, self.df_resid, alpha)
 
-    def conf_int(self, alpha: float = 0.05, method: str | None = None) -> Array:
-        """Return the limits of all parameters, shape (p, 2); see `estimate`, whose default `method`
-        is taken.
+    def conf_int(self, alpha: float = 0.05, method: str | None = None) -> pd.DataFrame:
+        """Return the limits of all parameters, columns 0 and 1 as in statsmodels; see `estimate`,
+        whose default `method` is taken.
         """
         given = {} if method is None else {"method": method}
         estimates = [self.estimate(name, alpha, **given) for name in self.param_names]
-        return np.array([[e.low, e.high] for e in estimates])
+        return pd.DataFrame([[e.low, e.high] for e in estimates], index=list(self.param_names))
 
     def predict(
         self,
@@ -314,6 +414,52 @@ class FitResult(ABC):
             return self.scale / checks.column(weights, "weight", positive=True)
         return self.scale * value ** power_of(self.noise)
 
+    def get_prediction(self, exog: ArrayLike | None = None) -> CurvePrediction:
+        """Predictions at values of x (those of the rows by default), whose ``summary_frame(alpha)``
+        has the columns that statsmodels' has; the limits are those of `predict`.
+        """
+        from virtperf.models.prediction import CurvePrediction
+
+        return CurvePrediction(self, self.x if exog is None else self._new(exog))
+
+    def row_deviation(self) -> Array:
+        """The standard deviation of each row, as far as the noise's kind and weights tell it; times
+        the square root of `scale`.
+        """
+        return np.asarray(1 / np.sqrt(self.weights))
+
+    def tangent(self) -> tuple[Array, Array]:
+        """Residuals, shape (n,), and derivatives of the curve in what was estimated, shape (n, k);
+        both over `row_deviation`.
+        """
+        size = self.row_deviation()
+        return self.resid / size, self._curve(self.x)[1] / size[:, None]
+
+    def headline(self) -> tuple[str, float]:
+        """Name and value of what a reader asks of the fit first."""
+        return self.param_names[-1], float(self.theta[-1])
+
+    def influence(self) -> pd.DataFrame:
+        """How far each row lies from the curve, and how much it moves it; see
+        `virtperf.models.diagnostics.influence`.
+        """
+        from virtperf.models.diagnostics import influence
+
+        return influence(self)
+
+    def plot(self, ax: Axes | None = None, alpha: float = 0.05) -> Axes:
+        """Draw the rows, the curve and, where there is one, the interval of its mean.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+        """
+        from virtperf.models.drawing import draw
+
+        return draw(self, ax, alpha)
+
+    @with_origin
     def lack_of_fit(self) -> FTest:
         """Test the curve against the spread of replicates (rows with the same x).
 
@@ -351,10 +497,12 @@ class FitResult(ABC):
         table.insert(0, "rows", groups.size())
         return table.reset_index()
 
+    @with_origin
     def quantities(self, alpha: float = 0.05) -> dict[str, Estimate | Missing]:
         """What follows from the parameters, by name; see the methods of these names."""
         return {}
 
+    @with_origin
     def tests(self) -> dict[str, FTest]:
         """The tests that the rows allow, by name."""
         try:
@@ -372,8 +520,8 @@ class FitResult(ABC):
             f"{'':<20}{'estimate':>14}{'std err':>14}{'low':>14}{'high':>14}  "
             f"{100 * (1 - alpha):g} % interval",
         ]
-        warnings = list(self.warnings)
-        errors = dict(zip(self.param_names, self.bse, strict=True))
+        concerned: dict[str, list[str]] = {}  # each warning once, with what it is about
+        errors = dict(self.bse)
         found = {name: self.estimate(name, alpha) for name in self.param_names}
         for name, e in (found | self.quantities(alpha)).items():
             if isinstance(e, Missing):
@@ -383,12 +531,15 @@ class FitResult(ABC):
             lines.append(
                 f"{name:<20}{e.value:>14.6g}{se:>14}{e.low:>14.6g}{e.high:>14.6g}  {e.method}"
             )
-            warnings.extend(w if w in self.warnings else f"{name}: {w}" for w in e.warnings)
+            for warning in e.warnings:
+                if not any(said.startswith(warning.partition(":")[0]) for said in self.warnings):
+                    concerned.setdefault(warning, []).append(name)
         lines += [
             f"{name}: F({t.df_num:g}, {t.df_denom:g}) = {t.statistic:.4g}, p = {t.pvalue:.4g}"
             for name, t in self.tests().items()
         ]
-        lines += [f"warning: {w}" for w in dict.fromkeys(warnings)]
+        lines += [f"warning: {w}" for w in dict.fromkeys(self.warnings)]
+        lines += [f"warning: {', '.join(names)}: {w}" for w, names in concerned.items()]
         return "\n".join(lines) + "\n"
 
     def _new(self, new: ArrayLike) -> Array:

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
@@ -25,10 +25,22 @@ from virtperf.models.breakpoint_search import (
     search,
 )
 from virtperf.models.checks import Array
+from virtperf.models.diagnostics import order_notes, outlier_notes
 from virtperf.models.noise import check_noise, power_of, resolve_noise
 from virtperf.models.prediction import prediction, weights_of_new
-from virtperf.models.result import NO_DF, NO_NOISE, Estimate, FitResult, inverse_gram, t_quantile
+from virtperf.models.result import (
+    NO_DF,
+    NO_NOISE,
+    Estimate,
+    FitResult,
+    inverse_gram,
+    t_quantile,
+    with_origin,
+)
+from virtperf.models.robust import robust_fit
 
+MAX_ROWS = 1000
+"""Of a fit: the search compares every row with every place of the break, and simulates."""
 REWEIGHTINGS = 3
 """Rounds in which the weights of noise that depends on the mean are found."""
 SIMULATED = "likelihood, simulated"
@@ -43,6 +55,7 @@ def fit_segmented(
     weights: ArrayLike | None = None,
     form: str = "free",
     noise: str | None = None,
+    robust: bool = False,
 ) -> SegmentedResult:
     """Fit two straight pieces that meet at a breakpoint, by exact least squares.
 
@@ -56,8 +69,10 @@ def fit_segmented(
         forced, but a warning says if it contradicts the name. The breakpoint is sought where each
         sloping piece has two distinct x.
     noise : {"constant", "counts", "proportional"}
-        As in `usl.fit_usl`, but constant unless asked. Noise that depends on the mean (positive y)
+        As in `virtperf.models.fit_usl`, but constant unless asked. Noise that depends on the mean (positive y)
         gives weights of one over a power of the fitted values, which are found in a few rounds.
+    robust : bool
+        Whether single outlying runs may hardly move the curve; see `virtperf.models.fit_usl`.
 
     Raises
     ------
@@ -81,7 +96,31 @@ def fit_segmented(
     xs, ys = checks.column(x, "x"), checks.column(y, "y", positive=power > 0, remedy=remedy)
     checks.same_length(("x", xs), ("y", ys))
     checks.enough(xs, kind.names, name="x")
-    given = w = checks.weights_or_ones(weights, len(xs))
+    if len(xs) > MAX_ROWS:
+        raise ModelError(
+            f"{len(xs)} rows are too many for the search of a break",
+            expected=f"at most {MAX_ROWS}",
+            remedy="average rows of equal or neighbouring x first, for example by pandas.cut",
+        )
+    given = checks.weights_or_ones(weights, len(xs))
+
+    def fitted(of: Array, kept: NDArray[np.bool_] | None = None) -> SegmentedResult:
+        rows = np.ones(len(xs), dtype=bool) if kept is None else kept
+        checks.enough(xs[rows], kind.names, name="x")
+        return _fitted(xs[rows], of[rows], given[rows], form, noise)
+
+    if robust:
+        return robust_fit(fitted, ys, len(kind.names))
+    fit = fitted(ys)
+    if fit.df_resid <= 0 or fit.exact:
+        return fit
+    outliers = outlier_notes(fit, lambda kept: fitted(ys, kept))
+    return replace(fit, warnings=(*fit.warnings, *outliers, *order_notes(fit)))
+
+
+def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> SegmentedResult:
+    """The fit of checked columns."""
+    kind, power, w = FORMS[form], power_of(noise), given
     for _ in range(REWEIGHTINGS if power else 0):
         psi, _ = _best_breakpoint(xs, ys, w, form)
         fitted = sm.WLS(ys, design(form, xs, psi), weights=w).fit().fittedvalues
@@ -111,7 +150,7 @@ def fit_segmented(
     return SegmentedResult(
         model=f"Two-piece line ({form}): {kind.formula}",
         param_names=kind.names,
-        params=params,
+        theta=params,
         covariance=inverse * (rss / df if df > 0 else math.nan),
         x=xs,
         y=ys,
@@ -159,7 +198,7 @@ class BreakTest:
     seed: int
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SegmentedResult(FitResult):
     """A fitted two-piece line; see `FitResult` for the common part. ``params[-1]`` is the
     breakpoint, in units of x.
@@ -181,13 +220,31 @@ class SegmentedResult(FitResult):
         return search(self.x, self.y, self.weights, self.form)
 
     @property
+    def pvalues(self) -> pd.Series:
+        """P-values of slopes and levels being zero, by t with the breakpoint's error in `bse`; NaN
+        for the breakpoint, whose existence `break_test` tests.
+        """
+        found = super().pvalues
+        found["breakpoint"] = math.nan
+        return found
+
+    @property
+    def llf(self) -> float:
+        """Log likelihood at the estimate; in `aic` and `bic` the breakpoint counts as a
+        parameter.
+        """
+        return super().llf
+
+    @property
     def _sign(self) -> int:
         return FORMS[self.form].sign
 
     @property
-    def _exact(self) -> bool:
+    def exact(self) -> bool:
+        """Whether the curve goes through all points: what is left is rounding."""
         return self.rss <= (1e-13 * float(np.linalg.norm(self._search.root * self.y))) ** 2
 
+    @with_origin
     def breakpoint(self, alpha: float = 0.05, method: str = "simulated") -> Estimate:
         """Return the breakpoint with its interval.
 
@@ -202,6 +259,7 @@ class SegmentedResult(FitResult):
         """
         return self.estimate("breakpoint", alpha, method)
 
+    @with_origin
     def estimate(self, name: str, alpha: float = 0.05, method: str | None = None) -> Estimate:
         """Return one parameter with its interval.
 
@@ -218,7 +276,7 @@ class SegmentedResult(FitResult):
         if method == "t":
             return super().estimate(name, alpha)
         place = self.index(name)
-        value = float(self.params[place])
+        value = float(self.theta[place])
         if name == "breakpoint":
             return self._breakpoint_interval(value, alpha, method)
         row = np.array(FORMS[self.form].turn[place], dtype=float)
@@ -233,7 +291,7 @@ class SegmentedResult(FitResult):
         if math.isinf(quantile):
             return Estimate(value, -math.inf, math.inf, 1 - alpha, label, (NO_DF,))
         low, high, notes = self._search.limits(self.rss + quantile**2 * self.scale)
-        if self._exact:
+        if self.exact:
             notes = (*notes, NO_NOISE)
         elif method == "simulated":
             low, first = self._simulated_limit(0, alpha, quantile**2)
@@ -275,9 +333,9 @@ class SegmentedResult(FitResult):
         breakpoint, and for slopes and values, which move with it.
         """
         quantile = t_quantile(self.df_resid, alpha)
-        if math.isinf(quantile) or self._exact:
+        if math.isinf(quantile) or self.exact:
             return quantile
-        return max(quantile, math.sqrt(self._simulated(self._sign * float(self.params[-1]), alpha)))
+        return max(quantile, math.sqrt(self._simulated(self._sign * float(self.theta[-1]), alpha)))
 
     def _profile(
         self, value: Array, alpha: float, rows: Callable[[Array], Array]
@@ -288,7 +346,7 @@ class SegmentedResult(FitResult):
         quantile = self._quantile(alpha)
         if math.isinf(quantile):
             return np.full_like(value, -math.inf), np.full_like(value, math.inf), (NO_DF,)
-        if self._exact:
+        if self.exact:
             return value, value, (NO_NOISE,)
         places, notes = self._grid(quantile)
         low, high = places.interval(rows(places.psi), self.rss + quantile**2 * self.scale)
@@ -300,7 +358,7 @@ class SegmentedResult(FitResult):
         low, high, _ = kinks.limits(self.rss + quantile**2 * self.scale)
         inside = kinks.knots[kinks.first], kinks.knots[kinks.last]
         ends = sorted(self._sign * np.clip([low, high], *inside))
-        also = np.append(self._sign * kinks.knots, self.params[-1])
+        also = np.append(self._sign * kinks.knots, self.theta[-1])
         endless = math.isinf(low) or math.isinf(high)
         notes = (
             ("a curve without a break fits as well: the interval assumes a break among the x",)
@@ -360,4 +418,4 @@ class SegmentedResult(FitResult):
         return prediction(self, x, value, se, ends, alpha, weights=noise)
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
-        return curve(self.form, new, self.params)
+        return curve(self.form, new, self.theta)

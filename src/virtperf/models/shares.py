@@ -88,7 +88,7 @@ def shares(
     DataFrame
         The rows of `frame`, which keep what they say of their origin, with `entitled`,
         `proportional` and `largest` in per cent of one processor: the normalized share, and what
-            each guest gets by either rule of `allocate`.
+        each guest gets by either rule of `allocate`.
 
     Raises
     ------

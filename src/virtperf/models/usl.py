@@ -16,9 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
+from virtperf.models.diagnostics import order_notes, outlier_notes
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import check_noise, power_of, resolve_noise
 from virtperf.models.result import NO_DF, NO_NOISE, FTest, f_test, t_quantile
+from virtperf.models.robust import robust_fit
 from virtperf.models.usl_result import (
     FREE,
     MISFIT_LEVEL,
@@ -48,6 +50,7 @@ def fit_usl(
     kind: str = "usl",
     bounded: bool = True,
     noise: str | None = None,
+    robust: bool = False,
 ) -> USLResult:
     """Fit a scalability curve as a generalized linear model with inverse link.
 
@@ -74,6 +77,9 @@ def fit_usl(
         replicates of throughput mostly show and the default is; in proportion to the mean (Poisson
         family with a free dispersion); or the same everywhere (Gaussian family). Replicates that
         speak against it make a warning.
+    robust : bool
+        Whether single outlying runs may hardly move the curve: Huber's M estimator
+        (`virtperf.models.robust`). Warnings name the outliers.
 
     Raises
     ------
@@ -89,17 +95,36 @@ def fit_usl(
     """
     checks.one_of(kind, tuple(PLACES), "kind of scalability curve")
     noise = resolve_noise(noise, weights, "proportional")
-    family, places = Family(power_of(noise)), list(PLACES[kind])
     x = checks.column(load, "load", positive=True)
+    y = _throughput(throughput, noise)
+    checks.same_length(("load", x), ("throughput", y))
+    w = checks.weights_or_ones(weights, len(x))
+
+    def fitted(of: Array, kept: NDArray[np.bool_] | None = None) -> USLResult:
+        rows = np.ones(len(x), dtype=bool) if kept is None else kept
+        return _fitted(x[rows], of[rows], w[rows], kind, bounded, noise)
+
+    if robust:
+        return robust_fit(fitted, y, len(PLACES[kind]))
+    fit = fitted(y)
+    if fit.df_resid <= 0 or fit.exact:
+        return fit
+    outliers = outlier_notes(fit, lambda kept: fitted(y, kept))
+    return replace(fit, warnings=(*fit.warnings, *outliers, *order_notes(fit)))
+
+
+def _throughput(values: ArrayLike, noise: str) -> Array:
     if noise == "proportional":
         remedy = "take the noise as counts or constant, which allow a throughput of zero"
-        y = checks.column(throughput, "throughput", positive=True, remedy=remedy)
-    else:
-        y = checks.column(throughput, "throughput", nonnegative=True, remedy="repair its value")
-    checks.same_length(("load", x), ("throughput", y))
+        return checks.column(values, "throughput", positive=True, remedy=remedy)
+    return checks.column(values, "throughput", nonnegative=True, remedy="repair its value")
+
+
+def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) -> USLResult:
+    """The fit of checked columns."""
+    family, places = Family(power_of(noise)), list(PLACES[kind])
     names = tuple(PARAMETERS[i] for i in places)
     checks.enough(x, names, name="load")
-    w = checks.weights_or_ones(weights, len(x))
     design, free = columns(x), np.array(FREE[kind])
     found = solve(family, design, y[None, :], w[None, :], free=free, bounded=bounded)
     best = found.b[0]
@@ -127,7 +152,7 @@ def fit_usl(
     fit = USLResult(
         model=FORMULAS[kind],
         param_names=names,
-        params=coefficients(b)[places],
+        theta=coefficients(b)[places],
         covariance=covariance,
         x=x,
         y=y,
@@ -195,7 +220,7 @@ def _notes_of(fit: USLResult) -> tuple[str, ...]:
     notes = [
         f"{name} is on its bound {value:g}: standard errors of the others are conditional on it, and 95 % intervals of "
         "what depends on it cover up to 98 %"
-        for name, value, held in zip(fit.param_names, fit.params, fit.at_bound, strict=True)
+        for name, value, held in zip(fit.param_names, fit.theta, fit.at_bound, strict=True)
         if held
     ]
     if fit.df_resid <= 0:

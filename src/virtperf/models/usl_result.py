@@ -44,8 +44,10 @@ from virtperf.models.result import (
     FitResult,
     FTest,
     Missing,
+    f_test,
     t_interval,
     t_quantile,
+    with_origin,
 )
 
 METHODS = ("profile", "delta")
@@ -60,9 +62,9 @@ FREE: Mapping[str, tuple[bool, ...]] = {
 """Which of the coefficients d, s, k a kind has."""
 MISFIT_LEVEL = 0.01
 """P-value of the lack-of-fit test below which a fit warns and has no peak."""
-SEARCH_RANGE, SEARCH_ROUNDS = 1e4, 4
-"""Times the largest load up to which the limits of the peak throughput are sought; rounds in which
-their place is narrowed.
+SEARCH_RANGE, SEARCH_TOLERANCES = 1e4, (1e-3, 1e-4, 1e-6, 1e-9)
+"""Times the largest load up to which the limits of the peak throughput are sought; tolerances of the
+rounds in which their place is narrowed.
 """
 ASYMPTOTE_ROW = (0.0, 1.0, 0.0)
 
@@ -87,7 +89,7 @@ def least_cost(b: Array) -> Array:
     return np.where(k > 0, d / n + s + k * (n - 1), s)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class USLResult(FitResult):
     """A fitted scalability curve: parameters alpha, beta, gamma; see `FitResult` for the common
     part.
@@ -173,6 +175,28 @@ class USLResult(FitResult):
         """The family of the GLM."""
         return Family(power_of(self.noise))
 
+    @property
+    def pvalues(self) -> pd.Series:
+        """P-values of alpha and of beta being zero, by the F test that their profile intervals
+        invert; NaN for gamma, whose zero is no curve.
+        """
+        found = pd.Series(math.nan, index=list(self.param_names))
+        if self.df_resid <= 0 or self.exact:
+            return found
+        shape = self.y[None, :], self.weights[None, :]
+        for place, name in ((1, "alpha"), (2, "beta")):
+            if name not in self.param_names:
+                continue
+            without = np.where(np.arange(3) == place, False, self.free())
+            least = solve(
+                self.family(), columns(self.x), *shape, free=without, bounded=self.bounded
+            ).deviance[0]
+            rest = self.scale * self.df_resid
+            found[name] = f_test(
+                float(least) - self.deviance, 1, rest, self.df_resid, f"{name} is 0"
+            ).pvalue
+        return found
+
     @cached_property
     def misfit(self) -> float:
         """P-value of the lack-of-fit test; NaN where the rows allow none."""
@@ -181,6 +205,7 @@ class USLResult(FitResult):
         test = self.tests().get("lack of fit")
         return math.nan if test is None else test.pvalue
 
+    @with_origin
     def estimate(self, name: str, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return one parameter with its interval.
 
@@ -290,6 +315,7 @@ class USLResult(FitResult):
         domain: tuple[Array, Array],
         alpha: float,
         deviance: Callable[[Array, Array], Array],
+        tolerance: float = 1e-11,
     ) -> tuple[Array, Array, bool]:
         """Limits of several quantities, and whether a better fit than the optimum was met on the
         way.
@@ -308,16 +334,16 @@ class USLResult(FitResult):
             least = min(least, float(found.min()))
             return np.sqrt(np.maximum(found - best, 0.0) / scale)
 
-        low, high = limits(excess, value, se, domain, quantile)
+        low, high = limits(excess, value, se, domain, quantile, tolerance)
         return low, high, least < (1 - 1e-6) * best
 
-    def band(self, x: Array, alpha: float) -> tuple[Array, Array]:
+    def band(self, x: Array, alpha: float, tolerance: float = 1e-11) -> tuple[Array, Array]:
         """Profile limits of the throughput at each load."""
         rows = columns(x)
         value, se = rows @ self.b, self._standard_errors(rows)
         domain = np.zeros(len(x)), np.full(len(x), math.inf)
         low, high, _ = self.limits(
-            value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c)
+            value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c), tolerance
         )
         with np.errstate(divide="ignore"):
             return 1 / high, 1 / low
@@ -368,11 +394,28 @@ class USLResult(FitResult):
     def extrapolation(self, load: float) -> tuple[str, ...]:
         """A warning where a load lies outside the tested ones."""
         first, last = float(self.x.min()), float(self.x.max())
-        if first <= load <= last:
+        if first <= load <= last or math.isinf(load):  # at no load: nothing is extrapolated
             return ()
         return (
             f"extrapolated: the tested loads are {first:g} to {last:g}; the law is assumed to hold beyond",
         )
+
+    def row_deviation(self) -> Array:
+        """See `FitResult.row_deviation`."""
+        size: Array = self.fittedvalues ** (power_of(self.noise) / 2) / np.sqrt(self.weights)
+        return size
+
+    def tangent(self) -> tuple[Array, Array]:
+        """See `FitResult.tangent`; a coefficient on its bound 0 was not estimated."""
+        residual, gradient = super().tangent()
+        return residual, gradient[:, self.free() & (self.b != 0)]
+
+    def headline(self) -> tuple[str, float]:
+        """The peak load, where the curve has one, else gamma."""
+        d, _, k = (float(v) for v in self.b)
+        if d > 0 and k > 0:
+            return "peak_load", math.sqrt(d / k)
+        return "gamma", float(self.theta[-1])
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         """Values and their gradient in b."""
@@ -381,6 +424,7 @@ class USLResult(FitResult):
         with np.errstate(divide="ignore"):
             return 1 / eta, -design / eta[:, None] ** 2
 
+    @with_origin
     def peak_load(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return the load of greatest throughput, ``N* = sqrt((1 - alpha) / beta)``.
 
@@ -403,6 +447,7 @@ class USLResult(FitResult):
         found = self.profile(asked, alpha, "beta", method)
         return self._with_extrapolation(_with_endless(found, "Amdahl's law, which has no peak"))
 
+    @with_origin
     def peak_throughput(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return the greatest throughput ``X(max(N*, 1))``; raises as `peak_load`.
 
@@ -441,8 +486,8 @@ class USLResult(FitResult):
             return (float(1 / least_cost(self.b[None, :])[0]),) * 2
         log_load = np.linspace(0.0, math.log(SEARCH_RANGE * max(float(self.x.max()), 2.0)), 14)
         step, tops, asymptote = log_load[1], [0.0, 0.0], 0.0
-        for turn in range(SEARCH_ROUNDS):
-            ends = self.band(np.exp(log_load), alpha)
+        for turn, tolerance in enumerate(SEARCH_TOLERANCES):
+            ends = self.band(np.exp(log_load), alpha, tolerance)
             places = [int(np.argmax(end)) for end in ends]
             if turn == 0 and places[1] == len(log_load) - 1:
                 asymptote = self._largest_asymptote(alpha)
@@ -472,6 +517,7 @@ class USLResult(FitResult):
         domain = np.zeros(1), np.full(1, math.inf)
         return inverse_of(float(self.limits(best, best / 4, domain, alpha, deviance)[0][0]))
 
+    @with_origin
     def asymptote(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return ``gamma / alpha``: the throughput that
         contention alone would allow, at no finite load."""
@@ -482,6 +528,7 @@ class USLResult(FitResult):
         asked = ProfileConstraint.linear(ASYMPTOTE_ROW, float(self.b[1]), inverse_of)
         return _with_endless(self.profile(asked, alpha, "alpha", method), "no contention")
 
+    @with_origin
     def efficiency(self, load: float, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return ``X(N) / (gamma N)``: the share of linear scaling that is reached at a load of 1
         or more.
@@ -521,6 +568,7 @@ class USLResult(FitResult):
             method,
         )
 
+    @with_origin
     def throughput_at(self, load: float, alpha: float = 0.05) -> Estimate:
         """Return ``X(N)`` with its profile interval, which holds outside the tested loads if the
         law does.
@@ -532,6 +580,7 @@ class USLResult(FitResult):
         found = self.profile(self.throughput_constraint(float(load)), alpha, "throughput")
         return replace(found, warnings=(*found.warnings, *self.extrapolation(load)))
 
+    @with_origin
     def quantities(self, alpha: float = 0.05) -> dict[str, Estimate | Missing]:
         """Peak, asymptote, and the efficiency at the largest load, with their reasons where there
         is none.
@@ -556,6 +605,7 @@ class USLResult(FitResult):
                 found[name] = Missing(str(err))
         return found
 
+    @with_origin
     def tests(self) -> dict[str, FTest]:
         """Lack of fit, and where the curve was chosen the tests of its choice."""
         return super().tests() | {
@@ -582,7 +632,7 @@ class USLResult(FitResult):
                 expected="alpha at most 1 and beta of 0 or more",
                 found=", ".join(
                     f"{name} {value:g}"
-                    for name, value in zip(self.param_names, self.params, strict=True)
+                    for name, value in zip(self.param_names, self.theta, strict=True)
                 ),
             )
         if self.misfit < MISFIT_LEVEL:

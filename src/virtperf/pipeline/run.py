@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from rawperf.core.errors import VirtperfError
+from rawperf.core.yamlio import load_yaml
 from virtperf.core.environment import FIXED_VARIABLES
 from virtperf.core.locks import exclusive_lock
 from virtperf.core.paths import Layout
 from virtperf.pipeline.dvc_files import repair_dvc_files, sort_lock_files, wait_for_dvc
+from virtperf.pipeline.times import StageTimes
 
 LOCK = Path(".dvc", "tmp", "virtperf.lock")
 SHARED = "all studies"
@@ -32,11 +37,12 @@ _LAST_LINES = 5
 class Event:
     """What happens while the pipeline runs.
 
-    `message` has words of DVC, of a stage or of the pipeline itself; stages begin and end, after
+    `message` has words of DVC, of a stage or of the pipeline itself, `plan` says what will run;
+    stages begin, with the `seconds` that they took last time (0: not known), and end, after
     `seconds`. The study is "" for messages of the pipeline, `SHARED` for what all studies share.
     """
 
-    kind: Literal["message", "begin", "end", "failed"]
+    kind: Literal["message", "plan", "begin", "end", "failed"]
     study: str
     stage: str = ""
     text: str = ""
@@ -89,11 +95,28 @@ def run_pipeline(
         wait_for_dvc(layout.root, say)
         repair_dvc_files(layout.root, say)
         shared = not studies
-        if not force:
+        times = StageTimes(layout.root)
+        temporary = temporary_folder(layout.root)
+        shutil.rmtree(temporary, ignore_errors=True)  # what a killed run left
+        files = {study: layout.pipeline(study) for study in chosen}
+        if shared:
+            files[SHARED] = layout.root / "dvc.yaml"
+        if force:
+            stages = {study: _stages_of(file) for study, file in files.items()}
+        else:
             changed = out_of_date(layout, chosen, shared=shared)
             if not changed:
                 return
+            stages = {
+                study: _from_first(_stages_of(file), changed[study])
+                for study, file in files.items()
+                if study in changed
+            }
             chosen = [study for study in chosen if study in changed]
+            if shared and chosen:  # they depend on what the studies' last stages write
+                stages[SHARED] = _stages_of(files[SHARED])
+        tell(Event("plan", "", text=times.forecast(stages, max(1, jobs), SHARED)))
+        tell = _timed(times, tell)
         arguments = ["--force"] if force else []
         try:
             failed = _run_studies(layout, chosen, tell, jobs, arguments)
@@ -106,6 +129,8 @@ def run_pipeline(
                 failed = [SHARED]
         finally:
             sort_lock_files(layout.root)
+            times.save()
+            shutil.rmtree(temporary, ignore_errors=True)
     if failed:
         raise VirtperfError(
             f"the pipeline stopped in {', '.join(failed)}",
@@ -113,8 +138,40 @@ def run_pipeline(
         )
 
 
-def out_of_date(layout: Layout, studies: Sequence[str], *, shared: bool) -> set[str]:
-    """The studies with stages that DVC would run, `SHARED` among them for what all studies share.
+def _timed(times: StageTimes, tell: Tell) -> Tell:
+    """`tell` that adds to the beginning of a stage how long it took last time, and remembers how
+    long stages take.
+    """
+
+    def told(event: Event) -> None:
+        if event.kind == "begin":
+            expected = times.expected_s(event.study, event.stage) or 0.0
+            event = replace(event, seconds=expected)
+        elif event.kind == "end":
+            times.took(event.study, event.stage, event.seconds)
+        tell(event)
+
+    return told
+
+
+def _stages_of(file: Path) -> list[str]:
+    """The names of the stages in a `dvc.yaml`, in its order; none where it can't be read, which DVC
+    will say.
+    """
+    try:
+        return list(load_yaml(file).data.get("stages", {}))
+    except (OSError, VirtperfError, AttributeError):
+        return []
+
+
+def _from_first(stages: Sequence[str], changed: Set[str]) -> list[str]:
+    """The stages from the first on that is out of date: each reads what those before it write."""
+    first = next((k for k, name in enumerate(stages) if name in changed), 0)
+    return list(stages[first:])
+
+
+def out_of_date(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict[str, set[str]]:
+    """The stages that DVC would run, by study, with `SHARED` for what all studies share.
 
     DVC is asked once for all stages. Raises `VirtperfError` with its words where it fails.
     """
@@ -134,7 +191,20 @@ def out_of_date(layout: Layout, studies: Sequence[str], *, shared: bool) -> set[
             "DVC can't say what is out of date", found=" ".join(words[-_LAST_LINES:])
         )
     stages: Iterable[str] = json.loads(done.stdout)
-    return {names.get(name.rpartition(":")[0], SHARED) for name in stages}
+    found: dict[str, set[str]] = {}
+    for name in stages:
+        file, _, stage = name.rpartition(":")
+        found.setdefault(names.get(file, SHARED), set()).add(stage)
+    return found
+
+
+def temporary_folder(root: Path) -> Path:
+    """Where the stages of a repository that the pipeline runs put temporary files; one run at a
+    time, so that the next one can remove what a killed one left. Its path is short, since sockets
+    stand in it.
+    """
+    name = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:8]
+    return Path(tempfile.gettempdir(), f"virtperf-{os.getuid()}-{name}")
 
 
 def dvc_command(*arguments: str) -> list[str]:
@@ -185,7 +255,7 @@ def _repro(root: Path, study: str, arguments: Sequence[str], tell: Tell) -> bool
     with subprocess.Popen(  # noqa: S603 - this interpreter
         dvc_command("repro", *arguments),
         cwd=root,
-        env=dvc_environment(root),
+        env=dvc_environment(root) | _own_temporary_folder(root),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -206,6 +276,17 @@ def _repro(root: Path, study: str, arguments: Sequence[str], tell: Tell) -> bool
     if stage:
         tell(Event("end" if well else "failed", study, stage, seconds=time.monotonic() - begun))
     return well
+
+
+def _own_temporary_folder(root: Path) -> dict[str, str]:
+    """The variable that leads to `temporary_folder`; none where somebody else has a folder there."""
+    folder = temporary_folder(root)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        owned = folder.stat().st_uid == os.getuid() and not folder.is_symlink()
+    except OSError:
+        owned = False
+    return {"TMPDIR": str(folder)} if owned else {}
 
 
 def _pass_on(lines: Iterable[str], study: str, tell: Tell) -> None:

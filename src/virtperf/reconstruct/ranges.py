@@ -48,12 +48,12 @@ class Answer:
 
 
 @dataclass
-class _Ranges:
+class Answers:
     """Answers from one set of claims; the data sets of a model are shared by its numbers."""
 
     regions: Regions
     seed: int
-    within: _Ranges | None = None  # of a narrower set of values: its data sets are tried here, too
+    within: Answers | None = None  # of a narrower set of values: its data sets are tried here, too
     _found: dict[tuple[Expression, ...], tuple[list[Found], float]] = field(default_factory=dict)
 
     def answer(self, asked: Derivation) -> Answer:
@@ -118,8 +118,8 @@ def ranges(
     """The table `RANGES`: a row a derived number, by the text alone (`alone`) and with our
     assumptions (`feasible`).
     """
-    assumed = _Ranges(Regions(feasible), seed)
-    text = _Ranges(Regions(alone), seed, assumed)
+    assumed = Answers(Regions(feasible), seed)
+    text = Answers(Regions(alone), seed, assumed)
     rows = []
     for asked in derivations(study):
         with_them = assumed.answer(asked)

@@ -1,9 +1,10 @@
-"""What would change if words that stand for numbers were read otherwise (`study.readings`)."""
+"""What would change if words that stand for numbers were read otherwise (`study.readings`): verdicts,
+ranges of plotted points and of derived numbers, and what is set aside.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 
 import numpy as np
@@ -14,9 +15,13 @@ from virtperf.core.params import Reading
 from virtperf.core.stage_tables import READINGS
 from virtperf.reconstruct.feasible import Feasible, connected_claims, solve
 from virtperf.reconstruct.leave_one_out import SURE_DIGITS, LeaveOneOut
+from virtperf.reconstruct.ranges import Answers
+from virtperf.reconstruct.region import Regions
 from virtperf.reconstruct.remembered import CachedLinearSystem
-from virtperf.study.claims import Claims, load_claims
+from virtperf.study.claims import Claim, Claims, load_claims
 from virtperf.study.definition import Study
+from virtperf.study.derived import derivations
+from virtperf.study.quantities import Quantity
 
 MATERIAL = 0.05
 """Share of a range's width by which an end has to move, to count; of the end itself where the range
@@ -28,35 +33,57 @@ _TEXT = ("all",)
 
 
 def other_readings(
-    study: Study, claims: Claims, points: pd.DataFrame, verdicts: pd.DataFrame
+    study: Study,
+    claims: Claims,
+    alone: Feasible,
+    points: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    derived: pd.DataFrame,
+    seed: int,
 ) -> pd.DataFrame:
-    """The table `READINGS`: verdicts and ranges by the text alone that differ under the readings
-    not in force.
+    """The table `READINGS`: what differs, by the text alone, under the readings not in force.
 
-    Only groups of connected quantities with a claim whose limits differ are computed again;
-    `points` and `verdicts` are the tables `POINTS` and `CLAIMS` under the reading in force.
+    `alone` is what the claims imply under the reading in force; groups of connected quantities
+    whose limits do not differ are taken from it. `points`, `verdicts` and `derived` are the tables
+    `POINTS`, `CLAIMS` and `RANGES`, `seed` that of searched numbers.
     """
     rows = []
     for reading in (reading for reading in get_args(Reading) if reading != claims.reading):
         others = load_claims(study, reading=reading)
-        if touched := _touched(study, claims, others):
-            again = replace(others, claims=tuple(c for c in others if c.id in touched))
-            feasible = solve(study, again, _TEXT, explain=False, linear=CachedLinearSystem)
-            found = (*_verdicts(feasible, again, verdicts), *_ranges(study, feasible, points))
-            rows += [{"reading": reading, **row} for row in found]
+        before = {c.id: c for c in claims}
+        changed = {c.id for c in others if c != before[c.id]}
+        if touched := _touched(study, others, changed):
+            feasible = solve(
+                study, others, _TEXT, explain=False, linear=CachedLinearSystem, known=alone
+            )
+            again = [c for c in others if c.id in touched]
+            found = (
+                *_verdicts(feasible, again, verdicts),
+                *_set_aside(alone, feasible),
+                *_ranges(study, feasible, points),
+                *_derived(alone, feasible, changed, derived, seed),
+            )
+            rows += [{**_EMPTY, "reading": reading, **row} for row in found]
     return READINGS.frame(rows)
 
 
-def _touched(study: Study, claims: Claims, others: Claims) -> set[str]:
+_EMPTY = {
+    "label": "",
+    "claims": (),
+    "verdict": "",
+    "verdict_read": "",
+    **dict.fromkeys(("low", "high", "low_read", "high_read"), np.nan),
+}
+
+
+def _touched(study: Study, others: Claims, changed: set[str]) -> set[str]:
     """The claims in clusters of which one has other limits."""
-    before = {c.id: c for c in claims}
-    changed = {c.id for c in others if c != before[c.id]}
     members = connected_claims(study, others.active(_TEXT))
     return {claim for group in members if group & changed for claim in group}
 
 
 def _verdicts(
-    feasible: Feasible, again: Claims, verdicts: pd.DataFrame
+    feasible: Feasible, again: Iterable[Claim], verdicts: pd.DataFrame
 ) -> Iterator[dict[str, Any]]:
     in_force = verdicts.set_index("claim")["text_verdict"]
     others = LeaveOneOut(feasible)
@@ -68,11 +95,34 @@ def _verdicts(
                 "name": claim.id,
                 "verdict": in_force[claim.id],
                 "verdict_read": found,
-                "low": np.nan,
-                "high": np.nan,
-                "low_read": np.nan,
-                "high_read": np.nan,
             }
+
+
+def _set_aside(alone: Feasible, feasible: Feasible) -> Iterator[dict[str, Any]]:
+    """Claims that contradictions set aside under one of the readings, and not alike under the
+    other.
+    """
+    before, after = _aside(alone), _aside(feasible)
+    for claim in (c.id for c in feasible.active if c.id in before or c.id in after):
+        states = before.get(claim, "kept"), after.get(claim, "kept")
+        if states[0] != states[1]:
+            yield {
+                "kind": "set aside",
+                "name": claim,
+                "verdict": states[0],
+                "verdict_read": states[1],
+            }
+
+
+def _aside(feasible: Feasible) -> dict[str, str]:
+    """By claim, whether every smallest resolution sets it aside, or some do."""
+    found: dict[str, str] = {}
+    for cluster in feasible.clusters:
+        resolutions = [frozenset(each) for each in cluster.found.resolutions]
+        always = frozenset.intersection(*resolutions)
+        for claim in frozenset.union(*resolutions):
+            found[claim] = "set aside" if claim in always else "set aside, or another"
+    return found
 
 
 def _ranges(study: Study, feasible: Feasible, points: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -93,13 +143,49 @@ def _ranges(study: Study, feasible: Feasible, points: pd.DataFrame) -> Iterator[
             yield {
                 "kind": "range",
                 "name": row["quantity"],
-                "verdict": "",
-                "verdict_read": "",
                 "low": before[0],
                 "high": before[1],
                 "low_read": low,
                 "high_read": high,
             }
+
+
+def _derived(
+    alone: Feasible, feasible: Feasible, changed: set[str], derived: pd.DataFrame, seed: int
+) -> Iterator[dict[str, Any]]:
+    in_force = {(row["derived"], row["label"]): row for row in derived.to_dict("records")}
+    answers = Answers(Regions(feasible), seed)
+    for asked in derivations(feasible.study):
+        named = dict.fromkeys(q for part in asked.parts for _, q in part.terms)
+        anew = [q for q in named if _read_anew(alone, feasible, q)]
+        if asked.of_itself or not anew:
+            continue
+        owners = {c for q in anew if (system := feasible.system_of(q)) for c in system.owner}
+        row, found = in_force[asked.derived.id, asked.label], answers.answer(asked)
+        before = float(row["low_text"]), float(row["high_text"])
+        low, high = map(float, rounded([found.pieces[0], found.pieces[-1]], SURE_DIGITS))
+        levels = tuple(row["levels_text"])
+        if levels != found.levels or (not levels and differs(before, (low, high), 0.0)):
+            yield {
+                "kind": "derived",
+                "name": asked.derived.id,
+                "label": asked.label,
+                "verdict": ", ".join(levels),
+                "verdict_read": ", ".join(found.levels),
+                "low": before[0],
+                "high": before[1],
+                "low_read": low,
+                "high_read": high,
+                "claims": [c.id for c in feasible.active if c.id in owners & changed],
+            }
+
+
+def _read_anew(alone: Feasible, feasible: Feasible, quantity: Quantity) -> bool:
+    """Whether the group of a quantity is another one under the other reading."""
+    system = feasible.system_of(quantity)
+    if system is not alone.system_of(quantity):
+        return True
+    return system is not None and feasible.resolutions(system) != alone.resolutions(system)
 
 
 def differs(before: tuple[float, float], after: tuple[float, float], resolution: float) -> bool:

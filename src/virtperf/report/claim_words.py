@@ -33,7 +33,7 @@ _DIRECTIONS = {
 }
 _WITHOUT_NUMBER = {
     "corroborated": "only this",
-    "independent": "this or something else",
+    "independent": "not determined",
     "contradicted": "something else only",
     "depends": "this or not, depending on what is set aside",
 }
@@ -135,14 +135,14 @@ def _order(low: float, high: float, unit: str, *, sure: bool) -> str:
     states.
 
     `sure` False: the claim orders several pairs, and for one of them the other claims leave only
-        the reverse.
+        the opposite.
     """
     if low == high == 0:
         return "no difference"
     if not math.isnan(low) and low >= 0:
         return f"this order, by {interval(low, high, unit)}"
     if high <= 0:
-        return f"the reverse, by {interval(-high, -low, unit)}"
+        return f"the opposite order, by {interval(-high, -low, unit)}"
     return f"{'either order' if sure else 'not always'}: {interval(low, high, unit)}"
 
 

@@ -56,6 +56,7 @@ class StudyData:
     index: dict[str, Any]
     verdicts: pd.DataFrame
     verdicts_elsewhere: pd.DataFrame
+    verdicts_read: pd.DataFrame
     missing: tuple[str, ...]
 
     def result(self, claim_id: str) -> dict[str, Any]:
@@ -216,5 +217,6 @@ def load(
         index=index,
         verdicts=frame("verdicts", judged),
         verdicts_elsewhere=frame("verdicts", stage_tables.VERDICTS_ELSEWHERE),
+        verdicts_read=frame("verdicts", stage_tables.VERDICTS_READ),
         missing=tuple(missing),
     )

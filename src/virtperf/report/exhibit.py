@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from rawperf.core.errors import ModelError
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import level_words
@@ -94,8 +95,8 @@ def joined(record: Record, parts: Sequence[Record], *, heading: str = "", note: 
         end += folded
     whole = (record, *parts)
     words = {
-        "ranges": "Download the derived numbers (CSV)",
-        "estimates": "Download the estimates (CSV)",
+        "ranges": "Derived numbers (CSV)",
+        "estimates": "Estimates (CSV)",
     }
     numbers = [
         table.model_copy(update={"words": words.get(made.kind, table.words)})
@@ -186,7 +187,7 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     }
     found = {
         str(label): {
-            ask.format(**words): with_lack_of_fit(get(fit, alpha), fit, alpha)
+            ask.format(**words): with_lack_of_fit(_asked(get, fit, alpha), fit, alpha)
             for ask, get in asked.items()
         }
         for label, fit in fits.items()
@@ -194,11 +195,21 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     return Estimates(title, found)
 
 
+def _asked(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
+    """What the fit answers, or a `Missing` with the reason."""
+    from virtperf.models.result import Missing
+
+    try:
+        return get(fit, *arguments)
+    except ModelError as err:
+        return fit if isinstance(fit, Missing) else Missing(str(err), getattr(fit, "origin", None))
+
+
 def with_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
     """The estimate, with a warning where the runs reject the curve: by how much it misses a mean,
     and the p-value.
     """
-    test = fit.lack_of_fit() if estimate.available else estimate
+    test = _asked(lambda fit: fit.lack_of_fit(), fit) if estimate.available else estimate
     if not test.available or test.pvalue >= alpha:
         return estimate
     means = (

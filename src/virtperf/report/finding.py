@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.report.axis_words import level_text, level_words
-from virtperf.report.frames import allowed, merged
+from virtperf.report.frames import allowed, merged, shown_as_printed
 from virtperf.report.range_words import WIDE
 from virtperf.report.wording import joined, plural, short
 from virtperf.study.definition import Factor
@@ -41,12 +41,12 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         "Measured means."
         if own.all()
         else "Printed values."
-        if points["printed"].notna().all()
+        if shown_as_printed(points).all()
         else ""
     )
     ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in others)
     lead = (
-        f"With our assumptions, which change {ours} of {plural(len(rows), 'range')}."
+        f"Values with our assumptions, which narrow {ours} of {plural(len(rows), 'range')}:"
         if ours and not lead
         else lead
     )
@@ -90,7 +90,7 @@ def _series(points: list[Any], factor: Factor) -> str:
     """
     known = [p for p in points if p.known or math.isfinite(p.printed)]
     if not known:
-        return "" if any(math.isfinite(p.measured) for p in points) else "no values yet"
+        return "" if any(math.isfinite(p.measured) for p in points) else "no values"
     numeric = all(isinstance(p.x, int | float) for p in known)
     course = _course(known, factor) if numeric and len(known) > 2 else ""
     if course:
@@ -162,8 +162,10 @@ def _course(points: list[Any], factor: Factor) -> str:
         or not all(is_narrow(p.low, p.high) for p in (points[0], points[-1]))
     ):
         return ""
-    ends = [f"{_phrase(p)} at {level_text(factor, p.x)}" for p in points]
-    first = f"{_phrase(points[0])} at {level_words(factor, points[0].x)}"
+    # "from 84.5 to 102 to 1,320" would be read as three values
+    values = [_phrase(p).replace(" to ", "–") for p in points]
+    ends = [f"{v} at {level_text(factor, p.x)}" for v, p in zip(values, points, strict=True)]
+    first = f"{values[0]} at {level_words(factor, points[0].x)}"
     ways = {1: "rising", -1: "falling"}
     if not turns:
         return f"{ways[steps[0]]} from {first} to {ends[-1]}"

@@ -24,6 +24,7 @@ from virtperf.report.data import StudyData
 from virtperf.report.wording import interval, pretty
 from virtperf.study.conditions import RELATIVE, scale_of
 from virtperf.study.definition import Exhibit
+from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Quantity
 
 RUN_KINDS = (Provenance.MEASURED, Provenance.EXAMPLE)
@@ -52,10 +53,8 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     rows = []
     for row, quantity in _base(data, figure):
         found = limits.get((row["series"], row[figure.series[0].over]), {})
-        if data.study.artifact and not (
-            list(found.get("low_by", ())) + list(found.get("high_by", ()))
-        ):
-            found = {}  # natural limits alone, of what the paper does not speak of
+        if data.study.artifact and _says_nothing(found, data.study.quantities[quantity.name]):
+            found = {}
         text = {name: found.get(f"{name}_text", none) for name, none in _NO_LIMITS.items()}
         given = (
             {name: found.get(name, none) for name, none in _NO_LIMITS.items()}
@@ -83,6 +82,15 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
             }
         )
     return _framed(data, figure, rows, ())
+
+
+def _says_nothing(found: Mapping[Any, Any], kind: QuantityKind) -> bool:
+    """Whether limits are natural ones alone: the paper does not speak of the point, or it compares
+    it with another one of which it gives no value.
+    """
+    if not [*found.get("low_by", ()), *found.get("high_by", ())]:
+        return True
+    return math.isinf(found["high"]) and found["low"] <= kind.low
 
 
 def printed(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
@@ -363,3 +371,14 @@ def merged(pieces: Sequence[float]) -> list[float]:
         if pretty(high) != pretty(low):
             ends += [high, low]
     return [*ends, *pieces[-1:]]
+
+
+def shown_as_printed(points: pd.DataFrame) -> pd.Series:
+    """Points whose printed number is what the text leaves of them: some are finer by its other
+    statements, 1/6 where 17 % is printed, and a misprint is outside of their range.
+    """
+    near = 1e-6 * points["printed"].abs()
+    outside = (points["printed"] < points["low"] - near) | (
+        points["printed"] > points["high"] + near
+    )
+    return points["printed"].notna() & ~(points["known"] & outside)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from rawperf.core.errors import ModelError
 from virtperf.core.contrasts import Contrast, LogRatio
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import frames
@@ -61,11 +62,14 @@ def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
         return None
     if not fit.available:
         return fit
-    if asked.gives in _PARAMETERS:
-        return fit.estimate(_PARAMETERS[asked.gives], alpha)
-    if asked.gives == "capacity":
-        return fit.throughput_at(asked.derived.load, alpha)
-    return getattr(fit, asked.gives)(alpha)
+    try:
+        if asked.gives in _PARAMETERS:
+            return fit.estimate(_PARAMETERS[asked.gives], alpha)
+        if asked.gives == "capacity":
+            return fit.throughput_at(asked.derived.load, alpha)
+        return getattr(fit, asked.gives)(alpha)
+    except ModelError as err:
+        return models.Missing(str(err), fit.origin)
 
 
 def ratio(

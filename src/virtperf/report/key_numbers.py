@@ -4,15 +4,21 @@ what verdicts say.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from virtperf.core.levels import level_text
+from virtperf.core.mean import Mean
+from virtperf.core.provenance import Provenance
 from virtperf.report.data import StudyData
 from virtperf.report.kinds.contradictions import of_the_paper
+from virtperf.study.conditions import OWN_SCALE, means_by_quantity
 from virtperf.study.definition import Study
+from virtperf.study.quantities import Quantity
 
 PERCENTS = (5, 10)  # half-widths, in percent of a range's middle, up to which points are counted
 MIN_POINTS = 4  # points of a figure that may stand for its study
@@ -43,7 +49,7 @@ def reach(data: StudyData, *, assumptions: bool = True) -> Reach:
 
 
 def key_numbers(data: StudyData) -> dict[str, Any]:
-    """Counts of a study's points, claims, contradictions, runs and audits.
+    """Counts of a study's points, claims, contradictions, runs and audits, and its measured means.
 
     Points that are 100 by convention, and claims that are assumptions of ours, do not count.
     """
@@ -76,7 +82,56 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
             "all": len(data.audits),
             "failed": int((data.audits["status"] == "violated").sum()),
         },
+        **({"means": means} if (means := measured_means(data)) else {}),
     }
+
+
+def measured_means(data: StudyData) -> dict[str, dict[str, dict[str, float | None]]]:
+    """The mean of every quantity over the measured runs of each condition, with its interval, in the
+    unit in which runs observe it.
+
+    A condition is named by the factors that have several levels among those of the quantity, where
+    they are not at their default.
+    """
+    found: dict[str, dict[Quantity, Mean]] = {}
+    for (quantity, provenance, scale), mean in means_by_quantity(data.study, data.means).items():
+        if provenance == Provenance.MEASURED.value and scale == OWN_SCALE:
+            found.setdefault(quantity.name, {})[quantity] = mean
+    return {
+        name: {
+            _condition(data.study, quantity, told): {
+                "mean": _short(mean.value),
+                "low": _short(mean.low),
+                "high": _short(mean.high),
+                "n": mean.n,
+            }
+            for quantity, mean in sorted(of_name.items())
+        }
+        for name, of_name in sorted(found.items())
+        for told in [_telling(list(of_name))]
+    }
+
+
+def _telling(quantities: list[Quantity]) -> set[str]:
+    levels: dict[str, set[object]] = {}
+    for quantity in quantities:
+        for factor, level in quantity.at:
+            levels.setdefault(factor, set()).add(level)
+    return {factor for factor, known in levels.items() if len(known) > 1}
+
+
+def _condition(study: Study, quantity: Quantity, told: set[str]) -> str:
+    named = [
+        f"{factor}={level_text(level)}"
+        for factor, level in quantity.at
+        if factor in told and level != study.factors[factor].default
+    ]
+    return ",".join(named) or "default"
+
+
+def _short(value: float) -> float | None:
+    """With five significant digits, as far as machines agree anyhow; None for an open end."""
+    return float(f"{value:.5g}") if math.isfinite(value) else None
 
 
 def width_table(data: StudyData) -> pd.DataFrame:

@@ -114,7 +114,7 @@ class LoadedStudy:
 
     Methods that give frames have provenance in a column; methods that show something return
     `Shown`, which a notebook displays. What values rest on is read from the values: nobody passes
-        it.
+    it.
     """
 
     def __init__(self, context: Context) -> None:

@@ -168,7 +168,7 @@ class Numbers(_Part):
     name: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | int | float | bool | None, ...], ...]
-    words: str = "Download the numbers (CSV)"
+    words: str = "Numbers (CSV)"
 
     @model_serializer(mode="wrap")
     def _constant_columns_once(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

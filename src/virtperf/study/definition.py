@@ -41,6 +41,8 @@ class Study(Model):
     `names`: what facts of machines, guests, networks, workload and procedure are called whose names
         are no words.
     `inputs`: raw formats of the study's own.
+    `not_read`: patterns of raw files, relative to the run folder, that are kept and not read as
+        metrics, each with the reason; ``*`` stands for folders too.
     `blocks`: factors, or ``replicate``: runs of the same levels of these were made one after
         another, and are compared within that block; none: only runs that name their block are.
     `machine_may_differ`: facts about machine, tools and protocol in which runs that are compared
@@ -65,6 +67,7 @@ class Study(Model):
     headline_figure: str | None = None
     example_report: bool = False
     inputs: tuple[Declaration, ...] = ()
+    not_read: dict[str, Annotated[str, Field(min_length=10)]] = {}
     blocks: tuple[str, ...] = ()
     machine_may_differ: dict[str, Annotated[str, Field(min_length=10)]] = {}
     artifact: parts.Artifact | None = None
@@ -299,6 +302,14 @@ def _check(study: Study, report: Report) -> None:
             study.points(exhibit)
         except ValueError as err:
             report(study.document.error(f"{exhibit.id}: {err}", "exhibits", position))
+    for position, finding in enumerate(study.findings):
+        for name, asked in finding.numbers.items():
+            for key, text in (("of", asked.of), ("to", asked.to)):
+                try:
+                    study.expression(text) if text else None
+                except ValueError as err:
+                    at = ("findings", position, "numbers", name, key)
+                    report(study.document.error(str(err), *at))
     _check_derived(study, report)
 
 

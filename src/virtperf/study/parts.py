@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import inf
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
@@ -166,18 +167,59 @@ class Series(Model):
     levels: Annotated[tuple[Level, ...], Field(min_length=1)]
 
 
+class MeasuredNumber(Model):
+    """A number that measured runs put into a finding: `of`, or its ratio to `to`.
+
+    `show`: as it is, as a percentage of `to`, or as the change against it, in percent and without
+        its sign. `low`, `high`: what the sentence says of it, in the unit that is shown and with the
+        sign of a change; its confidence interval must lie between them.
+    """
+
+    of: str = Field(min_length=1)
+    to: str = ""
+    show: Literal["value", "percent", "change"] = "value"
+    low: float = -inf
+    high: float = inf
+
+    @model_validator(mode="after")
+    def _complete(self) -> MeasuredNumber:
+        if self.show != "value" and not self.to:
+            raise ValueError(f"{self.show} needs to: what it is compared with")
+        if self.low == -inf and self.high == inf:
+            raise ValueError(
+                "what the sentence says of the number is not said: give low, high or both"
+            )
+        return self
+
+
 class Finding(Model):
-    """What a study found, in one sentence; ``{claim-id}`` in it is the number that this claim
-    prints, with its unit.
+    """What a study found, in one sentence.
+
+    ``{claim-id}`` in it is the number that this claim prints, with its unit, ``{name}`` one of
+    `numbers`. `claims`: those, or hypotheses, that it rests on.
     """
 
     says: Annotated[str, Field(min_length=20)]
-    claims: Texts = Field(alias="rests_on")
+    claims: Texts = Field((), alias="rests_on")
+    numbers: dict[Id, MeasuredNumber] = {}
+
+    @model_validator(mode="after")
+    def _complete(self) -> Finding:
+        if not self.claims and not self.numbers:
+            raise ValueError("it rests on nothing: give rests_on, or numbers of measured runs")
+        told = self._told
+        if unused := [name for name in self.numbers if name not in told]:
+            raise ValueError(f"the sentence does not tell the number {unused[0]!r}")
+        return self
 
     @property
-    def numbers(self) -> tuple[str, ...]:
-        """The claims whose numbers it tells."""
+    def _told(self) -> tuple[str, ...]:
         return tuple(re.findall(r"\{([a-z0-9-]+)\}", self.says))
+
+    @property
+    def printed_numbers(self) -> tuple[str, ...]:
+        """The claims whose numbers it tells."""
+        return tuple(name for name in self._told if name not in self.numbers)
 
 
 class Erratum(Model):

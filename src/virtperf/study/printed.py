@@ -146,6 +146,7 @@ def table_claims(
                 f"there is no table {entry.table!r}", *where, "table", expected=f"a file {path}"
             )
         table = _cells(study, entry.table)
+        named = entry.table.replace("-", " ").capitalize()
         for column in (*entry.key.values(), *entry.columns):
             if column not in table.columns:
                 known = ", ".join(table.columns)
@@ -173,7 +174,12 @@ def table_claims(
                 except ValueError:
                     problem = f"{path.name}, row {row}: {column} is no number"
                     raise document.error(problem, *where, found=repr(cells[column])) from None
-                at = ", ".join(f"{factor} {level}" for factor, level in levels.items())
+                at = ", ".join(
+                    study.level_words(factor, level)
+                    if factor in study.factors
+                    else f"{factor} {level}"
+                    for factor, level in levels.items()
+                )
                 name = " ".join([entry.table, column, *map(str, levels.values())])
                 yield (
                     where,
@@ -184,8 +190,8 @@ def table_claims(
                         "for_each": {factor: [level] for factor, level in levels.items()},
                         "value": value,
                         "half_width": entry.half_width,
-                        "says": f"The table prints {cells[column]} for {column}"
-                        + (f" at {at}." if at else "."),
+                        "says": f"{named} prints {cells[column]} for {column}"
+                        + (f": {at}." if at else "."),
                         "about": entry.about,
                         "section": entry.section,
                         "ledger": entry.ledger,

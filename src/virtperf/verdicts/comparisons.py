@@ -91,10 +91,14 @@ def _numbers(study: Study, claim: Claim, instance: Instance) -> Iterator[_Number
     parts = [_terms(part) for part in instance.parts]
     match claim.kind:
         case "value" | "range":
-            yield from _levels(study, [(parts[0], claim.low, claim.high)])
+            ends = _open_at_bounds(study, parts[0], claim.low, claim.high)
+            yield from _levels(study, [(parts[0], *ends)])
         case "rule":
-            ends = zip(parts, claim.bounds, strict=True)
-            yield from _levels(study, [(part, low, high) for part, (low, high) in ends])
+            limits = zip(parts, claim.bounds, strict=True)
+            yield from _levels(
+                study,
+                [(part, *_open_at_bounds(study, part, low, high)) for part, (low, high) in limits],
+            )
         case "ratio" | "percent_change" | "equivalence":
             of, to = parts
             if of == to:
@@ -155,6 +159,20 @@ def _levels(study: Study, levels: Iterable[tuple[Terms, float, float]]) -> Itera
             yield _Number(
                 terms, low, high, unit=f" {units.pop()}".rstrip() if len(units) == 1 else ""
             )
+
+
+def _open_at_bounds(study: Study, terms: Terms, low: float, high: float) -> tuple[float, float]:
+    """The limits of a level, without those that its quantities cannot pass anyway.
+
+    An interval of 99.93 to 100.03 % does not speak against 98 to 100 %: it is symmetric, and there
+    is nothing above 100 %.
+    """
+    sides = [
+        sorted((c * study.quantities[q.name].low, c * study.quantities[q.name].high))
+        for q, c in terms.items()
+    ]
+    least, most = (sum(side[end] for side in sides) for end in (0, 1))
+    return (-math.inf if low <= least else low), (math.inf if high >= most else high)
 
 
 def _orders(study: Study, pairs: Iterable[tuple[Terms, Terms]], strict: bool) -> Iterator[_Number]:

@@ -5,6 +5,7 @@ decide.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
 from virtperf.study.claims import NUMBERED, Claim, Claims
 from virtperf.study.definition import Study
+from virtperf.study.hypotheses import Hypothesis
 from virtperf.study.samples import Samples, samples_by_quantity
 from virtperf.verdicts.comparisons import (
     MORE_THAN_ONE,
@@ -49,6 +51,8 @@ OF_A_HYPOTHESIS: Mapping[Decision, str] = {
     Decision.FAILS: "does not hold here",
 }
 """The words for a decision: of a claim of a paper, and of a hypothesis about one's own machine."""
+WITHIN_BLOCKS = re.compile(r"within \d+ blocks")
+"""How `Contrast.design` begins where every block gives one ratio or difference."""
 NO_VERDICT = {
     "estimate": math.nan,
     "estimate_low": math.nan,
@@ -197,7 +201,7 @@ def _measured(
     design = f", {shown.contrast.design}" if shown.contrast.design else ""
     text = (
         f"{at}{source} {value}{unit} ({region}{runs} per condition{design}); "
-        f"the claim allows {allowed}"
+        f"the {'hypothesis' if isinstance(claim, Hypothesis) else 'claim'} allows {allowed}"
     )
     return f"{text} ({shown.remark})" if shown.remark else text
 
@@ -224,8 +228,12 @@ def _wanted(needed: float, compared: list[Comparison]) -> str:
             "; one block does not show how far blocks differ: conditions are needed in the same "
             "blocks, or in at least 2 blocks each"
         )
-    if math.isfinite(needed):
-        return f"; about {needed:,.0f} runs per condition would decide"
+    blocks = all(WITHIN_BLOCKS.match(each.contrast.design) for each in compared)
+    units = "blocks" if blocks else "runs per condition"
     if math.isinf(needed):
-        return f"; more than {MAX_RUNS:,} runs per condition would be needed"
+        return f"; more than {MAX_RUNS:,} {units} would be needed"
+    if math.isfinite(needed):
+        more = needed - min(each.contrast.n for each in compared)
+        further = f", {more:,.0f} more than there are" if more >= 1 else ""
+        return f"; about {needed:,.0f} {units} would decide{further}"
     return ""

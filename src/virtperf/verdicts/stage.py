@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any, get_args
+
 import pandas as pd
 
 from rawperf.core.files import replaced_folder
-from virtperf.core.params import Parameters
+from virtperf.core.params import Parameters, Reading
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import (
@@ -14,6 +17,7 @@ from virtperf.core.stage_tables import (
     OBSERVATIONS,
     VERDICTS,
     VERDICTS_ELSEWHERE,
+    VERDICTS_READ,
 )
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
@@ -43,6 +47,11 @@ def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
                 study, claims, text, observations, level=parameters.level, provenance=provenance
             )
             table.write(verdicts, folder / table.file)
+            if provenance is Provenance.MEASURED:
+                read = _read_otherwise(
+                    study, claims, text, observations, verdicts, level=parameters.level
+                )
+                VERDICTS_READ.write(read, folder / VERDICTS_READ.file)
         VERDICTS_ELSEWHERE.write(
             _elsewhere(study, claims, text, observations, parameters.level),
             folder / VERDICTS_ELSEWHERE.file,
@@ -69,3 +78,38 @@ def _elsewhere(
     ]
     rows = pd.concat(parts).to_dict("records") if parts else []
     return VERDICTS_ELSEWHERE.frame([{str(k): v for k, v in row.items()} for row in rows])
+
+
+def _read_otherwise(
+    study: Study,
+    claims: Claims,
+    text: pd.DataFrame | None,
+    observations: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    *,
+    level: float,
+) -> pd.DataFrame:
+    """The table `VERDICTS_READ`; only claims with other limits are judged again."""
+    before = {claim.id: claim for claim in claims}
+    in_force = dict(verdicts.set_index("claim")["measured_verdict"])
+    rows: list[dict[str, Any]] = []
+    for reading in (reading for reading in get_args(Reading) if reading != claims.reading):
+        others = claims_of(study, reading=reading)
+        moved = replace(
+            others, claims=tuple(c for c in others if c != before[c.id] and not c.assumed)
+        )
+        if not moved.claims:
+            continue
+        judged = judge(study, moved, text, observations, level=level)
+        rows += [
+            {
+                "reading": reading,
+                "claim": row["claim"],
+                "measured_verdict": in_force[row["claim"]],
+                "measured_verdict_read": row["measured_verdict"],
+                "reason": row["reason"],
+            }
+            for row in judged.to_dict("records")
+            if row["measured_verdict"] != in_force[row["claim"]]
+        ]
+    return VERDICTS_READ.frame(rows)

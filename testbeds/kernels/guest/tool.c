@@ -9,9 +9,18 @@
    calls SECONDS        system calls: their number, processor time
    pulse MS             for ever, loops for MS of each second of processor time and of sleep
    serve PORT MIB       a server that keeps MIB of memory and answers each request after 20,000 steps
-   ask PORT REQUESTS    a client of it on the same guest: processor time of this client, time */
+   ask PORT REQUESTS    a client of it on the same guest: processor time of this client, time
+   churn SECONDS        rounds of 1,000 writes to 8 MiB at random and ten system calls: rounds, processor time, time
+   race THREADS SECONDS LOCKED  threads, one on each processor, that work within a spin lock and outside it for SECONDS; with LOCKED
+                        1 they share the lock, with 0 each has its own: rounds of all threads, processor time, time
+   sink PORT            takes one connection and all its bytes: bytes, processor time
+   send ADDRESS PORT MIB  a client of it that sends so much: bytes, processor time, time */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, STEPS = 20000, WRITES = 1000 };
+enum { PAGE = 4096, STEPS = 20000, WRITES = 1000, CHURN_MIB = 8, INSIDE = 50, OUTSIDE = 150, MAX_THREADS = 8, PIECE = 1 << 16 };
 
 static double now(clockid_t clock) {
     struct timespec t;
@@ -166,6 +175,100 @@ static void ask(int port, long requests) {
     printf("%.6f %.6f\n", now(CLOCK_PROCESS_CPUTIME_ID) - cpu, now(CLOCK_MONOTONIC) - begin);
 }
 
+static void churn(double seconds) {
+    char *memory = own_memory(CHURN_MIB, 1);
+    double begin = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t x = 1;
+    long rounds = 0;
+    for (; now(CLOCK_MONOTONIC) - begin < seconds; rounds++) {
+        for (int i = 0; i < WRITES; i++) {
+            x = step(x);
+            memory[(x >> 33) % ((long)CHURN_MIB << 20)]++;
+        }
+        for (int i = 0; i < 10; i++) syscall(SYS_getppid);
+    }
+    printf("%ld %.6f %.6f\n", rounds, now(CLOCK_PROCESS_CPUTIME_ID) - cpu, now(CLOCK_MONOTONIC) - begin);
+}
+
+/* A ticket lock, as kernels use them: who asks first gets it first. A line of the cache for each. */
+struct lock { _Alignas(64) atomic_uint next, serving; };
+static struct lock locks[MAX_THREADS];
+struct racer { pthread_t thread; int number, locked; double until; long rounds; };
+
+static uint64_t steps(uint64_t x, int count) {
+    volatile uint64_t kept = x;
+    for (int i = 0; i < count; i++) kept = step(kept);
+    return kept;
+}
+
+static void *racing(void *argument) {
+    struct racer *racer = argument;
+    struct lock *lock = &locks[racer->locked ? 0 : racer->number];
+    cpu_set_t on;
+    CPU_ZERO(&on);
+    CPU_SET(racer->number, &on);
+    check(!sched_setaffinity(0, sizeof on, &on), "sched_setaffinity");
+    uint64_t x = racer->number + 1;
+    long rounds = 0;
+    while (now(CLOCK_MONOTONIC) < racer->until)
+        for (int i = 0; i < 100; i++, rounds++) {
+            unsigned ticket = atomic_fetch_add(&lock->next, 1);
+            while (atomic_load(&lock->serving) != ticket) __builtin_ia32_pause();
+            x = steps(x, INSIDE);
+            atomic_store(&lock->serving, ticket + 1);
+            x = steps(x, OUTSIDE);
+        }
+    racer->rounds = rounds;
+    return 0;
+}
+
+static void race(int threads, double seconds, int locked) {
+    struct racer racers[MAX_THREADS];
+    check(threads >= 1 && threads <= MAX_THREADS, "THREADS");
+    double begin = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+    for (int i = 0; i < threads; i++) {
+        racers[i] = (struct racer){.number = i, .locked = locked, .until = begin + seconds};
+        check(!pthread_create(&racers[i].thread, 0, racing, &racers[i]), "pthread_create");
+    }
+    long rounds = 0;
+    for (int i = 0; i < threads; i++) {
+        pthread_join(racers[i].thread, 0);
+        rounds += racers[i].rounds;
+    }
+    printf("%ld %.6f %.6f\n", rounds, now(CLOCK_PROCESS_CPUTIME_ID) - cpu, now(CLOCK_MONOTONIC) - begin);
+}
+
+static void sink(int port) {
+    static char piece[PIECE];
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port)};
+    int on = 1, listening = socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    check(listening >= 0 && !bind(listening, (void *)&at, sizeof at) && !listen(listening, 1), "sink");
+    int client = accept(listening, 0, 0);
+    double cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+    long bytes = 0, got;
+    while ((got = read(client, piece, sizeof piece)) > 0) bytes += got;
+    check(!got, "read");
+    printf("%ld %.6f\n", bytes, now(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+}
+
+static void send_all(const char *address, int port, long mib) {
+    static char piece[PIECE];
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port)};
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    check(s >= 0 && inet_pton(AF_INET, address, &at.sin_addr) == 1 && !connect(s, (void *)&at, sizeof at), address);
+    double begin = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+    long bytes = 0;
+    while (bytes < mib << 20) {
+        long sent = write(s, piece, sizeof piece);
+        check(sent > 0, "write");
+        bytes += sent;
+    }
+    check(!shutdown(s, SHUT_WR), "shutdown");
+    check(!read(s, piece, 1), "the other end"); /* it has read all and closed */
+    printf("%ld %.6f %.6f\n", bytes, now(CLOCK_PROCESS_CPUTIME_ID) - cpu, now(CLOCK_MONOTONIC) - begin);
+}
+
 int main(int count, char **words) {
     const char *command = count > 2 ? words[1] : "";
     long first = count > 2 ? atol(words[2]) : 0, second = count > 3 ? atol(words[3]) : 0;
@@ -177,6 +280,10 @@ int main(int count, char **words) {
     else if (!strcmp(command, "pulse")) pulse(first);
     else if (!strcmp(command, "serve")) serve(first, second);
     else if (!strcmp(command, "ask")) ask(first, second);
+    else if (!strcmp(command, "churn")) churn(atof(words[2]));
+    else if (!strcmp(command, "race")) race(first, atof(words[3]), count > 4 ? atoi(words[4]) : 0);
+    else if (!strcmp(command, "sink")) sink(first);
+    else if (!strcmp(command, "send") && count > 4) send_all(words[2], second, atol(words[4]));
     else {
         fprintf(stderr, "tool: unknown command; the head of tool.c lists them\n");
         return 2;

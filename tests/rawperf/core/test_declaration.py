@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rawperf.core.errors import StudyError
+from tests.cases import each_case
 from tests.rawperf.declared.declaring import declared
 
 GOOD = """\
@@ -16,7 +17,7 @@ fields:
 """
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "line", "words"),
     [
         ("reads: csv", "reads: cvs", 2, "found 'cvs'. Did you mean 'csv'?"),

@@ -7,6 +7,7 @@ import pytest
 
 from rawperf.core.files import replaced_folder, write_atomically
 from rawperf.core.tables import rounded
+from tests.cases import each_case
 
 
 def test_a_folder_is_replaced_only_when_everything_was_written(tmp_path):
@@ -54,7 +55,7 @@ def test_rounding_to_significant_digits():
     assert rounded([np.inf])[0] == np.inf
 
 
-@pytest.mark.parametrize("digits", [3, 5, 7, 10])
+@each_case("digits", [3, 5, 7, 10])
 def test_a_rounded_number_is_the_float_nearest_to_its_decimals(digits):
     numbers = 10.0 ** np.random.default_rng(7).uniform(-8, 20, 20_000)
     assert rounded(numbers, digits).tolist() == [

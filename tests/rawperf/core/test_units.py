@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from rawperf.core.errors import VirtperfError
 from rawperf.core.units import _KNOWN, conversion_factor, rate_unit
+from tests.cases import each_case
 
 UNITS = sorted(_KNOWN)
 KIND = {unit: dimension for unit, (dimension, _) in _KNOWN.items()}
@@ -17,12 +18,12 @@ def test_conversions_compose(a, b, c):
         )
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@each_case("unit", UNITS)
 def test_a_unit_is_itself(unit):
     assert conversion_factor(unit, unit) == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target", "factor"),
     [
         ("%", "processors", 0.01),  # 100 % in z/VM and xentop is one processor
@@ -47,7 +48,7 @@ def test_different_kinds_do_not_convert(a, b):
             conversion_factor(a, b)
 
 
-@pytest.mark.parametrize(("source", "target"), [("furlong", "s"), ("s", "furlong")])
+@each_case(("source", "target"), [("furlong", "s"), ("s", "furlong")])
 def test_an_unknown_unit_is_named_with_the_other_and_the_known_ones(source, target):
     with pytest.raises(
         VirtperfError, match=rf"from '{source}' to '{target}'.*KiB.*unknown unit 'furlong'"
@@ -55,7 +56,7 @@ def test_an_unknown_unit_is_named_with_the_other_and_the_known_ones(source, targ
         conversion_factor(source, target)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "per", "target", "factor"),
     [
         (
@@ -91,7 +92,7 @@ def test_a_quotient_that_is_nothing_known_is_named():
         conversion_factor("s", "MiB", per="MiB")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("unit", "rate"), [("count", "1/s"), ("s", "s/s"), ("KiB", "KiB/s"), ("sectors", "sectors/s")]
 )
 def test_rates_of_counters(unit, rate):

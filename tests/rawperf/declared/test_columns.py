@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rawperf.core.errors import FormatError, StudyError
+from tests.cases import each_case
 from tests.rawperf.declared.declaring import FILE, declared, read, rows
 from tests.rawperf.trial import bounded
 
@@ -42,7 +43,7 @@ def test_comments_blank_lines_quotes_and_lines_within_quotes() -> None:
     assert reading.lines is not None and reading.lines.tolist() == [4, 8]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "data"),
     [
         ("delimiter: ';'\ndecimal: ','\nthousands: '.'", "time;host;tps\n1;a;1.234,5\n2;b;2\n"),
@@ -104,7 +105,7 @@ def test_what_is_not_declared_may_be_read_too() -> None:
     assert rows(reading, "field", "value") == [("tps", 2.0), ("extra", 3.0)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "line", "words"),
     [
         (
@@ -153,7 +154,7 @@ def test_a_last_line_without_its_end_is_left_out() -> None:
     )
 
 
-@pytest.mark.parametrize("column", ["x", "x{}"])
+@each_case("column", ["x", "x{}"])
 def test_a_long_heading_takes_no_longer_than_its_length(column: str) -> None:
     names = ",".join(column.format(number) for number in range(50_000))
     with (
@@ -230,9 +231,7 @@ def test_counts_of_intervals_are_divided_by_their_length() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("length", "found"), [("0", "0"), ("-1", "-1"), ("", "nothing"), ("1e-308", "1e-308")]
-)
+@each_case(("length", "found"), [("0", "0"), ("-1", "-1"), ("", "nothing"), ("1e-308", "1e-308")])
 def test_an_interval_without_a_length_is_refused(length: str, found: str) -> None:
     with pytest.raises(
         FormatError, match=rf"line 3: s is no length of an interval; .*found {found}"
@@ -245,3 +244,13 @@ def test_a_rate_wants_both_columns_and_rows_that_have_them() -> None:
         read(COUNTS, "t,sec,n\n1,1,5\n")
     with pytest.raises(StudyError, match="per is for a row with both fields"):
         declared("reads: csv\nnames: k\nvalue: v\nfields: [{field: n, per: s}]")
+
+
+@pytest.mark.parametrize("optional", ["", ", optional: true"])
+def test_a_table_of_names_that_are_not_declared_says_which_it_holds(optional: str) -> None:
+    text = f"reads: csv\nnames: k\nvalue: v\nfields: [{{field: memory{optional}}}]"
+    with pytest.raises(FormatError) as caught:
+        read(text, "k,v\nevents,3\ntime,4\n")
+    assert caught.value.found == "events, time"
+    assert "memory" in str(caught.value)
+    assert "collect the run again" not in str(caught.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from tests.rawperf.declared.declaring import declared
 from tests.rawperf.mutations import mutant
 from tests.rawperf.trial import INPUTS, TooSlow, trial
@@ -59,7 +60,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_case("case", CASES)
 def test_damage_gives_a_reading_or_a_refusal(case: str) -> None:
     text, data = CASES[case]
     form, read = declared(text), 0

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rawperf.core.errors import FormatError
+from tests.cases import each_case
 from tests.rawperf.declared.declaring import FILE, declared, read, rows
 
 JOBS = """
@@ -103,7 +104,7 @@ def test_elements_attributes_and_texts_of_children() -> None:
     assert reading.lines.tolist() == [2, 2, 4]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("form", "data", "words"),
     [
         (JOBS, '{"jobs": [5]}', "a row is not an object; expected key: value at jobs/*; found 5"),

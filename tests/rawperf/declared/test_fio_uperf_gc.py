@@ -13,6 +13,7 @@ import pytest
 from rawperf import sniff
 from rawperf.core.metrics import load_metrics
 from rawperf.declared.metrics import with_presets
+from tests.cases import each_case
 from tests.rawperf.sample_files import sample
 
 FIO_2 = """\
@@ -162,7 +163,7 @@ def test_uperf_samples_are_counters() -> None:
     assert sent["t"].tolist()[1] == pytest.approx(1795364106.1375798)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "pauses", "apart"), [(GC_OLD, [0.01225, 0.04], 5.0), (GC_NEW, [0.0125, 0.25], 5.237)]
 )
 def test_pauses_of_a_java_virtual_machine(

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from rawperf.core.errors import FormatError, StudyError
+from tests.cases import each_case
 from tests.rawperf.declared.declaring import FILE, declared, read, rows
 
 MEMORY = "reads: pairs\nprinted: {kB: KiB}\nfields: [{field: Free, unit: KiB}]\n"
@@ -20,7 +21,7 @@ fields: [{field: ops}, {field: errors, optional: true}]
 """
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "data"),
     [
         ("", "Total: 9 kB\nFree:   5 kB\n"),
@@ -68,7 +69,7 @@ def test_times_may_be_missing_in_all_but_not_in_some() -> None:
         read(text, "Free: 5 kB\n7\nFree: 6 kB\n")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "line", "words"),
     [
         ("Free: 5 kB\nFree: 6 kB\n", 2, "'Free' is given twice"),

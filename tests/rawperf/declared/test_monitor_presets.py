@@ -17,6 +17,7 @@ import pytest
 
 from rawperf import sniff
 from rawperf.tidy import read
+from tests.cases import each_case
 from tests.rawperf.sample_files import SAMPLES, sample
 
 
@@ -94,7 +95,7 @@ def test_esxtop() -> None:
     assert set(of("esxtop/esxtop.csv", report="physical cpu")["field"]) == {"% Util Time"}
 
 
-@pytest.mark.parametrize("name", ["docker/docker-stats.txt", "docker/docker-stats.json"])
+@each_case("name", ["docker/docker-stats.txt", "docker/docker-stats.json"])
 def test_docker_stats(name: str) -> None:
     web = of(name, entity="db")
     value = dict(zip(web["field"], web["value"], strict=True))
@@ -205,3 +206,17 @@ def test_k6_and_wrk2() -> None:
     assert sniff(sample("wrk2/wrk2.txt")).name == "wrk"
     p99 = of("wrk2/wrk2.txt", metric="page_element_response_time_p99")
     assert p99["metric_value"].tolist() == [pytest.approx(2.61e-3)]
+
+
+def test_what_monitors_of_mmtests_print() -> None:
+    """A line `time: SECONDS` stands above each snapshot of /proc/vmstat, and between tables of mpstat."""
+    text = sample("mmtests/proc-vmstat.txt").decode()
+    stamps = [float(stamp) for stamp in re.findall(r"(?m)^time: (\d+)$", text)]
+    faults = [float(count) for count in re.findall(r"(?m)^pgfault (\d+)$", text)]
+    found = of("mmtests/proc-vmstat.txt", metric="page_fault_rate")
+    assert found["t"].tolist() == stamps
+    rate = (faults[1] - faults[0]) / (stamps[1] - stamps[0])
+    assert found["metric_value"].tolist()[1] == pytest.approx(rate)
+    text = sample("mmtests/mpstat.txt").decode()
+    idle = [float(row) for row in re.findall(r"(?m)^\S+ +all .* (\S+)$", text)]
+    assert of("mmtests/mpstat.txt", entity="all", field="%idle")["value"].tolist() == idle

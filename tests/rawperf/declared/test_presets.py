@@ -17,6 +17,7 @@ from rawperf.core.errors import StudyError, stop
 from rawperf.core.metrics import load_metrics
 from rawperf.declared.metrics import with_presets
 from rawperf.declared.read import FOLDER_VARIABLE, DeclaredFormat
+from tests.cases import each_case
 from tests.rawperf.sample_files import sample
 from tests.rawperf.seeds import SEEDS
 
@@ -43,7 +44,7 @@ def one(found: pd.DataFrame, metric: str, entity: str | None = None) -> float:
     return float(rows["value"].iloc[0])
 
 
-@pytest.mark.parametrize("name", sorted(SEEDS))
+@each_case("name", sorted(SEEDS))
 def test_no_other_format_comes_near_to_a_file(name: str) -> None:
     for seed in SEEDS[name]:
         scores = registry.ranking(seed)
@@ -112,7 +113,7 @@ def _compare(
     )
 
 
-@pytest.mark.parametrize("name", ["jmeter/jmeter.xml", "jmeter/jmeter-parents.xml"])
+@each_case("name", ["jmeter/jmeter.xml", "jmeter/jmeter-parents.xml"])
 def test_jmeter_xml(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
     root = ElementTree.fromstring(sample(name))
 
@@ -131,7 +132,7 @@ def test_jmeter_xml(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
     assert 0 < failed < len(http)
 
 
-@pytest.mark.parametrize("name", ["jmeter/jmeter.csv", "jmeter/jmeter-bare.csv"])
+@each_case("name", ["jmeter/jmeter.csv", "jmeter/jmeter-bare.csv"])
 def test_jmeter_csv(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
     lines = sample(name).decode().splitlines()
     rows = [row for row in csv.reader(lines) if row[0] != "timeStamp"]

@@ -9,6 +9,7 @@ import pytest
 
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.units import conversion_factor
+from tests.cases import each_case
 from tests.rawperf.declared.declaring import declared, read, rows
 
 MELT = r"""
@@ -56,7 +57,7 @@ def test_nodes_in_columns_with_a_first_one_that_the_heading_lacks() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("heading", "words"),
     [
         ("t,a,b", r"no column has a name of the declared form; expected cpu .*; found t, a, b"),
@@ -79,7 +80,7 @@ tables:
 """
 
 
-@pytest.mark.parametrize("heading", ["t,load,id,name,load", "t,load,id,name,load,id,name,load"])
+@each_case("heading", ["t,load,id,name,load", "t,load,id,name,load,id,name,load"])
 def test_groups_that_a_row_repeats(heading: str) -> None:
     reading = read(REPEAT, f"{heading}\n1,9,1,a,2,2,b,3\n2,8\n3,7,2,b,4\n")
     assert rows(reading, "t", "report", "entity", "value") == [
@@ -201,7 +202,7 @@ def test_the_examples_of_the_manual_read_what_stands_above_them(root: Path) -> N
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "words"),
     [
         ("reads: json\nmelt: '(?P<a>x)'\nfields: [{field: x}]", "melt is for csv"),

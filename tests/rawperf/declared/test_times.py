@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rawperf.core.errors import FormatError
 from rawperf.declared import delimited, intervals
+from tests.cases import each_case
 from tests.rawperf.declared.declaring import read, rows
 
 
@@ -27,7 +28,7 @@ def epoch(*when: int) -> float:
     return datetime(*when, tzinfo=UTC).timestamp()  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "stamp", "clock", "t"),
     [
         ("unit: s", "1795341600.25", "absolute", 1795341600.25),
@@ -93,7 +94,7 @@ def test_times_of_day_go_on_past_midnight() -> None:
     assert times("format: '%H:%M:%S'", *stamps)[1] == [6 * 3600.0 * k for k in range(12)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "stamp", "words"),
     [
         ("format: iso", "yesterday", "is not of the format iso; found yesterday"),
@@ -109,7 +110,7 @@ def test_what_is_no_time_is_refused(rule: str, stamp: str, words: str) -> None:
     assert caught.value.line == 2
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "clock", "t"),
     [
         ("interval_s: 10, start_s: 5", "elapsed", [5, 5, 15, 15, 25]),
@@ -202,7 +203,7 @@ def test_rows_that_wait_in_a_file_are_summed_up_as_those_in_memory(
 def test_what_is_behind_the_last_whole_interval_is_said() -> None:
     reading = read(SUMMED, "t,d,who,ok\n0,0,a,true\n600,0,a,true\n")
     assert reading.warnings == (
-        "a/b.txt: rows behind the last whole interval of 0.5 s were left out",
+        "a/b.txt: rows after the last whole interval of 0.5 s were left out",
     )
     with pytest.raises(FormatError, match="too far apart"):
         read(SUMMED, "t,d,who,ok\n0,0,a,true\n99999999999999,0,a,true\n")

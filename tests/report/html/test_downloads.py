@@ -6,8 +6,8 @@ import io
 from urllib.parse import unquote
 
 import pandas as pd
-import pytest
 
+from tests.cases import each_case
 from virtperf.report.html.record import address, csv_of
 from virtperf.report.records import Numbers
 
@@ -30,7 +30,7 @@ def test_numbers_have_six_digits() -> None:
     )
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+@each_case("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_a_spreadsheet_runs_nothing(cell: str) -> None:
     read = csv_of(numbers((cell, 1), columns=(cell, "value")))
     frame = pd.read_csv(io.StringIO(read), lineterminator="\n")

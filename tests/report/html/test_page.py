@@ -39,7 +39,7 @@ def test_the_richest_form_of_an_own_output_is_shown() -> None:
         Output("image", "data:image/png;base64,iVBORw0", "a plot"),
     )
     table = {"text/html": "<b>1</b>", "text/plain": "1"}
-    assert shown(new_output("display_data", data=table)) == (Output("html", "<b>1</b>"),)
+    assert shown(new_output("display_data", data=table)) == (Output("own", "<b>1</b>"),)
     assert shown(new_output("display_data", data={"text/plain": "1"})) == (Output("text", "1"),)
     assert shown(new_output("display_data", data={"text/plain": ""})) == ()
 

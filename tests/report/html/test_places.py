@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rawperf.core.errors import VirtperfError
+from tests.cases import each_case
 from virtperf.report.html.record import NOTEBOOK, Place, trace_place
 from virtperf.report.trace import trace_key
 
@@ -40,7 +41,7 @@ def test_a_readers_own_exhibit_has_no_page_of_runs_or_claims() -> None:
     assert NOTEBOOK.address("run:r1", "") == NOTEBOOK.address("exhibit:figure-2", "") == ""
 
 
-@pytest.mark.parametrize("link", ["javascript:alert(1)", "figure-2", "data:text/html,x"])
+@each_case("link", ["javascript:alert(1)", "figure-2", "data:text/html,x"])
 def test_any_other_link_is_refused(link: str) -> None:
     with pytest.raises(VirtperfError, match="a link of no known kind"):
         PAGE.address(link, "toy")

@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from rawperf.core.errors import VirtperfError
+from tests.cases import each_case
 from tests.report.html.toy_notebook import diagram, figure, summary, table
 from virtperf.report.glossary import Glossary
 from virtperf.report.html import templating
@@ -191,7 +192,34 @@ def test_pictures_become_images_with_text() -> None:
     assert "<script>alert" not in page
 
 
-@pytest.mark.parametrize(
+def test_html_of_own_code_keeps_its_table_and_brings_nothing_that_runs_or_loads() -> None:
+    html = (
+        '<div><style scoped>.dataframe {}</style><table border="1" class="dataframe"><tr>'
+        '<th style="text-align: right; background: url(http://x)" onclick="f()">a</th></tr></table>'
+        '<script>alert(1)</script><img src="http://x"><a href="java&#10;script:f()">b</a>'
+        "<iframe src=x></iframe><form action=x><input></form></div><script>never closed"
+    )
+    data = {"text/html": html, "text/plain": "a"}
+    page = to_html(
+        new_notebook(cells=[new_code_cell("x", outputs=[new_output("display_data", data=data)])])
+    )
+    main = page[page.index("<main") : page.index("</main>")]
+    assert '<th style="text-align: right;">a</th>' in main and 'tabindex="0"' in main
+    for gone in (
+        "script",
+        "onclick",
+        "http:",
+        "<img",
+        "iframe",
+        "<form",
+        "<input",
+        ".dataframe",
+        "closed",
+    ):
+        assert gone not in main
+
+
+@each_case(
     ("source", "expected"),
     [
         ("[a](javascript:alert(1))", "<p>a</p>"),

@@ -53,7 +53,7 @@ def test_an_entry_says_what_resolves_it_and_what_the_errata_say(tmp_path: Path) 
     assert len(of_the_paper(data)) == 1
     assert "1 contradiction of the paper and 1 assumption of ours" in said
     assert "System A peaks at 8 guests" in said and "claim:best-at-8" in links(shown)
-    assert "1 more set of the same cause" in said and "an assumption of ours" in said
+    assert "1 more set with the same cause" in said and "an assumption of ours" in said
     assert "Errata: Flat may be a misprint of fast." in said
     assert shown.record.claims[:3] == ("best-at-8", "flat", "more-at-8")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import pytest
 import virtperf as vp
 from rawperf.core.errors import StudyError
 from tests.toy_boots import STUDY, Boots, boots, drawn
+from virtperf.core.stage_tables import POINTS
+from virtperf.report import frames
 from virtperf.report.kinds.distribution import check, percentiles
 from virtperf.study.definition import load_study
 
@@ -113,3 +116,21 @@ def test_the_quality_page_says_whose_data_it_is_and_what_was_not_read(study):
     text = words_of(study.quality().record)
     assert "measured by the authors, February 2020" in text
     assert "empty.txt: not read: it is empty" in text
+
+
+def test_a_comparison_alone_sets_no_range_beside_published_data(study):
+    point = {"exhibit": "figure-1", "quantity": "median", "low_by": ["a-before-b"], "high_by": []}
+    limits = {"high": np.inf, "high_text": np.inf, "pieces": [], "pieces_text": []}
+    no_claims = {"low_text_by": [], "high_text_by": []}
+    made = [
+        {**point, **limits, **no_claims, "series": label, "x": x, "low": low, "low_text": low}
+        for label, x, low in (("A", "a", 0.0), ("B", "b", 5.0))
+    ]
+    data = replace(study.data, points=POINTS.frame(made))
+    assert frames.points(data, "figure-1")["low"].isna().tolist() == [True, False]
+
+
+def test_the_head_of_the_report_counts_what_claims_encode(study):
+    text = words_of(study.summary().record)
+    assert "made of 3 sentences of the paper" in text
+    assert "plotted points known" not in text

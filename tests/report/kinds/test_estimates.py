@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from rawperf.core.errors import VirtperfError
+from tests.cases import each_case
 from tests.report.plain import plain
 from tests.report.toy import HOSTILE
 from virtperf.core.provenance import Origin, Provenance, origin_of
@@ -78,7 +79,7 @@ def test_a_missing_estimate_shows_its_reason_beside_the_others(
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "show",
     [
         lambda s, title: s.estimates({}, title=title),
@@ -129,7 +130,7 @@ def test_computed_tables_show_words_numbers_and_their_note(loaded: LoadedStudy) 
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "show",
     [
         lambda s: s.show("table-1"),

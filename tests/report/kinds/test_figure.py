@@ -99,7 +99,7 @@ def test_before_any_stage_the_figure_says_so(bare: LoadedStudy) -> None:
     for exhibit in ("figure-2", "figure-3", "figure-5"):
         record = bare.show(exhibit).record
         assert record.drawing is not None
-    assert "no values yet" in bare.show("figure-2").record.caption
+    assert "no values" in bare.show("figure-2").record.caption
     assert "System A: 80 (hardware encryption)" in bare.show("figure-3").record.caption
     assert "not computed" in bare.show("figure-5").record.caption
 

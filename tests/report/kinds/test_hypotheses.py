@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
+
 from tests.report.plain import plain
 from virtperf.report.loaded import LoadedStudy
 
@@ -20,3 +22,22 @@ def test_a_difference_that_nothing_could_show_has_no_number(loaded: LoadedStudy)
     context = replace(loaded.context, data=replace(loaded.data, verdicts=huge))
     said = plain(LoadedStudy(context).hypotheses())
     assert "more than 1,000 % of the ratio" in said
+
+
+def test_a_verdict_that_another_reading_of_words_changes_is_told(loaded: LoadedStudy) -> None:
+    row = {
+        "reading": "lenient",
+        "claim": "flat",
+        "measured_verdict": "refuted",
+        "measured_verdict_read": "undecided",
+        "reason": "",
+    }
+    data = replace(loaded.data, verdicts_read=pd.DataFrame([row]))
+    shown = LoadedStudy(replace(loaded.context, data=data)).hypotheses()
+    (folded,) = [block for block in shown.record.blocks if block.block == "folded"]
+    assert folded.summary == "With words read otherwise, 1 of 4 verdicts differs"
+    assert [cell[0].text for cell in folded.blocks[0].rows[0][1:]] == [
+        "refuted",
+        "refuted",
+        "undecided",
+    ]

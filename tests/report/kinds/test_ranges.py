@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pandas as pd
 import pytest
 
 from rawperf.core.errors import StudyError
@@ -50,6 +53,30 @@ def test_a_figures_numbers(loaded: LoadedStudy) -> None:
     most = next(row for label, row in cells.items() if "most throughput" in label)
     assert most["The text allows"] == "150 or more found"
     assert "1,200 data sets were tried" in plain(loaded.ranges("figure-2"))
+
+
+def test_a_number_that_another_reading_of_words_changes(loaded: LoadedStudy) -> None:
+    derived = loaded.data.ranges.iloc[0]
+    row = {
+        "reading": "strict",
+        "kind": "derived",
+        "name": derived["derived"],
+        "label": derived["label"],
+        "verdict": "",
+        "verdict_read": "",
+        "low": 1.8,
+        "high": 16.6,
+        "low_read": 1.8,
+        "high_read": 2.5,
+        "claims": ["flat"],
+    }
+    data = replace(loaded.data, readings=pd.DataFrame([row]))
+    shown = LoadedStudy(replace(loaded.context, data=data)).ranges("figure-2")
+    (folded,) = [block for block in shown.record.blocks if block.block == "folded"]
+    assert folded.summary.startswith("With words read otherwise, 1 of ")
+    *cells, sentences = folded.blocks[0].rows[0][1:]
+    assert cells == ["1.8 to 2.5", "1.8 to 16.6", "1.8 to 16.6"]
+    assert [span.link for span in sentences] == ["claim:flat"]
 
 
 def test_the_unit_names_the_reference(loaded: LoadedStudy) -> None:

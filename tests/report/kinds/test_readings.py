@@ -42,6 +42,8 @@ def verdict(reading: str, claim: str, before: str, after: str) -> dict:
         "reading": reading,
         "kind": "verdict",
         "name": claim,
+        "label": "",
+        "claims": [],
         "verdict": before,
         "verdict_read": after,
         **ends,
@@ -53,6 +55,8 @@ def moved(reading: str, quantity: str, low: float, high: float) -> dict:
         "reading": reading,
         "kind": "range",
         "name": quantity,
+        "label": "",
+        "claims": [],
         "verdict": "",
         "verdict_read": "",
         "low": 165.5,
@@ -73,8 +77,8 @@ def test_changes_stand_beside_what_is_in_force(tmp_path: Path, root: Path) -> No
     said = plain(shown)
     assert "1 claim has a word that stands for a number." in said
     assert (
-        "read strictly, 1 verdict and 0 ranges differ and read leniently, 1 verdict and 1 range differ"
-        in said
+        "read strictly, 1 verdict, 0 ranges of plotted points and 0 derived numbers differ; "
+        "read leniently, 1 verdict, 1 range of plotted points and 0 derived numbers differ" in said
     )
     # of the toy study's points one has the name that the tables of a stage have, the others are named by their quantity
     assert "2 verdicts of 4 and 3 ranges of 4 are the same" in said

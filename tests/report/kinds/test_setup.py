@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from tests.cases import each_case
 from tests.report import toy
 from tests.report.plain import plain
 from virtperf.report.kinds.setup import named, said
@@ -20,7 +19,7 @@ conventions: [The text does not say how many guests. We take four.]
 """
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value", "words"),
     [
         ("memory_mb", 20480, "20,480 MB"),
@@ -41,7 +40,7 @@ def test_values_have_the_unit_that_their_name_ends_in(name: str, value: object, 
     assert said(name, value) == words
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "words"),
     [
         ("memory_mb", "Memory"),

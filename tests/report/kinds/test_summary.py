@@ -10,6 +10,7 @@ import pytest
 from rawperf.core.errors import StudyError
 from tests.report import toy
 from tests.report.plain import links, plain
+from virtperf.report.kinds.summary import measured_finding_text
 from virtperf.report.loaded import LoadedStudy, load_study
 
 FINDINGS = """
@@ -62,3 +63,31 @@ def test_the_number_of_a_claim_that_prints_none_is_an_error(tmp_path: Path) -> N
 
 def test_without_findings_the_summary_of_the_study_is_shown(loaded: LoadedStudy) -> None:
     assert "plotted points known" in plain(loaded.summary())
+
+
+MEASURED = """
+findings:
+  - says: "With eight guests, throughput is {kept} of that with four."
+    numbers:
+      kept: {of: "throughput[guests=8]", to: "throughput[guests=4]", show: percent, low: 100}
+"""
+
+
+def test_a_measured_finding_has_the_number_of_its_runs(tmp_path: Path) -> None:
+    data = with_findings(tmp_path, MEASURED).data
+    (finding,) = data.study.findings
+    said, intervals = measured_finding_text(data, finding, 0.95)
+    assert said == "With eight guests, throughput is 152 % of that with four."
+    assert intervals.startswith("95 % CI 1") and intervals.endswith(" runs.")
+
+
+def test_a_sentence_that_the_runs_do_not_support_is_an_error(tmp_path: Path) -> None:
+    data = with_findings(tmp_path, MEASURED.replace("low: 100", "high: 100")).data
+    with pytest.raises(StudyError, match="the runs do not support what is said of kept"):
+        measured_finding_text(data, data.study.findings[0], 0.95)
+
+
+def test_a_number_that_nothing_measured_is_an_error(tmp_path: Path) -> None:
+    data = with_findings(tmp_path, MEASURED.replace("guests=4", "guests=16")).data
+    with pytest.raises(StudyError, match="no run measured what kept is made of"):
+        measured_finding_text(data, data.study.findings[0], 0.95)

@@ -21,15 +21,13 @@ def test_a_reworded_table_says_so_wherever_it_is_called_printed(
     loaded: LoadedStudy, tmp_path: Path
 ) -> None:
     printed = loaded.show("table-1")
-    assert printed.record.numbers[0].words == "Download as printed (CSV)" and REWORDED not in plain(
-        printed
-    )
+    assert printed.record.numbers[0].words == "As printed (CSV)" and REWORDED not in plain(printed)
     data = toy.build(tmp_path)
     path = data / "published" / "toy" / "study.yaml"
     path.write_text(path.read_text().replace("table: table-1}", "table: table-1, reworded: true}"))
     ours = load_study("toy", data)
     shown = ours.show("table-1")
-    assert REWORDED in plain(shown) and shown.record.numbers[0].words == "Download reworded (CSV)"
+    assert REWORDED in plain(shown) and shown.record.numbers[0].words == "Reworded (CSV)"
     assert "transcribed" not in plain(shown) and "reworded into" in plain(shown)
     (trace,) = [t for t in table_traces(ours.data) if t.exhibit == "table-1"]
     assert "reworded, numbers as printed in section 'Setup'" in table_text(trace, {})

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.cases import each_case
 from virtperf.report.plot import axis
 from virtperf.report.plot.axis import Words
 
@@ -38,7 +39,7 @@ def test_every_range_begins_within_the_figure() -> None:
     assert axis.top_of([1.0], ranges((300, math.inf))) > 300
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "top", "floor"),
     [
         ([0.5, 100.0], 106.0, 0.0),
@@ -81,9 +82,7 @@ def test_a_studys_order_and_words_are_kept() -> None:
     assert left > right
 
 
-@pytest.mark.parametrize(
-    "found", [(20480, 11264, 10240, 9216), (1, 2, 3, 4, 100000), tuple(range(1, 14))]
-)
+@each_case("found", [(20480, 11264, 10240, 9216), (1, 2, 3, 4, 100000), tuple(range(1, 14))])
 def test_tick_labels_never_run_into_each_other(found: tuple[int, ...]) -> None:
     figure, axes = plt.subplots(figsize=(7.5, 4), layout="constrained")
     axis.y_axis(axes, 0.0, 1.0, "y")

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from rawperf.core.errors import VirtperfError
+from tests.cases import each_case
 from tests.report.plot.drawn import across, boxes, brackets, dots, legend, lines, words
 from tests.report.toy import DOLLARS, HOSTILE
 from virtperf.models import frames as models
@@ -99,7 +100,7 @@ def test_anybodys_ranges_need_no_more_than_two_columns() -> None:
     assert boxes(axes, "given") == [(1, 3, 5), (2, 4, 8)] and legend(axes) == ["range"]
 
 
-@pytest.mark.parametrize("draw", [plot.lines, plot.bars])
+@each_case("draw", [plot.lines, plot.bars])
 def test_a_range_over_a_factor_of_two_is_a_bracket(draw: Callable[..., Figure]) -> None:
     mine = pd.DataFrame(
         {"users": [1, 2, 4, 8], "low": [3.0, 4.0, 0.0, 5.0], "high": [5.0, 9.0, 0.0, math.inf]}

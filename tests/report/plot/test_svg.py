@@ -10,6 +10,7 @@ import pytest
 
 from virtperf.report import plot
 from virtperf.report.loaded import LoadedStudy
+from virtperf.report.plot.svg import shorter_path
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -89,3 +90,17 @@ def test_paths_without_a_shape_are_left_out() -> None:
         axes.bar([0, 1, 2], [1, 2, 3], color="none", linewidth=0)
     paths = list(ET.fromstring(plot.svg(figure, "p")).iter(f"{SVG}path"))
     assert paths and all(path.get("d") for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("M0 0L4 0L4 3L9 7z", "M0 0H4V3L9 7z"),
+        ("M0 0L4 0L4 0L4 3", "M0 0H4V3"),
+        ("M1 1L1 1", "M1 1H1"),  # a round cap draws a dot
+        ("M0 0C1 1 2 2 3 3L3 3L3 5", "M0 0C1 1 2 2 3 3L3 3V5"),
+        ("M0 0L0 2zL0 2", "M0 0V2zL0 2"),
+    ],
+)
+def test_lines_along_an_axis_have_one_coordinate(path: str, expected: str) -> None:
+    assert shorter_path(path) == expected

@@ -6,9 +6,9 @@ import re
 from xml.etree import ElementTree
 
 import pandas as pd
-import pytest
 from matplotlib.figure import Figure
 
+from tests.cases import each_case
 from virtperf.report import plot
 from virtperf.report.plot import tips
 
@@ -30,7 +30,7 @@ def drawn(figure: object) -> list[tuple[str, dict[str, str]]]:
     return [(str(r.findtext(f"{SVG}title")), r.attrib) for r in group.iter(f"{SVG}rect")]
 
 
-@pytest.mark.parametrize("draw", [plot.lines, plot.bars])
+@each_case("draw", [plot.lines, plot.bars])
 def test_every_point_has_its_words(draw) -> None:
     told = [text for text, _ in drawn(draw(POINTS, x="guests", hue="system"))]
     assert told == [

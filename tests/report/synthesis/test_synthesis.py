@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rawperf.core.errors import VirtperfError
+from tests.cases import each_case
 from tests.report.plain import links, plain
 from tests.report.synthesis.conftest import SYNTHESIS, build
 from virtperf.check.everything import check_synthesis_file
@@ -62,7 +63,7 @@ def test_measured_runs_stand_beside_the_text(synthesis: Synthesis) -> None:
         )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("pieces", "outcome"),
     [
         ([((1.0, 1.02),), ((1.01, 1.04),)], "They agree within 5 %: 1 to 1.04."),

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from rawperf import all_formats
+from tests.cases import each_case
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.toy_runs import netstat, toy_study, write_run
 from virtperf.runs.ingest.stage import ingest
@@ -125,7 +126,7 @@ def test_every_sample_has_its_line(name: str, samples: dict[str, pd.DataFrame]) 
     assert (found["line"] <= found["file"].map(ends)).all()
 
 
-@pytest.mark.parametrize(("name", "metric", "value", "file", "printed"), PICKS)
+@each_case(("name", "metric", "value", "file", "printed"), PICKS)
 def test_the_line_holds_the_value(
     name: str, metric: str, value: float, file: str, printed: str, samples: dict[str, pd.DataFrame]
 ) -> None:

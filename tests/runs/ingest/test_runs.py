@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rawperf.core.errors import RunError
+from tests.cases import each_case
 from tests.toy_runs import toy_study, write_run
 from virtperf.runs.ingest import folder as run_folder
 from virtperf.runs.ingest.folder import owner, raw_files
@@ -208,7 +209,7 @@ def test_a_name_that_is_no_text_is_refused(tmp_path):
         raw_files(folder)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("path", "entity"),
     [
         ("xentop.txt", ("", "host")),

@@ -27,12 +27,11 @@ def dictionary(root):
 
 @pytest.fixture
 def read(tmp_path, study, dictionary):
-    def run(raw=None, **fields):
+    def run(raw=None, not_read=None, **fields):
         folder = write_run(tmp_path, raw=raw, **fields)
         out = tmp_path / "out" / "samples.parquet"
-        found = read_run(
-            folder, load_run(folder, study, "measured", raw_files(folder)), dictionary, out
-        )
+        loaded = load_run(folder, study, "measured", raw_files(folder))
+        found = read_run(folder, loaded, dictionary, out, not_read=not_read)
         samples = SAMPLES.read(out)
         assert found.samples == len(samples) and found.metrics == sorted(set(samples["metric"]))
         assert [p.name for p in out.parent.iterdir()] == [out.name]
@@ -201,6 +200,23 @@ def test_an_unknown_file_is_named_and_an_unknown_metric_too(read):
     assert "no format recognises it" in warnings["notes.bin"][0]
     assert "nothing in it belongs to a metric" in warnings["sar.txt"][0]
     assert warnings["d/sar.txt"] == []
+
+
+def test_a_file_that_the_study_leaves_out_has_its_reason_and_no_warning(read):
+    raw = {"notes.bin": b"\x00\x01", "d/e/sar.txt": sar(), "sar.txt": sar()}
+    found = read(raw, not_read={"d/*.txt": "summed up elsewhere", "*.bin": "an image"})
+    files = {f["path"]: f for f in found.files}
+    assert files["notes.bin"]["not_read"] == "an image"
+    assert files["d/e/sar.txt"]["not_read"] == "summed up elsewhere"
+    assert not any(f["warnings"] for f in found.files)
+    assert "not_read" not in files["sar.txt"]
+    assert files["sar.txt"]["samples"] == len(found.samples) > 0
+
+
+def test_a_file_that_run_yaml_lists_is_read_although_the_study_leaves_it_out(read):
+    listed = [{"path": "sar.txt"}]
+    found = read({"sar.txt": sar()}, not_read={"sar.txt": "not of interest"}, files=listed)
+    assert len(found.samples) > 0
 
 
 def test_a_listed_file_must_be_recognised(read):

@@ -84,6 +84,16 @@ def test_files_that_never_meet_are_refused():
         derive([absolute("a", 60, 300), absolute("b", 600, 900)])
 
 
+def test_a_clock_of_another_time_zone_is_named_with_the_remedy():
+    with pytest.raises(RunError) as err:
+        derive([absolute("a", 60, 600), absolute("b", 3661, 4201), absolute("c", 3660, 4200)])
+    assert str(err.value).startswith("the clock of b, c is 3600 s later than the run's")
+    assert "--file b clock_offset_s=-3600 --file c clock_offset_s=-3600" in str(err.value)
+    # what began ten minutes later has no other zone
+    with pytest.raises(RunError, match=r"no stretch .* a 0 to 300 s; b 540 to 900 s"):
+        derive([absolute("a", 60, 300), absolute("b", 600, 900)])
+
+
 def test_a_run_of_snapshots_needs_a_length():
     with pytest.raises(RunError, match="nothing says how long"):
         derive([SNAPSHOT])

@@ -178,3 +178,15 @@ def test_empty_files_are_named_and_are_no_repetition(place):
     index = json.loads((place.samples / "index.json").read_text())
     assert [run["files"][0]["warnings"] for run in index["runs"]] == [["not read: it is empty"]] * 2
     assert place.table(MEANS).empty
+
+
+def test_a_run_without_a_start_has_values_and_no_day(place):
+    place.add("a", boots(drawn()))
+    described = place.runs / "a" / "run.yaml"
+    said = yaml.safe_load(described.read_text())
+    del said["start"]
+    described.write_text(yaml.safe_dump(said))
+    assert place.read() == {}
+    found = place.table(OBSERVATIONS).set_index("quantity")
+    assert np.isfinite(found.loc["median", "value"])
+    assert found.loc["median", "day"] == ""

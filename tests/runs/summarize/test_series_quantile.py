@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
+from tests.cases import each_case
 from virtperf.runs.summarize.means import median, series_quantile
 from virtperf.runs.summarize.series import reduction
 
@@ -24,7 +24,7 @@ def test_of_half_the_samples_it_is_the_median() -> None:
     assert (one.method, other.method) == ("quantile", "median")
 
 
-@pytest.mark.parametrize("phi", [0.0, 0.6])
+@each_case("phi", [0.0, 0.6])
 def test_the_interval_covers_the_true_quantile_also_of_correlated_samples(phi: float) -> None:
     rng = np.random.default_rng(3)
     inside = 0

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rawperf.core.errors import VirtperfError
+from tests.cases import each_case
 from tests.toy_runs import console, netstat, toy_study, write_run, xentop
 from virtperf.core.stage_tables import (
     AUDITS,
@@ -353,9 +354,7 @@ def status(run, name):
     return {row["audit"]: row["status"] for row in audit(run)}.get(name)
 
 
-@pytest.mark.parametrize(
-    ("uncharged", "expected"), [(0.5, "ok"), (0.0, "violated"), (1.2, "violated")]
-)
+@each_case(("uncharged", "expected"), [(0.5, "ok"), (0.0, "violated"), (1.2, "violated")])
 def test_processor_time_adds_up(uncharged, expected):
     run = toy_run(
         {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 import yaml
 
+from tests.cases import each_case
 from tests.study.new.conftest import layout as layout
 from virtperf.core.paths import Layout
 from virtperf.study.new.write import pipeline_text, write_study
@@ -35,7 +35,7 @@ def test_every_folder_of_stages_has_a_study(root):
     )
 
 
-@pytest.mark.parametrize("stage", ["reconstruct", "report"])
+@each_case("stage", ["reconstruct", "report"])
 def test_no_stage_depends_on_a_file_that_all_studies_share_but_words_and_the_environment(
     root, stage
 ):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +20,7 @@ from virtperf.report.records import (
     Block,
     Folded,
     Grid,
+    Heading,
     Numbers,
     Record,
     Words,
@@ -45,6 +46,8 @@ def record_html(
     """
     where = place or (NOTEBOOK if notebook else Place(known=frozenset(ids([record]))))
     blocks, tail = split_tail(record.blocks)
+    if record.kind == "setup" and not notebook:
+        blocks, tail = _folded_tables(blocks)
     if notebook:
         blocks, tail = (
             [_short(b) for b in part if not isinstance(b, Folded)] for part in (blocks, tail)
@@ -94,6 +97,23 @@ def distinct(records: Iterable[Record], taken: Iterable[str] = ()) -> list[Recor
             )
         )
     return made
+
+
+def _folded_tables(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
+    """The blocks without their tables under a heading, and these, each folded behind its heading.
+
+    Nobody reads the tables of a set-up in a row: on a screen they would be long.
+    """
+    kept: list[Block] = []
+    folded: list[Block] = []
+    for block in blocks:
+        above = kept[-1] if kept else None
+        if isinstance(block, Grid) and isinstance(above, Heading):
+            kept.pop()
+            folded.append(Folded(summary=above.text, blocks=(block,)))
+        else:
+            kept.append(block)
+    return kept, folded
 
 
 def _short(block: Block) -> Block:

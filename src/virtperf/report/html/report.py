@@ -27,6 +27,7 @@ from virtperf.report.glossary import NO_WORDS, Glossary, Term
 from virtperf.report.html.markdown import Heading, Writer, pages_of
 from virtperf.report.html.notebooks import for_notebook_only, normalise, read_notebook, record_of
 from virtperf.report.html.record import Place, distinct, ids, record_html
+from virtperf.report.html.sanitize import own_html
 from virtperf.report.html.templating import (
     TEMPLATES,
     equip,
@@ -142,14 +143,14 @@ _PICTURES = ("image/svg+xml", "image/png", "image/jpeg")
 
 @dataclass(frozen=True)
 class Output:
-    """What a cell shows: markup (of a record, or an analyst's own), plain text, or an image's
-    address.
+    """What a cell shows: markup of a record (``html``) or of an analyst's own, plain text, or an
+    image's address.
 
     `name` is ``stdout``, ``stderr`` or ``error`` for text that a cell printed; the words that stand
         for an image.
     """
 
-    kind: Literal["html", "text", "image"]
+    kind: Literal["html", "own", "text", "image"]
     body: str | Markup
     name: str = ""
 
@@ -251,7 +252,7 @@ def _visible(parts: Sequence[Part]) -> str:
         for part in parts
         for body in (
             *(() if part.kind == "code" else (part.body,)),
-            *(output.body for output in part.outputs if output.kind == "html"),
+            *(output.body for output in part.outputs if output.kind in ("html", "own")),
         )
     )
     return html.unescape(_UNSEEN.sub(" ", " ".join(shown)))
@@ -297,7 +298,7 @@ def _output(
 def _candidates(data: NotebookNode) -> Iterator[Output]:
     """An output of an analyst's own in the forms that it has, the richest first."""
     if "text/html" in data:
-        yield Output("html", Markup(data["text/html"]))  # noqa: S704 (an analyst's own; the page's policy runs nothing)
+        yield Output("own", own_html(data["text/html"]))
     text = data.get("text/plain", "")
     for mime in _PICTURES:
         if mime in data:

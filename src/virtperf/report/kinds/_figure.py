@@ -17,7 +17,7 @@ from virtperf.report import frames
 from virtperf.report.axis_words import level_text, unit_words
 from virtperf.report.claim_words import quantities
 from virtperf.report.finding import finding, is_wide
-from virtperf.report.frames import KINDS, allowed, joined
+from virtperf.report.frames import KINDS, allowed, joined, shown_as_printed
 from virtperf.report.kinds import Context, ExhibitSpec, Figure, note, trace, whose
 from virtperf.report.orders import order_claims, order_lines
 from virtperf.report.records import (
@@ -139,13 +139,13 @@ def record(
         }
         found = curves_of(fits, levels, factor.name, context.level)
         if curves := [table.assign(series=label) for label, table in found.items()]:
-            words = "Download the fitted curves (CSV)"
+            words = "Fitted curves (CSV)"
             numbers.append(
                 Numbers.of(pd.concat(curves), f"{study.id}-{exhibit.id}-curves", words=words)
             )
     there = {
         Provenance.PUBLISHED: points["printed"].notna(),
-        Provenance.RECONSTRUCTED: points["known"] & points["printed"].isna(),
+        Provenance.RECONSTRUCTED: points["known"] & ~shown_as_printed(points),
         Provenance.MEASURED: points["measured"].notna(),
         Provenance.EXAMPLE: points["example"].notna(),
     }
@@ -179,7 +179,7 @@ def record(
             f"{name}: {exhibit.title}",
             said,
             numbers,
-            summary="The figure: what the text allows, range by range" if is_open else "",
+            summary="The figure, range by range" if is_open else "",
         ),
     )
 
@@ -245,7 +245,12 @@ def fits_among(shown: Sequence[object]) -> dict[str, Any]:
     """
     for item in shown:
         given = list(item.values()) if isinstance(item, Mapping) else [item]
-        wrong = [v for v in given if not (hasattr(v, "predict") or hasattr(v, "get_prediction"))]
+        wrong = [
+            v
+            for v in given
+            if getattr(v, "available", True)
+            and not (hasattr(v, "predict") or hasattr(v, "get_prediction"))
+        ]
         if wrong or not isinstance(item, Mapping):
             raise VirtperfError(
                 "a figure is shown with fits by series",

@@ -158,7 +158,7 @@ def _saying(claim: Claim) -> Words:
     reading = [Span(text=f"Read as: {claim.reading}", style="small")] if claim.reading else []
     often = "Said once" if claim.n_places == 1 else f"Said in {claim.n_places} places"
     where = "; ".join(claim.sections) + (". " if claim.sections else "")
-    folded = Span(text=f"{where}Its name here: {claim.id}", style="folded", summary=often)
+    folded = Span(text=f"{where}Claim id: {claim.id}", style="folded", summary=often)
     return (claim.says, *reading, folded)
 
 
@@ -170,7 +170,7 @@ def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> Wor
     share = result.get("information", math.nan)
     if isinstance(share, float) and share >= 0.01:
         cell.append(
-            Span(text=f"narrows its range by {pretty(100 * share, 2)}{NO_BREAK}%", style="small")
+            Span(text=f"narrows the range by {pretty(100 * share, 2)}{NO_BREAK}%", style="small")
         )
     for number in numbers:
         aside = (

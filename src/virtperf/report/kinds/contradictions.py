@@ -11,6 +11,7 @@ from typing import Any
 from virtperf.report.claim_words import implied, printed, quantities, relations, unit_of
 from virtperf.report.data import StudyData
 from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.other_readings import READINGS, changes, folded
 from virtperf.report.records import (
     Block,
     Folded,
@@ -26,8 +27,8 @@ from virtperf.report.wording import exhibit_name, interval, joined, plural
 from virtperf.study.claims import Claim
 
 RULE = (
-    "Of the paper's sentences as few as possible are set aside; no weight decides between them. "
-    "Where several ways set aside equally few, ranges hold the values under each of them."
+    "As few of the paper's sentences as possible are set aside; none counts more than another. "
+    "Where several ways need equally few, ranges hold the values under each of them."
 )
 WIDER = "There are more resolutions than are tried one by one: ranges may be wider than need be."
 Point = tuple[str, str, str]
@@ -154,10 +155,23 @@ def record(context: Context) -> Record:
             (Folded(summary=minor, blocks=(_grid(minor, rows[shown:], shown + 1),)),)
             * bool(without)
         ),
+        *_read_otherwise(data, said),
         Folded(summary="All sets of claims, and the arithmetic", blocks=tuple(details)),
     ]
     members = dict.fromkeys(c for e in found for conflict in e["conflicts"] for c in conflict)
     return register(context, "contradictions", *blocks, claims=members)
+
+
+def _read_otherwise(data: StudyData, said: Mapping[str, Claim]) -> list[Block]:
+    """What is set aside under other readings of words, where it differs."""
+    changed = changes(data, "set aside")
+    rows: dict[Words, Sequence[Words]] = {
+        linked(said.get(name), name): [cells[r] for r in READINGS]
+        for (name, _), cells in changed.items()
+    }
+    differ = "differs" if len(rows) == 1 else "differ"
+    summary = f"With words read otherwise, {plural(len(rows), 'claim')} set aside {differ}"
+    return folded(data, summary, "Claim", rows)
 
 
 def _grid(label: str, rows: Sequence[tuple[Words, ...]], first: int) -> Grid:
@@ -195,7 +209,7 @@ def _excluding(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -
         words += [" " if words else "", *linked(said.get(claim), claim)]
     more = len(entry["conflicts"]) - 1
     if more:
-        words.append(Span(text=f"{plural(more, 'more set')} of the same cause", style="small"))
+        words.append(Span(text=f"{plural(more, 'more set')} with the same cause", style="small"))
     members = {claim for conflict in entry["conflicts"] for claim in conflict}
     for remark in data.study.errata:
         if not members.isdisjoint(remark.claims):
@@ -251,7 +265,7 @@ def _groups(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> l
     sums = (Paragraph(words="No values satisfy all of these:"), Listing(items=tuple(written)))
     blocks: list[Block] = [lists[0], Folded(summary="The arithmetic", blocks=sums)]
     if len(lists) > 1:  # most say the same through other words: one is enough for most readers
-        summary = f"{plural(len(lists) - 1, 'more set')} of the same cause"
+        summary = f"{plural(len(lists) - 1, 'more set')} with the same cause"
         blocks.append(Folded(summary=summary, blocks=tuple(lists[1:])))
     return blocks
 

@@ -88,9 +88,7 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
         name=name,
         title=exhibit.title,
         provenance=(Provenance.REDRAWN,),
-        numbers=(
-            Numbers.of(table, f"{study.id}-{exhibit.id}", words="Download the connections (CSV)"),
-        ),
+        numbers=(Numbers.of(table, f"{study.id}-{exhibit.id}", words="Connections (CSV)"),),
         blocks=(
             Diagram(label=label, rows=spec.rows, edges=tuple(edges)),
             source(study, exhibit, "Redrawn from what ", " says; the layout is ours."),

@@ -9,7 +9,9 @@ import pandas as pd
 
 from virtperf.core.numbers import PROSE_SIGNIFICANT, pretty
 from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.other_readings import READINGS, folded, measured_changes
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
+from virtperf.report.wording import plural
 from virtperf.study.claims import Claim
 from virtperf.study.hypotheses import Hypothesis
 
@@ -54,7 +56,20 @@ def record(context: Context) -> Record:
     )
     claims = (claim.id for claim in data.paper_claims)
     said = Paragraph(words=_by_chance(results, context.level), style="small")
-    return register(context, "hypotheses", said, grid, claims=claims, numbers=(numbers,))
+    says = {claim.id: claim.says for claim in data.paper_claims}
+    rows_read: dict[Words, Sequence[Words]] = {
+        says[name]: [(Span(text=cells[r], style="verdict"),) for r in READINGS]
+        for name, cells in measured_changes(data).items()
+        if name in says
+    }
+    differ = "differs" if len(rows_read) == 1 else "differ"
+    summary = (
+        f"With words read otherwise, {len(rows_read)} of {plural(len(says), 'verdict')} {differ}"
+    )
+    otherwise = folded(data, summary, "Hypothesis", rows_read)
+    return register(
+        context, "hypotheses", said, grid, *otherwise, claims=claims, numbers=(numbers,)
+    )
 
 
 def verdict(result: Mapping[str, object]) -> str:

@@ -5,7 +5,7 @@ say.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,15 +15,19 @@ from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import from_runs
 from virtperf.report.axis_words import unit_words
+from virtperf.report.data import StudyData
 from virtperf.report.kinds import Context, Kind, note
 from virtperf.report.origins import TEXT
+from virtperf.report.other_readings import READINGS, changes, folded, read_otherwise
 from virtperf.report.range_words import bounds_of, level_words, range_words
-from virtperf.report.records import Block, Grid, Numbers, Record
+from virtperf.report.records import Block, Grid, Numbers, Record, Span, Words
 from virtperf.report.wording import as_precise, exhibit_name, joined, plural, pretty, slug
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
 
 NOTHING = "The ranges of these numbers are not computed yet."
+MAX_SENTENCES = 2
+"""How many sentences are named whose words, read otherwise, change a number."""
 SEARCHED = (
     "“Found”: a fitted model is no linear function of the values, so that its range was searched for over data sets "
     "that agree with the text. The number can lie outside of it."
@@ -53,6 +57,7 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     ]
     study, anchor = context.study.id, slug(title)
     blocks: list[Block] = [_grid(title, lines) if lines else note(NOTHING)]
+    blocks += _read_otherwise(context.data, lines)
     if tried := sum(
         int(line.row["data_sets"]) for line in {line.asked.parts: line for line in lines}.values()
     ):
@@ -116,6 +121,12 @@ class _Line:
         self.measured = from_runs.estimate(context.data, asked, context.level)
 
     @property
+    def label(self) -> str:
+        """The number's name, with its unit where that does not say it."""
+        name = self.asked.label
+        return name if not self.unit or self.unit in name else f"{name}, {self.unit}"
+
+    @property
     def measured_words(self) -> str:
         if self.measured is None:
             return "none"
@@ -150,12 +161,7 @@ class _Line:
 
 def _grid(title: str, lines: Sequence[_Line]) -> Grid:
     shared = len({line.unit for line in lines}) == 1
-    labels = [
-        line.asked.label
-        if shared or not line.unit or line.unit in line.asked.label
-        else f"{line.asked.label}, {line.unit}"
-        for line in lines
-    ]
+    labels = [line.asked.label if shared else line.label for line in lines]
     columns = {"Number": labels, "The text allows": [line.text for line in lines]}
     if any(line.assumed != line.text for line in lines):
         columns["With our assumptions"] = [
@@ -169,6 +175,41 @@ def _grid(title: str, lines: Sequence[_Line]) -> Grid:
         columns["Remarks"] = [line.row["note"] or "" for line in lines]
     rows = tuple(zip(*columns.values(), strict=True))
     return Grid(label=title, columns=tuple(columns), rows=rows, stacks=True)
+
+
+def _read_otherwise(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
+    """What the numbers are under other readings of words, by the text alone."""
+    changed, claims = changes(data, "derived"), read_otherwise(data)
+    says = {claim.id: claim.says for claim in data.paper_claims}
+    rows: dict[Words, list[Words]] = {}
+    for line in lines:
+        cells = changed.get((line.asked.derived.id, line.asked.label))
+        if cells is not None:
+            rows[line.label] = [
+                levels
+                or range_words(
+                    (low, high),
+                    bounds_of(data.study, line.asked),
+                    searched=line.row["method"] == "searched",
+                )
+                for levels, low, high in (cells[r] for r in READINGS)
+            ]
+            names = [
+                name for name in claims[line.asked.derived.id, line.asked.label] if name in says
+            ]
+            rows[line.label] += [_linked(names, says)]
+    differ = "differs" if len(rows) == 1 else "differ"
+    summary = f"With words read otherwise, {len(rows)} of {plural(len(lines), 'number')} {differ}"
+    return folded(data, summary, "The text allows", rows, ("What is read otherwise",))
+
+
+def _linked(names: Sequence[str], says: Mapping[str, str]) -> Words:
+    """A few sentences as links to their claims, and how many more there are."""
+    words: list[str | Span] = []
+    for name in names[:MAX_SENTENCES]:
+        words += [" "] * bool(words) + [Span(text=says[name], link=f"claim:{name}")]
+    more = len(names) - MAX_SENTENCES
+    return (*words, f" and {plural(more, 'more claim')}") if more > 0 else tuple(words)
 
 
 def _unit(study: Study, asked: Derivation, shown: Sequence[Derivation]) -> str:

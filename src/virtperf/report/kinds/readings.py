@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
-import pandas as pd
-
-from virtperf.core.params import Reading
 from virtperf.report.data import StudyData
 from virtperf.report.kinds import Context, Kind, note, register
 from virtperf.report.kinds.contradictions import linked
+from virtperf.report.other_readings import (
+    READINGS,
+    changes,
+    in_force,
+    measured_changes,
+    titles,
+)
+from virtperf.report.range_words import bounds_of, range_words
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
-from virtperf.report.wording import exhibit_name, interval, joined, plural
+from virtperf.report.wording import exhibit_name, interval, plural
 from virtperf.study.claims import Claim
+from virtperf.study.derived import derivations
 from virtperf.study.readings import Readings, readings_beside
 
 FIRST = 10  # rows of a table that are shown at once
 MAX_ROWS = 100  # rows of a table; the download has all
-READINGS: tuple[Reading, ...] = get_args(Reading)
+_TITLES = {
+    "verdict": "Verdicts",
+    "range": "Ranges",
+    "derived number": "Derived numbers",
+    "claim": "Claims set aside, or not,",
+    "verdict of runs": "Verdicts of measured runs",
+}
 _HOW = {"strict": "strictly", "default": "by default", "lenient": "leniently"}
 _FILE = Span(text="data/readings.yaml", style="code")
 
 
 def record(context: Context) -> Record:
-    """Verdicts and ranges that change with the reading, how many do not, and the words with their
-    limits.
+    """Verdicts, ranges, derived numbers and sets of claims set aside that change with the reading,
+    how many do not, and the words with their limits.
     """
     data = context.data
     worded = [c for c in data.paper_claims if c.word]
@@ -35,100 +47,129 @@ def record(context: Context) -> Record:
         return register(
             context, "readings", note("What other readings would change is not computed yet.")
         )
-    found = data.readings
-    in_force = data.claims.reading if data.claims else READINGS[1]
-    changes = {kind: _changes(found, kind, in_force) for kind in ("verdict", "range")}
+    changed = {kind: changes(data, kind) for kind in ("verdict", "range", "derived", "set aside")}
+    verdicts = {name: cells for (name, _), cells in changed["verdict"].items()}
     says = {c.id: c for c in data.paper_claims}
-    titles = tuple(r.capitalize() + (" (here)" if r == in_force else "") for r in READINGS)
+    columns = titles(data)
+    measured = measured_changes(data)
     blocks: list[Block] = [
-        Paragraph(words=_lead(data, len(worded), in_force, changes)),
+        Paragraph(words=_lead(data, len(worded), changed)),
         *_tables(
-            "verdict", ("The paper says", *titles), list(_verdict_rows(changes["verdict"], says))
+            "verdict",
+            ("The paper says", *columns),
+            list(_verdict_rows(verdicts, says, first="contradicted")),
         ),
         *_tables(
-            "range", ("The text alone allows", *titles), list(_range_rows(data, changes["range"]))
+            "range",
+            ("The text alone allows", *columns),
+            list(_range_rows(data, changed["range"])),
+        ),
+        *_tables(
+            "derived number",
+            ("By the text alone", *columns),
+            list(_derived_rows(data, changed["derived"])),
+        ),
+        *_tables(
+            "claim",
+            ("So that the others can hold", *columns),
+            list(_aside_rows(changed["set aside"], says)),
+        ),
+        *_tables(
+            "verdict of runs",
+            ("The paper says", *columns),
+            list(_verdict_rows(measured, says, first="refuted")),
         ),
         Folded(summary="How the words are read", blocks=(_words(data, worded),)),
     ]
-    numbers = Numbers.of(found, f"{data.study.id}-readings")
-    claims = (c for c in says if c in changes["verdict"])
+    table = data.readings.assign(claims=data.readings["claims"].map("; ".join))
+    numbers = Numbers.of(table, f"{data.study.id}-readings")
+    claims = (c for c in says if c in verdicts)
     return register(context, "readings", *blocks, claims=claims, numbers=(numbers,))
-
-
-def _changes(found: pd.DataFrame, kind: str, in_force: Reading) -> dict[str, dict[str, Any]]:
-    """By claim or quantity: what it is under each reading that is not as in force, and under the
-    one in force.
-    """
-    changes: dict[str, dict[str, Any]] = {}
-    for row in found[found["kind"] == kind].to_dict("records"):
-        here, there = (
-            row[f"verdict{read}"] if kind == "verdict" else (row[f"low{read}"], row[f"high{read}"])
-            for read in ("", "_read")
-        )
-        changes.setdefault(row["name"], {}).update({in_force: here, row["reading"]: there})
-    return changes
 
 
 def _lead(
     data: StudyData,
     worded: int,
-    in_force: Reading,
-    changes: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    changed: Mapping[str, Mapping[tuple[str, str], Mapping[Any, Any]]],
 ) -> Words:
-    others = [r for r in READINGS if r != in_force]
+    here = in_force(data)
+    kinds = ("verdict", "range", "derived")
     counts = {
-        r: [sum(r in cells for cells in changes[kind].values()) for kind in ("verdict", "range")]
-        for r in others
+        r: [sum(cells[r] != cells[here] for cells in changed[kind].values()) for kind in kinds]
+        for r in READINGS
+        if r != here
     }
-    said = joined(
-        f"read {_HOW[r]}, {plural(verdicts, 'verdict')} and {plural(ranges, 'range')} differ"
-        for r, (verdicts, ranges) in counts.items()
+    said = "; ".join(
+        f"read {_HOW[r]}, {plural(verdicts, 'verdict')}, {plural(ranges, 'range')} of plotted "
+        f"points and {plural(derived, 'derived number')} differ"
+        for r, (verdicts, ranges, derived) in counts.items()
     )
     points = data.points["quantity"].nunique()
-    same = len(data.paper_claims) - len(changes["verdict"]), points - len(changes["range"])
+    same = len(data.paper_claims) - len(changed["verdict"]), points - len(changed["range"])
     return (
         f"{plural(worded, 'claim has', 'claims have')} a word that stands for a number. ",
         _FILE,
-        f" says what each allows, the same in all studies; here they are read {_HOW[in_force]}. "
-        f"By the text alone, {said}. ",
+        f" says what each allows, the same in all studies; here they are read {_HOW[here]}. "
+        f"By the text alone: {said}. ",
         f"{plural(same[0], 'verdict')} of {len(data.paper_claims)} and {plural(same[1], 'range')} of {points} are the "
         "same under every reading, or nearly so (within 5 % of the range's width).",
     )
 
 
 def _verdict_rows(
-    changes: Mapping[str, Mapping[str, Any]], says: Mapping[str, Claim]
+    changed: Mapping[str, Mapping[Any, str]], says: Mapping[str, Claim], *, first: str
 ) -> Iterator[tuple[Words, ...]]:
+    """Those with the verdict `first` under some reading before the others."""
     order = {name: k for k, name in enumerate(says)}
     for name in sorted(
-        changes, key=lambda n: ("contradicted" not in changes[n].values(), order.get(n, len(order)))
+        changed, key=lambda n: (first not in changed[n].values(), order.get(n, len(order)))
     ):
-        cells = changes[name]
-        in_force = next(iter(cells.values()))
         yield (
             linked(says.get(name), name),
-            *((Span(text=cells.get(r, in_force), style="verdict"),) for r in READINGS),
+            *((Span(text=changed[name][r], style="verdict"),) for r in READINGS),
         )
 
 
+def _aside_rows(
+    changed: Mapping[tuple[str, str], Mapping[Any, str]], says: Mapping[str, Claim]
+) -> Iterator[tuple[Words, ...]]:
+    for (name, _), cells in changed.items():
+        yield linked(says.get(name), name), *(cells[r] for r in READINGS)
+
+
+def _derived_rows(
+    data: StudyData, changed: Mapping[tuple[str, str], Mapping[Any, tuple[str, float, float]]]
+) -> Iterator[tuple[Words, ...]]:
+    for asked in derivations(data.study) if changed else ():
+        cells = changed.get((asked.derived.id, asked.label))
+        if cells is not None:
+            bounds = bounds_of(data.study, asked)
+            yield (
+                asked.label,
+                *(
+                    levels or range_words((low, high), bounds, searched=False)
+                    for levels, low, high in (cells[r] for r in READINGS)
+                ),
+            )
+
+
 def _range_rows(
-    data: StudyData, changes: Mapping[str, Mapping[str, Any]]
+    data: StudyData, changed: Mapping[tuple[str, str], Mapping[Any, tuple[float, float]]]
 ) -> Iterator[tuple[Words, ...]]:
     places = data.points.drop_duplicates("quantity").set_index("quantity")["exhibit"]
-    for name, cells in changes.items():
+    for (name, _), cells in changed.items():
         if name not in places.index:  # of an older state of the study
             continue
-        in_force = next(iter(cells.values()))
         exhibit = Span(text=exhibit_name(str(places[name])), link=f"exhibit:{places[name]}")
         point = (exhibit, f": {data.study.show(data.study.quantity(name))}")
-        yield point, *(interval(*cells.get(r, in_force)) for r in READINGS)
+        yield point, *(interval(*cells[r]) for r in READINGS)
 
 
 def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...]]) -> list[Block]:
     """The first rows at once, the others behind a click, no more than `MAX_ROWS` in all."""
     if not rows:
         return []
-    label = f"{what.capitalize()}s that change"
+    label = f"{_TITLES[what]} that change"
     shown = Grid(label=label, columns=columns, rows=tuple(rows[:FIRST]), stacks=True)
     if len(rows) <= FIRST:
         return [shown]

@@ -20,6 +20,7 @@ from virtperf.report.kinds._figure import drawing
 from virtperf.report.kinds.contradictions import of_the_paper, places
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
+from virtperf.report.measured_findings import filled, found_numbers, interval_words
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
 from virtperf.report.wording import OF_MANY, exhibit_name, joined, plural, pretty, short
 from virtperf.study.claims import Claim, sentences_and_rows
@@ -51,12 +52,19 @@ def record(context: Context, figure: Figure | None = None) -> Record:
     """The head of a report; `figure` is the picture of the study's headline figure.
 
     Raises `StudyError` where a finding names a claim that there is not, or the number of one that
-    prints none.
+    prints none, and where measured runs do not support what it says of a number.
     """
     data = context.data
     study, measured = data.study, data.study.kind == "measured"
     known, numbers = {claim.id: claim for claim in data.claims or ()}, places(data)
-    found = tuple(_finding(data, finding, known, numbers) for finding in study.findings)
+    measures = measured and not data.observations.empty
+    found = tuple(
+        _measured_finding(data, finding, known, context.level)
+        if measured
+        else _finding(data, finding, known, numbers)
+        for finding in study.findings
+        if measures or not measured
+    )
     told = (
         Listing(items=found)
         if found
@@ -66,9 +74,11 @@ def record(context: Context, figure: Figure | None = None) -> Record:
         told,
         Facts(facts=_facts_of_runs(context) if measured else _facts(context)),
     ]
+    if measured and found:
+        blocks.insert(0, Paragraph(words=" ".join((study.question or study.summary).split())))
     if study.artifact and data.paper_claims:
         blocks.insert(0, Listing(items=tuple(_in_the_published_data(data, study.artifact))))
-    if measured and data.paper_claims:
+    if measured and data.paper_claims and not found:
         answers: list[Words] = []
         for claim in data.paper_claims[:MAX_HYPOTHESES]:
             result = data.result(claim.id)
@@ -106,6 +116,37 @@ def _headline_figure(data: StudyData) -> Exhibit | None:
 def finding_text(data: StudyData, finding: Finding) -> str:
     """A finding with the printed numbers in it; raises `StudyError` as `record` does."""
     return _filled(data, finding.says, {claim.id: claim for claim in data.claims or ()})
+
+
+def measured_finding_text(data: StudyData, finding: Finding, level: float) -> tuple[str, str]:
+    """A measured study's finding with its numbers, and their intervals in words; raises
+    `StudyError` as `record` does.
+    """
+    numbers = found_numbers(data, finding, level)
+    known = {claim.id: claim for claim in data.claims or ()}
+    return _filled(data, filled(finding.says, numbers), known), interval_words(numbers, level)
+
+
+def _measured_finding(
+    data: StudyData, finding: Finding, known: dict[str, Claim], level: float
+) -> Words:
+    """A finding, the intervals of its numbers, and the hypotheses that it answers with their
+    verdicts.
+    """
+    says, intervals = measured_finding_text(data, finding, level)
+    parts: list[str | Span] = [
+        Span(text=says, style="strong"),
+        f" {intervals}" if intervals else "",
+    ]
+    for name in finding.claims:
+        claim = _known(known, name)
+        parts += [
+            " Asked: ",
+            Span(text=claim.says, link=f"claim:{claim.id}"),
+            " ",
+            Span(text=verdict(data.result(claim.id)), style="verdict"),
+        ]
+    return tuple(part for part in parts if part)
 
 
 def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
@@ -171,7 +212,9 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
         kinds = joined(f"{len(by_word[word])} {word}" for word in words if word in by_word)
         parts: list[str | Span] = [Span(text=counted, style="strong")]
         if words == _ANSWERS[0][0]:
-            sentences = plural(data.study.n_statements, "sentence")
+            # notes that no claim encodes are no part of them
+            notes = {note for claim in data.paper_claims for note in claim.ledger}
+            sentences = plural(len(notes), "sentence")
             parts.append(f" ({kinds}), which are made of {sentences} of the paper.")
         else:
             for place, (claim, _) in enumerate(claims):
@@ -233,12 +276,15 @@ def _facts(context: Context) -> tuple[Fact, ...]:
     sentences, rows = sentences_and_rows(data.paper_claims)
     source = f"{plural(sentences, 'sentence')}{f' and {rows} table rows' if rows else ''}"
     alone = f"without our {plural(len(used), 'assumption')}: {bare.within[0]}; " if used else ""
+    known = Fact(
+        value=f"{given.within[0]} of {given.points}",
+        label="plotted points known to ±5 % or better",
+        note=f"{alone}{bare.open_ended} have no upper limit in the text",
+    )
+    # where the data are published, a text that prints none of their values lacks nothing
+    told = () if data.study.artifact and not given.within[0] else (known,)
     return (
-        Fact(
-            value=f"{given.within[0]} of {given.points}",
-            label="plotted points known to ±5 % or better",
-            note=f"{alone}{bare.open_ended} have no upper limit in the text",
-        ),
+        *told,
         Fact(
             value=str(len(of_the_paper(data))),
             label="contradictions among the paper's claims",

@@ -118,7 +118,7 @@ def record(
         trace(study, exhibit, "File and lines"),
         source(study, exhibit, "Printed in ", f"; {how} into ", Span(text=file, style="code"), "."),
     ]
-    words = f"Download {'reworded' if spec.reworded else 'as printed'} (CSV)"
+    words = f"{'Reworded' if spec.reworded else 'As printed'} (CSV)"
     numbers = (Numbers.of(cells, f"{study.id}-{exhibit.id}", words=words),)
     return Record(
         kind="table",

@@ -57,7 +57,7 @@ def record(
         blocks.insert(0, Paragraph(words=note, style="small"))
     if len(marks):
         limits = marks[["series", "low", "high", "low_text", "high_text", "printed"]]
-        words = "" if numbers else "Download the numbers (CSV)"
+        words = "" if numbers else "Numbers (CSV)"
         limits = limits.replace([math.inf, -math.inf], math.nan)
         numbers.append(Numbers.of(limits, f"{context.study.id}-{exhibit.id}-levels", words=words))
     kinds = tuple(Provenance(kind) for kind in dict.fromkeys(table["provenance"]))

@@ -23,6 +23,7 @@ _NOT_TURNED = re.compile(r' transform="rotate\(-?0(?:\.0)? [^"]*"')
 _STYLE = re.compile(r' style="([^"]*)"')
 _DECIMALS = re.compile(r"-?\d+\.\d{2,}")
 _COMMAND = re.compile(r"\s*([A-Za-z])\s*")
+_SEGMENT = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _WITHOUT_INK = re.compile(r'<path(?: d="[^"]*")?(?: style="fill:none")?/>')
 _INHERITED = {f"font-size:{FONT}px", f"fill:{INK_COLOUR}", "text-anchor:start"}
 """What the root element says for all text in it."""
@@ -113,7 +114,7 @@ def _tag(tag: str, names: dict[str, str]) -> str:
     def coordinates(found: re.Match[str]) -> str:
         # a tenth of a pixel is finer than any screen
         value = " ".join(_DECIMALS.sub(_rounded, found[2]).split())
-        value = _COMMAND.sub(r"\1", value) if found[1] == "d" else value
+        value = shorter_path(_COMMAND.sub(r"\1", value)) if found[1] == "d" else value
         return f' {found[1]}="{value}"'
 
     def style(found: re.Match[str]) -> str:
@@ -126,6 +127,29 @@ def _tag(tag: str, names: dict[str, str]) -> str:
 
     tag = _NOT_TURNED.sub("", _REFERENCE.sub(reference, _ID.sub(id_of, tag)))
     return _STYLE.sub(style, _COORDINATES.sub(coordinates, tag))
+
+
+def shorter_path(path: str) -> str:
+    """The same path with one coordinate instead of two where a line runs along an axis.
+
+    Steps of distributions and of their bands are such lines, and most of what a page with some of
+    them weighs. A line to where the pen is draws nothing, but behind a move it is a dot.
+    """
+    segments, pen, after_move = [], None, False
+    for letter, numbers in _SEGMENT.findall(path):
+        target = tuple(numbers.split())
+        segment = letter + numbers
+        if letter == "L" and pen is not None and len(target) == 2:
+            if target == pen and not after_move:
+                continue
+            if target[1] == pen[1]:
+                segment = f"H{target[0]}"
+            elif target[0] == pen[0]:
+                segment = f"V{target[1]}"
+        segments.append(segment)
+        pen = target if letter in "ML" and len(target) == 2 else None
+        after_move = letter == "M"
+    return "".join(segments)
 
 
 def _without_bare_groups(pieces: Iterator[str]) -> Iterator[str]:

@@ -39,8 +39,10 @@ _HATCHES = (
 FONT = 11  # points, which are the pixels of an SVG
 CHARACTER = 0.62 * FONT  # mean width of a character of the widest likely font
 WIDTH = 540
-PANEL = 250  # height of one panel with its axis; of several, `PANELS` of it each
-PANELS = 0.72
+PANEL = 250  # height of one panel with its axis
+SHARES_OF_PANEL = {1: 1.0, 2: 0.72}
+"""Of that height, what each panel of a figure has by their number; of more, `MANY_PANELS`."""
+MANY_PANELS = 0.58
 
 _RC = {
     "svg.fonttype": "none",
@@ -141,7 +143,7 @@ def panels(
     Layout is constrained: labels and the legend below take the room that they need, and the figure
     grows with them.
     """
-    room = height if count == 1 else height * PANELS * count
+    room = height * SHARES_OF_PANEL.get(count, MANY_PANELS) * count
     figure, axes = plt.subplots(
         count,
         1,

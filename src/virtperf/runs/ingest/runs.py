@@ -119,7 +119,8 @@ class Run(Model):
     raw file.
 
     A run without `duration_s`, `warmup_s` and `window_s` has no clock: its files hold numbers of
-    the whole run, and samples that are independent of each other and only numbered.
+    the whole run, and samples that are independent of each other and only numbered. Only such a
+    run may lack `start`.
     """
 
     study: str
@@ -130,7 +131,7 @@ class Run(Model):
     factors: dict[str, Level]
     replicate: Annotated[int, Strict(), Field(ge=1, le=10**6)]
     block: Annotated[Level, AfterValidator(str)] = ""
-    start: Annotated[datetime, BeforeValidator(local_time)]
+    start: Annotated[datetime, BeforeValidator(local_time)] | None = None
     duration_s: Annotated[float, Strict(), Field(gt=0, le=LONGEST_S)] | None = None
     warmup_s: Seconds | None = None
     window_s: tuple[Seconds, Seconds] | None = None
@@ -152,7 +153,10 @@ class Run(Model):
 
     @property
     def start_epoch(self) -> float:
-        """`start` in seconds since 1970-01-01 00:00, the zone taken as the files print it."""
+        """`start` in seconds since 1970-01-01 00:00, the zone taken as the files print it; of a run
+        with a clock.
+        """
+        assert self.start is not None
         return self.start.replace(tzinfo=UTC).timestamp()
 
     @model_validator(mode="after")
@@ -164,6 +168,10 @@ class Run(Model):
             raise ValueError(
                 f"{' and '.join(missing)} missing; leave out all of {', '.join(times)} where the "
                 "run's times are not known"
+            )
+        if given and self.start is None:
+            raise ValueError(
+                "'start' is missing; only a run without duration_s, warmup_s and window_s may lack it"
             )
         return self
 

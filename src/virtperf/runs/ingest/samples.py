@@ -4,8 +4,9 @@ counters as rates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +45,12 @@ def read_run(
     dictionary: MetricDictionary,
     out: Path,
     inputs: Sequence[DeclaredFormat] = (),
+    not_read: Mapping[str, str] | None = None,
 ) -> RunSamples:
     """Read all raw files of a run part by part, and write the table `SAMPLES` to the file `out`.
 
-    `inputs` are the formats that its study declares. Raises the `VirtperfError` of the first file
+    `inputs` are the formats that its study declares; `not_read` are patterns of files that it
+    leaves out, each with the reason, where run.yaml does not list them. Raises the `VirtperfError` of the first file
     that can't be read, with file and line.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -67,6 +70,9 @@ def read_run(
                 "warnings": [],
             }
             files.append(entry)
+            if not file.listed and (why := _left_out(file.path, not_read or {})):
+                entry["not_read"] = why
+                continue
             found = file_blocks(folder, file, run.run_id, inputs)
             if found is None:
                 empty = not (folder / file.path).stat().st_size
@@ -93,6 +99,11 @@ def read_run(
         sorted(gathered.metrics),
         int(gathered.counts.sum()),
     )
+
+
+def _left_out(path: str, not_read: Mapping[str, str]) -> str:
+    """Why a file is not read; empty where it is."""
+    return next((why for pattern, why in not_read.items() if fnmatchcase(path, pattern)), "")
 
 
 def file_blocks(
@@ -175,10 +186,12 @@ def _clock_warnings(clock: Clock, info: dict[str, str], run: Run) -> list[str]:
             f"none of its samples falls into the run: they reach from {low:.0f} s to {high:.0f} s after "
             "its start; compare start in run.yaml with the file's clock"
         )
+    if run.duration_s is None:
+        return warnings
     for restart in info.get("restarts", "").split():
         at = float(restart) - (
             run.start_epoch if clock.clock == "absolute" else run.start_epoch % 86400
         )
-        if run.duration_s is not None and 0 <= at <= run.duration_s:
+        if 0 <= at <= run.duration_s:
             warnings.append(f"the machine was restarted {at:.0f} s after the run's start")
     return warnings

@@ -246,7 +246,14 @@ def _read_one(
     )  # Arrow's own gives back what the next part asks for again
     try:
         run = load_run(task.folder, study, task.root, sorted(task.files))
-        found = read_run(task.folder, run, dictionary, store.place(task.key), inputs_of(study))
+        found = read_run(
+            task.folder,
+            run,
+            dictionary,
+            store.place(task.key),
+            inputs_of(study),
+            study.not_read,
+        )
     except Exception as err:  # whatever is wrong with one run, the others go on
         entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
         store.put(task.key, entry)

@@ -22,6 +22,11 @@ from virtperf.study.parts import Procedure
 MAY_MISS = 1.5
 """Intervals of a file that may be missing at the ends of a window, as in the audit of coverage."""
 
+ZONE_S = 900
+"""Time zones differ by multiples of it."""
+ZONE_MISS_S = 120
+"""By how much a file that was started with the run may begin before or after it."""
+
 RELATIVE = ("elapsed", "sample")
 """Clocks that begin when a tool does, so that they are of use only where the run's start is
 known.
@@ -118,9 +123,19 @@ def timed(
         or (max(low, warmup), high)
     )
     if given.window_s is None and not window[0] < window[1]:
+        shift_s, shifted = other_zone(spans)
+        if shifted:
+            hours = "later" if shift_s > 0 else "earlier"
+            raise RunError(
+                f"the clock of {', '.join(shifted)} is {abs(shift_s):g} s {hours} than the run's",
+                expected="files on one clock; sadf prints UTC, sar and most tools the local time",
+                remedy=" ".join(f"--file {path} clock_offset_s={-shift_s:g}" for path in shifted),
+            )
         raise RunError(
             "no stretch of the run is covered by all of its files after the warm-up",
-            found=f"{window[0]:g} to {window[1]:g} s",
+            found="; ".join(
+                f"{path} {begin:g} to {end:g} s" for path, (begin, end) in spans.items()
+            ),
             remedy="compare --start with the files' clocks, leave out a file, or give --window",
         )
     begin, end = map(_tidy, window)
@@ -168,6 +183,26 @@ def covered(files: Sequence[Inspected], given: Given, duration_s: float) -> dict
             seconds = align(file.times, file.clock, said, run)
             spans[file.path] = (float(seconds[0] - np.median(np.diff(seconds))), float(seconds[-1]))
     return spans
+
+
+def other_zone(spans: Mapping[str, Span]) -> tuple[float, list[str]]:
+    """By how many seconds the clock of some files differs from the run's, a multiple of a quarter of
+    an hour as time zones have it, and these files; (0, none) where that explains nothing.
+
+    The other files have to begin at the run's start, and to meet these once they are shifted.
+    """
+    shifts = {path: ZONE_S * round(begin / ZONE_S) for path, (begin, _) in spans.items()}
+    near = {path for path, (begin, _) in spans.items() if abs(begin - shifts[path]) <= ZONE_MISS_S}
+    right = [span for path, span in spans.items() if shifts[path] == 0]
+    off = sorted({shift for path, shift in shifts.items() if path in near} - {0})
+    if not right or len(off) != 1 or near != set(spans):
+        return 0.0, []
+    low, high = max(begin for begin, _ in right), min(end for _, end in right)
+    wrong = [path for path in spans if shifts[path] == off[0]]
+    meet = all(
+        max(low, spans[path][0] - off[0]) < min(high, spans[path][1] - off[0]) for path in wrong
+    )
+    return (float(off[0]), wrong) if meet else (0.0, [])
 
 
 def _tidy(seconds: float) -> float | int:

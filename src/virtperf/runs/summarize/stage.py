@@ -119,7 +119,7 @@ def _one(
     head |= {name: info["factors"][name] for name in study.factors}
     made = {
         "block": info["block"] or study.block(info["factors"], info["replicate"]),
-        "day": str(info["start"])[:10],
+        "day": str(info["start"] or "")[:10],
     }
     found, behind = observe(study, run)
     return (

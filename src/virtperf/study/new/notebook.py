@@ -1,4 +1,4 @@
-"""The notebook of a new study: what was found, each exhibit, how it was measured, what concerns all
+"""The notebook of a new study: what was found, the exhibits, how it was measured, what concerns all
 of it.
 """
 
@@ -35,8 +35,11 @@ def _paper(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
     yield from _begin(study, parameters)
     yield from _parts(("What was found", "summary()"))
     yield new_markdown_cell("## Results")
-    for exhibit in study.exhibits:
-        yield new_code_cell(f'study.exhibit("{exhibit.id}", heading=True)')
+    yield new_code_cell(
+        "# All of study.yaml in its order. For text between them, one cell each:\n"
+        '# study.exhibit("figure-1", heading=True)\n'
+        "study.exhibits()"
+    )
     yield from _parts(("How it was measured", "setup()"))
     yield new_code_cell("study.appendix()")
 

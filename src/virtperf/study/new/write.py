@@ -29,10 +29,16 @@ _MEASURED = {
     for name in ("study.yaml", "hypotheses.yaml", "measure.yaml", "work.py", "README.md")
 }
 """The files of a study and their templates."""
+_ARTIFACT = "import_runs.py"
 
 
 def write_study(
-    layout: Layout, study_id: str, title: str = "", *, measured: bool = False
+    layout: Layout,
+    study_id: str,
+    title: str = "",
+    *,
+    measured: bool = False,
+    artifact: bool = False,
 ) -> list[Path]:
     """Write the files of a new study, and return them; an error leaves nothing behind.
 
@@ -42,6 +48,9 @@ def write_study(
         Without it the title says that it is to be replaced.
     measured : bool
         Whether the study begins with measurements, not with a paper.
+    artifact : bool
+        Whether the paper's authors published their data: a script that makes run folders of it, a
+        notice beside them, and what `study.yaml` says of it.
 
     Raises
     ------
@@ -65,12 +74,17 @@ def write_study(
     parameters = load_parameters(layout.parameters)
     runs, notebook = layout.measured(study_id), layout.notebook(study_id)
     folder = runs if measured else layout.published(study_id)
-    for path in (layout.published(study_id), runs, notebook, pipeline):
+    script = layout.root / "testbeds" / study_id / _ARTIFACT
+    for path in (layout.published(study_id), runs, notebook, pipeline, script):
         if path.exists():
             raise StudyError(
                 "it exists already", file=path, remedy="choose another id, or remove it"
             )
-    values = {"id": study_id, "title": title or f"EXAMPLE, replace this title: {study_id}"}
+    values = {
+        "id": study_id,
+        "title": title or f"EXAMPLE, replace this title: {study_id}",
+        "artifact": artifact,
+    }
     names = _MEASURED if measured else _PAPER
     written = [folder / name for name in names]
     with ExitStack() as undo:
@@ -83,6 +97,11 @@ def write_study(
             undo.callback(shutil.rmtree, runs, ignore_errors=True)
             written.append(runs / "README.md")
             write_atomically(written[-1], _rendered("README.md.j2", values))
+        if artifact:
+            written += [runs / "NOTICE.md", script]
+            write_atomically(runs / "NOTICE.md", _rendered("NOTICE.md.j2", values))
+            undo.callback(script.unlink, missing_ok=True)
+            write_atomically(script, _rendered(f"{_ARTIFACT}.j2", values))
         undo.callback(notebook.unlink, missing_ok=True)
         write_atomically(notebook, notebook_text(load_study(folder), parameters))
         undo.callback(shutil.rmtree, pipeline.parent, ignore_errors=True)

@@ -87,7 +87,7 @@ def sure(facts: StudyFacts) -> Iterator[Claim]:
     read.
     """
     found = facts.data.readings
-    changed = set(found.loc[found["kind"] == "verdict", "name"])
+    changed = set(found.loc[found["kind"].isin(("verdict", "set aside")), "name"])
     aside = set_aside(facts.data) - changed
     for claim in facts.data.paper_claims:
         if claim.id in aside and facts.data.result(claim.id).get("text_verdict") == "contradicted":

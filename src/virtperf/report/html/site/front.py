@@ -13,7 +13,7 @@ from virtperf.report.glossary import NO_WORDS, Glossary
 from virtperf.report.html.site.gather import ANSWERED, MEASURED, Asked, StudyFacts, asked_again
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.contradictions import of_the_paper
-from virtperf.report.kinds.summary import certainty, finding_text
+from virtperf.report.kinds.summary import certainty, finding_text, measured_finding_text
 from virtperf.report.synthesis.definition import SynthesisFile
 from virtperf.report.synthesis.values import REFERENCE, Value, values
 from virtperf.report.wording import plural
@@ -28,8 +28,9 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 class Line:
     """One study in the table.
 
-    `finding` is its first finding; without one, its first hypothesis that runs decide, with the
-    `verdict` and what was measured (`told`). `sure` says how sure that is, in words. `runs` counts
+    `finding` is its first finding, of a measured study with the intervals of its numbers (`told`);
+    without one, its first hypothesis that runs decide, with the `verdict` and what was measured
+    (`told`). `sure` says how sure that is, in words. `runs` counts
     the runs that were measured for it.
     """
 
@@ -87,7 +88,8 @@ def front_page(
     Raises `StudyError` where a finding or an answer names what its study does not have.
     """
     lines = sorted(
-        (_line(facts, studies) for facts in studies), key=lambda line: (_last(line), line.facts.id)
+        (_line(facts, studies, level) for facts in studies),
+        key=lambda line: (_last(line), line.facts.id),
     )
     linked: set[str] = set()
     return page(
@@ -111,12 +113,14 @@ def _last(line: Line) -> int:
     return -max(map(int, _YEAR.findall(line.year)), default=0)
 
 
-def _line(facts: StudyFacts, studies: Sequence[StudyFacts]) -> Line:
+def _line(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> Line:
     data, study = facts.data, facts.data.study
     finding, verdict, told, sure = study.question or study.summary, "", "", ""
-    if study.findings:
+    if study.findings and study.kind == "paper":
         finding = finding_text(data, study.findings[0])
         sure = certainty(data, study.findings[0])[1]
+    elif study.findings and not data.observations.empty:
+        finding, told = measured_finding_text(data, study.findings[0], level)
     elif study.kind == "measured":
         for claim in data.paper_claims:
             result = data.result(claim.id)

@@ -1,0 +1,18 @@
+"""``--where NAME=LEVEL`` of several commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+
+def levels_of(where: Sequence[str]) -> dict[str, Any]:
+    """The levels that are asked for, by factor."""
+    from virtperf.core.levels import parse_level
+
+    split = [text.partition("=") for text in where]
+    if wrong := [name for name, equals, _ in split if not equals]:
+        raise click.UsageError(f"--where {wrong[0]}: expected NAME=LEVEL.")
+    return {name: parse_level(level) for name, _, level in split}

@@ -1,0 +1,137 @@
+"""`virtperf history`: at which revision did it get slower?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from virtperf.cli._levels import levels_of
+from virtperf.core.paths import Layout
+
+if TYPE_CHECKING:
+    from virtperf.comparison.history import HistoryTable
+
+FORMATS = ("text", "markdown", "json", "html")
+ENDINGS = {".html": "html", ".md": "markdown", ".json": "json"}
+FAILURES = ("slower", "faster", "lower", "higher")
+
+
+@click.command()
+@click.argument("place")
+@click.option(
+    "--revision",
+    default="revision",
+    show_default=True,
+    metavar="NAME",
+    help="Column, factor or fact that names the revision.",
+)
+@click.option(
+    "--date",
+    default="date",
+    show_default=True,
+    metavar="NAME",
+    help="Column, factor or fact with the revision's date; runs else have their day.",
+)
+@click.option("--where", multiple=True, metavar="NAME=LEVEL", help="Only runs at this level.")
+@click.option("--quantity", multiple=True, metavar="NAME", help="Only these (a pattern).")
+@click.option("--lower-is-better", multiple=True, metavar="NAME", help="Judge it: slower is up.")
+@click.option("--higher-is-better", multiple=True, metavar="NAME", help="Judge it: slower is down.")
+@click.option("--input-format", metavar="NAME|FILE.yaml", help="Format of raw files.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="How the result is printed.",
+)
+@click.option(
+    "-o",
+    "--output",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also write it: a page (.html), Markdown (.md) or JSON, by the name's ending.",
+)
+@click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(FAILURES),
+    help="Exit status 1 where the newest revisions have this verdict.",
+)
+@click.pass_obj
+def history(
+    layout: Layout,
+    place: str,
+    revision: str,
+    date: str,
+    where: tuple[str, ...],
+    quantity: tuple[str, ...],
+    lower_is_better: tuple[str, ...],
+    higher_is_better: tuple[str, ...],
+    input_format: str | None,
+    output_format: str,
+    output: tuple[Path, ...],
+    fail_on: tuple[str, ...],
+) -> None:
+    """Judge the newest revisions of a history of benchmarks, and find where levels moved before.
+
+    PLACE is a table with a row a run: its revision, its date, and a number for each benchmark; or a
+    folder with a folder of runs for each revision, named DATE-REVISION; or a study or folder of run
+    folders, whose run.yaml has the revision as a factor or below tools.
+
+    \b
+        virtperf history results.csv --lower-is-better '*' --fail-on slower
+        virtperf history nightly/ -o history.html
+        virtperf history STUDY --revision kernel
+
+    Several runs of a revision become their geometric mean. A change is called where histories with
+    the same autocorrelation and no change reach one as clear in fewer than 5 of 100; docs/compare.md
+    says how often changes are missed. Ratios have 95 % intervals.
+    """
+    from virtperf.cli._terminal import say, show
+    from virtperf.comparison.history import COLUMNS
+    from virtperf.comparison.history import history as histories
+
+    for path in output:
+        if path.suffix not in ENDINGS:
+            raise click.UsageError(f"--output {path}: expected a name in {', '.join(ENDINGS)}.")
+    found = histories(
+        place,
+        revision=revision,
+        date=date,
+        where=levels_of(where),
+        quantities=quantity,
+        higher=higher_is_better,
+        lower=lower_is_better,
+        format=input_format,
+        root=layout.root,
+    )
+    for path in output:
+        from rawperf.core.files import write_atomically
+
+        write_atomically(path, _rendered(found, ENDINGS[path.suffix]))
+    if output_format != "text":
+        click.echo(_rendered(found, output_format), nl=False)
+    else:
+        for sentence in found.sentences:
+            say(sentence, style="bold")
+        show(COLUMNS, found.cells(), right=("revisions", "autocorrelation", "p (Holm)"))
+        for note in found.notes:
+            say(f"note: {note}")
+    if found.verdicts & {*fail_on}:
+        raise SystemExit(1)
+
+
+def _rendered(found: HistoryTable, output_format: str) -> str:
+    from rawperf.core.files import json_text
+    from virtperf.comparison.history import COLUMNS
+    from virtperf.report.html.panels import history_page
+
+    if output_format == "json":
+        return json_text(found.to_dict())
+    if output_format == "markdown":
+        return found.to_markdown() + "\n"
+    return history_page(found.to_dict(), COLUMNS, found.cells())

@@ -1,0 +1,264 @@
+"""Changes in the history of a benchmark: where its level moved, and whether the newest revisions
+left it.
+
+Values of successive revisions are alike beyond chance: a machine drifts, an upgrade stays. Tests for
+independent values then see changes where there are none. So every statistic here is of a model with
+first-order autocorrelation,
+
+    log y[t] = level of t's segment + e[t],   e[t] = phi e[t - 1] + white noise,
+
+and its distribution without a change is simulated with the same estimates made from every simulated
+history, for its length and autocorrelation.
+
+- Segments are the optimal ones of `ruptures` (kernel change point detection with a linear kernel,
+  which is least squares). One or two changes are added as long as the F ratio of the
+  generalized least squares fits is beyond what histories without a change reach.
+- A change of the last one, two or three revisions has too little data to win among all segmentations.
+  It is tested by itself, against the revisions since the last change.
+
+References
+----------
+Truong, C., Oudre, L., Vayatis, N. (2020). Selective review of offline change point detection methods.
+Signal Processing 167, 107299. Arlot, S., Celisse, A., Harchaoui, Z. (2019). A kernel multiple
+change-point algorithm via model selection. J. Mach. Learn. Res. 20, 1-56. Prais, S. J., Winsten, C. B.
+(1954). Trend estimators and serial correlation. Cowles Commission discussion paper 383. Kendall, M. G.
+(1954). Note on bias in the estimation of autocorrelation. Biometrika 41, 403-404.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import ruptures
+from scipy import special
+
+NEWEST = 3
+"""So many of the last revisions are tested for a change of their own."""
+MIN_BEFORE = 5
+"""Revisions before them, without which nothing is said."""
+MAX_REVISIONS = 400
+ALPHA_HISTORY = 0.01
+"""Probability that a history without a change shows one; with `ALPHA_NEWEST` less than 5 %."""
+ALPHA_NEWEST = 0.035
+SIMULATED, SIMULATED_NEWEST = 999, 1999
+MIN_SEGMENT = 2
+MAX_AUTOCORRELATION = 0.9
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change of level: the values from position `at` on, over those of the segment before, with
+    an interval.
+    """
+
+    at: int
+    ratio: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is known of one history.
+
+    `starts` has the first position of each segment but the first; `autocorrelation` is that of the
+    residuals, corrected for its bias. `newest` is the most likely change among the last `NEWEST`
+    revisions, `p` the probability of one as clear in a history without; both None where too few
+    revisions stand before.
+    """
+
+    steps: tuple[Step, ...]
+    levels: tuple[float, ...]
+    autocorrelation: float
+    newest: Step | None
+    p: float | None
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        return tuple(step.at for step in self.steps)
+
+
+def changes(values: Sequence[float], level: float = 0.95) -> Changes:
+    """Find the changes of a history of positive values, the oldest first.
+
+    `level` is that of the intervals of ratios.
+    """
+    y = np.log(np.asarray(values, dtype=float))
+    ends, phi = _segments(y)
+    bounds = [0, *ends]
+    steps = tuple(
+        _step(y[before:after], start - before, start, phi, level)
+        for before, start, after in zip(bounds, bounds[1:], bounds[2:], strict=False)
+    )
+    levels = tuple(math.exp(float(y[a:b].mean())) for a, b in itertools.pairwise(bounds))
+    if steps and steps[-1].at >= len(y) - NEWEST:
+        return Changes(steps, levels, phi, steps[-1], 1 / (SIMULATED + 1))
+    start = bounds[-2]
+    segment = y[start:]
+    if len(segment) < MIN_BEFORE + NEWEST:
+        return Changes(steps, levels, phi, None, None)
+    statistics = np.abs(_newest_statistics(segment[None])[0])
+    at = len(segment) - 1 - int(statistics.argmax())
+    found = _step(segment, at, start + at, phi, level)
+    if np.ptp(segment) < 1e-12:
+        return Changes(steps, levels, phi, found, 1.0)
+    without = _newest_without_change(len(segment), _rounded_up(phi))
+    beyond = int((without >= statistics.max()).sum())
+    return Changes(steps, levels, phi, found, (beyond + 1) / (SIMULATED_NEWEST + 1))
+
+
+def _segments(y: np.ndarray) -> tuple[list[int], float]:
+    """The ends of segments, the last one that of the history, and the autocorrelation."""
+    n, ends = len(y), [len(y)]
+    if np.ptp(y) < 1e-12:
+        return ends, 0.0
+    search = _search(y)
+    while n >= 2 * MIN_SEGMENT * (len(ends) + 2):
+        without = _autocorrelation(_residuals(y, ends), len(ends))
+        tried = []
+        for more in (1, 2):
+            new = search.predict(n_bkps=len(ends) - 1 + more)
+            # without the changes it is too high, with them too low where there are none
+            phi = _rounded_up((without + _autocorrelation(_residuals(y, new), len(new))) / 2)
+            reference, joint = _without_change(n, phi)
+            p = _share_beyond(reference[:, more - 1], _gain(y, ends, new))
+            tried.append((float((joint <= p).mean()), new))
+        p, new = min(tried, key=lambda found: found[0])
+        if p > ALPHA_HISTORY:
+            break
+        ends = new
+    return ends, _autocorrelation(_residuals(y, ends), len(ends))
+
+
+def _search(y: np.ndarray) -> ruptures.KernelCPD:
+    return ruptures.KernelCPD(kernel="linear", min_size=MIN_SEGMENT).fit(y.reshape(-1, 1))
+
+
+def _residuals(y: np.ndarray, ends: Sequence[int]) -> np.ndarray:
+    return np.concatenate([y[a:b] - y[a:b].mean() for a, b in zip([0, *ends], ends, strict=False)])
+
+
+def _autocorrelation(residuals: np.ndarray, means: int) -> float:
+    """Of residuals from so many means, each of which makes it smaller by about 1 / n."""
+    return float(_autocorrelations(residuals[None], means)[0])
+
+
+def _autocorrelations(residuals: np.ndarray, means: int) -> np.ndarray:
+    """Of rows of residuals, shape (histories, revisions)."""
+    n = residuals.shape[1]
+    squares = np.maximum((residuals**2).sum(axis=1), 1e-300)
+    phi = (residuals[:, 1:] * residuals[:, :-1]).sum(axis=1) / squares
+    return np.clip((phi * n + means) / (n - 3), 0.0, MAX_AUTOCORRELATION)
+
+
+def _rounded_up(phi: float) -> float:
+    """To steps of 0.05, so that simulated histories serve many others."""
+    return math.ceil(round(20 * phi, 9)) / 20
+
+
+def _whitened(rows: np.ndarray, phi: float) -> np.ndarray:
+    """Rows of values without their autocorrelation (Prais and Winsten)."""
+    first = math.sqrt(1 - phi**2) * rows[..., :1]
+    return np.concatenate([first, rows[..., 1:] - phi * rows[..., :-1]], axis=-1)
+
+
+def _squares(y: np.ndarray, ends: Sequence[int], phi: float) -> float:
+    """Residual sum of squares of segment means by generalized least squares."""
+    design = np.zeros((len(ends), len(y)))
+    for row, (a, b) in enumerate(zip([0, *ends], ends, strict=False)):
+        design[row, a:b] = 1
+    basis = np.linalg.qr(_whitened(design, phi).T)[0]
+    white = _whitened(y, phi)
+    left = white - basis @ (basis.T @ white)
+    return float(left @ left)
+
+
+def _gain(y: np.ndarray, old: Sequence[int], new: Sequence[int]) -> float:
+    """The F ratio of the segments `new` against `old`, with the autocorrelation of the new ones."""
+    phi = _autocorrelation(_residuals(y, new), len(new))
+    before, after = _squares(y, old, phi), _squares(y, new, phi)
+    noise = max(after / (len(y) - len(new)), 1e-300)
+    return (before - after) / (len(new) - len(old)) / noise
+
+
+def _share_beyond(sorted_values: np.ndarray, value: float) -> float:
+    """The share of simulated histories whose statistic reaches this one."""
+    below = int(np.searchsorted(sorted_values, value))
+    return (len(sorted_values) - below + 1) / (len(sorted_values) + 1)
+
+
+def _histories(n: int, phi: float, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Histories without a change, shape (count, n)."""
+    rows = rng.standard_normal((count, n))
+    rows[:, 1:] *= math.sqrt(1 - phi**2)
+    for t in range(1, n):
+        rows[:, t] += phi * rows[:, t - 1]
+    return rows
+
+
+@cache
+def _without_change(n: int, phi: float) -> tuple[np.ndarray, np.ndarray]:
+    """Gains of one and of two changes in simulated histories without any, each sorted, and the
+    smaller share of the two of each history.
+    """
+    rng = np.random.default_rng([n, round(100 * phi), 1])
+    gains = np.empty((SIMULATED, 2))
+    for row, y in enumerate(_histories(n, phi, SIMULATED, rng)):
+        search = _search(y)
+        gains[row] = [_gain(y, [n], search.predict(n_bkps=more)) for more in (1, 2)]
+    ordered = np.sort(gains, axis=0)
+    shares = [
+        min(_share_beyond(ordered[:, column], row[column]) for column in (0, 1)) for row in gains
+    ]
+    return ordered, np.array(shares)
+
+
+@cache
+def _newest_without_change(n: int, phi: float) -> np.ndarray:
+    rng = np.random.default_rng([n, round(100 * phi), 2])
+    rows = _histories(n, phi, SIMULATED_NEWEST, rng)
+    return np.abs(_newest_statistics(rows)).max(axis=1)
+
+
+def _newest_statistics(rows: np.ndarray) -> np.ndarray:
+    """Student's t of a change at the last revision, the last but one, ..., by generalized least
+    squares; shape (histories, `NEWEST`).
+    """
+    n, found = rows.shape[1], []
+    for last in range(1, NEWEST + 1):
+        at = n - last
+        left = np.concatenate(
+            [part - part.mean(1, keepdims=True) for part in (rows[:, :at], rows[:, at:])], axis=1
+        )
+        phi = _autocorrelations(left, 1 + (last > 1))[:, None]
+        shift, error = _fitted_step(rows, at, phi)
+        found.append(shift / error)
+    return np.stack(found, axis=1)
+
+
+def _fitted_step(rows: np.ndarray, at: int, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The change of level at a position and its standard error; `phi` of shape (histories, 1)."""
+    n = rows.shape[1]
+    first = np.sqrt(1 - phi**2)
+    white = np.concatenate([first * rows[:, :1], rows[:, 1:] - phi * rows[:, :-1]], axis=1)
+    level = np.concatenate([first, np.repeat(1 - phi, n - 1, axis=1)], axis=1)
+    step = np.zeros_like(white)
+    step[:, at], step[:, at + 1 :] = 1.0, 1 - phi
+    aa, ab, bb = (level**2).sum(1), (level * step).sum(1), (step**2).sum(1)
+    ya, yb = (level * white).sum(1), (step * white).sum(1)
+    determinant = aa * bb - ab**2
+    shift, base = (aa * yb - ab * ya) / determinant, (bb * ya - ab * yb) / determinant
+    left = white - base[:, None] * level - shift[:, None] * step
+    noise = (left**2).sum(1) / (n - 3)
+    return shift, np.sqrt(np.maximum(noise * aa / determinant, 1e-300))
+
+
+def _step(y: np.ndarray, at: int, position: int, phi: float, level: float) -> Step:
+    shift, error = (float(v[0]) for v in _fitted_step(y[None], at, np.array([[phi]])))
+    half = float(special.stdtrit(max(len(y) - 3, 1), (1 + level) / 2)) * error
+    return Step(position, *(math.exp(shift + sign * half) for sign in (0, -1, 1)))

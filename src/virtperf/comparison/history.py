@@ -1,0 +1,382 @@
+"""`virtperf.history`: benchmarks over the revisions of what they test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from statsmodels.stats.multitest import multipletests
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.near import did_you_mean
+from virtperf.comparison.changes import (
+    ALPHA_NEWEST,
+    MAX_REVISIONS,
+    MIN_BEFORE,
+    NEWEST,
+    Changes,
+    Step,
+    changes,
+)
+from virtperf.comparison.compare import change
+from virtperf.comparison.judged import ComparedQuantity, condition_text
+from virtperf.comparison.sides import RunValues, Side, chosen, read_sides
+from virtperf.comparison.studies import measured_study
+from virtperf.core.levels import Level
+from virtperf.core.numbers import number
+from virtperf.core.paths import Layout
+from virtperf.runs.ingest import own
+
+TABLES = (".csv", ".tsv", ".parquet", ".json")
+REVISION = "revision"
+DATE = "date"
+REPLICATE = "replicate"
+DATED = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]?[\d:.]+)?)[-_]+(.+)")
+COLUMNS = ("benchmark", "revisions", "autocorrelation", "changes", "newest", "p (Holm)", "verdict")
+NOTHING = "no change seen"
+TOO_FEW = "too few revisions"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A revision of a benchmark's history: the values of its runs, in the order of their names."""
+
+    revision: str
+    date: str
+    runs: tuple[float, ...]
+
+    @property
+    def value(self) -> float:
+        """The geometric mean of its runs."""
+        return float(np.exp(np.mean(np.log(self.runs))))
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A change of a benchmark's level: B's over A's, of the revisions before and from `revision`."""
+
+    revision: str
+    date: str
+    ratio: float
+    low: float
+    high: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class BenchmarkHistory:
+    """One benchmark over the revisions that have it, the oldest first.
+
+    `changes` are those of its level; `newest` is the most likely one among the last revisions, of
+    which `verdict` says whether it is one. `p_holm` is adjusted over the benchmarks.
+    """
+
+    benchmark: str
+    unit: str
+    better: str
+    measured: tuple[Measured, ...]
+    starts: tuple[int, ...]
+    levels: tuple[float, ...]
+    autocorrelation: float
+    changes: tuple[Moved, ...]
+    newest: Moved | None
+    p: float | None
+    p_holm: float | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class HistoryTable:
+    """The histories of all benchmarks of a place."""
+
+    place: str
+    rows: tuple[BenchmarkHistory, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdicts(self) -> frozenset[str]:
+        return frozenset(row.verdict for row in self.rows)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the newest revisions did, and how many benchmarks changed before."""
+        found = [_sentence(row) for row in self.rows if row.verdict not in (NOTHING, TOO_FEW)]
+        if quiet := sum(row.verdict == NOTHING for row in self.rows):
+            found.append(f"{quiet} of {len(self.rows)} without a change at the newest revisions.")
+        if few := sum(row.verdict == TOO_FEW for row in self.rows):
+            found.append(
+                f"{few} of {len(self.rows)} with fewer than {MIN_BEFORE + NEWEST} revisions since the "
+                "last change, so that nothing is said of the newest."
+            )
+        return tuple(found)
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """The table's cells as text, under `COLUMNS`."""
+        return [
+            (
+                row.benchmark,
+                str(len(row.measured)),
+                f"{row.autocorrelation:.2f}",
+                "; ".join(f"{m.revision}: {_changed(m)}" for m in row.changes) or "none",
+                _changed(row.newest) if row.newest else "",
+                "" if row.p_holm is None else number(row.p_holm, 2),
+                row.verdict,
+            )
+            for row in self.rows
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return {**asdict(self), "sentences": list(self.sentences)}
+
+    def to_markdown(self) -> str:
+        lines = [f"- {sentence}" for sentence in self.sentences]
+        table = [COLUMNS, ["---"] * len(COLUMNS), *self.cells()]
+        lines += ["", *("| " + " | ".join(row) + " |" for row in table)]
+        return "\n".join([*lines, *([""] if self.notes else []), *(f"- {n}" for n in self.notes)])
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+
+def history(
+    place: str | Path,
+    *,
+    revision: str = REVISION,
+    date: str = DATE,
+    where: Mapping[str, Level] | None = None,
+    quantities: Sequence[str] = (),
+    higher: Sequence[str] = (),
+    lower: Sequence[str] = (),
+    format: str | None = None,  # noqa: A002 - users' word
+    root: str | Path = ".",
+) -> HistoryTable:
+    """Benchmarks over revisions: did the newest ones change, and where did the level move before?
+
+    Parameters
+    ----------
+    place : str or Path
+        A table with a column of revisions and one of numbers for each benchmark; a folder with a
+        folder of runs for each revision, named by date and revision (``2026-01-31-1a2b3c4``); a
+        study of the repository, or a folder of run folders, whose run.yaml names the revision.
+    revision, date : str
+        The columns, or the factors or facts of run.yaml. Revisions are ordered by date, then as
+        they come.
+    where, quantities, higher, lower, format, root
+        As those of `compare`.
+
+    Raises
+    ------
+    VirtperfError
+        There are no revisions, or a value is not positive.
+    """
+    layout = Layout(Path(root))
+    path = Path(place)
+    if path.is_file() and path.suffix in TABLES:
+        found, known = _of_table(path, revision, date)
+    else:
+        found, known = _of_runs(place, layout, format, where or {}, revision, date)
+    told = chosen(known, quantities, higher, lower)
+    order = _ordered(found)
+    rows = []
+    notes = []
+    for (quantity, condition), by_revision in found.items():
+        if quantity not in told:
+            continue
+        measured = tuple(by_revision[name] for name in order if name in by_revision)
+        if len(measured) > MAX_REVISIONS:
+            notes.append(f"{quantity}: only the last {MAX_REVISIONS} revisions are judged")
+            measured = measured[-MAX_REVISIONS:]
+        name = f"{quantity}, {condition}" if condition else quantity
+        _require_positive(name, measured)
+        rows.append(_judged(name, told[quantity], measured))
+    if not rows or not any(len(row.measured) > 1 for row in rows):
+        raise VirtperfError(
+            "there is no history",
+            file=str(place),
+            expected="at least two revisions",
+            found=", ".join(order) or "none",
+        )
+    return HistoryTable(str(place), tuple(_with_holm(rows)), tuple(notes))
+
+
+Found = dict[tuple[str, str], dict[str, Measured]]
+"""Of each benchmark and condition what was measured at every revision."""
+
+
+def _of_table(path: Path, revision: str, date: str) -> tuple[Found, dict[str, ComparedQuantity]]:
+    frame = own.read(path)
+    if revision not in frame.columns:
+        raise VirtperfError(
+            f"there is no column {revision!r}",
+            file=str(path),
+            expected=f"one of {', '.join(map(str, frame.columns))}",
+            remedy="name the column of revisions by --revision",
+        )
+    numbers = [
+        str(name)
+        for name in frame.select_dtypes("number").columns
+        if name not in (revision, date, REPLICATE)
+    ]
+    found: Found = {}
+    for name, rows in frame.groupby(revision, sort=False):
+        when = str(rows[date].iloc[0]) if date in frame.columns else ""
+        for benchmark in numbers:
+            values = tuple(float(v) for v in rows[benchmark] if pd.notna(v))
+            if values:
+                of = found.setdefault((benchmark, ""), {})
+                of[str(name)] = Measured(str(name), when, values)
+    return found, {name: ComparedQuantity() for name in numbers}
+
+
+def _of_runs(
+    place: str | Path,
+    layout: Layout,
+    format_name: str | None,
+    where: Mapping[str, Level],
+    revision: str,
+    date: str,
+) -> tuple[Found, dict[str, ComparedQuantity]]:
+    folder = Path(place)
+    if not folder.exists() and str(place) in layout.studies():
+        sides = [measured_study(layout, str(place), 0.95).all_runs(str(place), where)]
+    elif folder.is_dir() and (
+        dated := [p for p in sorted(folder.iterdir()) if DATED.match(p.name)]
+    ):
+        return _of_folders(dated, layout, format_name, where)
+    else:
+        sides = read_sides((place,), layout, format_name, where)
+    side = sides[0]
+    found: Found = {}
+    varied = side.varied - {revision, date}
+    by_revision: dict[str, list[RunValues]] = {}
+    for run in side.runs:
+        name = _of_run(run, revision)
+        if name is None:
+            raise VirtperfError(
+                f"a run does not say its {revision}",
+                file=run.place,
+                expected=f"a factor {revision!r}, or a fact below tools or machine in run.yaml",
+                remedy="name another one by --revision"
+                + (
+                    f"; {near}"
+                    if (near := did_you_mean(revision, [*run.factors, *run.facts]))
+                    else ""
+                ),
+            )
+        by_revision.setdefault(name, []).append(run)
+    for name, runs in by_revision.items():
+        when = min(_of_run(run, date) or run.day for run in runs)
+        _gather(found, replace(side, runs=tuple(runs)), varied - {revision}, name, when)
+    return found, dict(side.quantities)
+
+
+def _of_folders(
+    folders: Sequence[Path],
+    layout: Layout,
+    format_name: str | None,
+    where: Mapping[str, Level],
+) -> tuple[Found, dict[str, ComparedQuantity]]:
+    found: Found = {}
+    sides = read_sides(folders, layout, format_name, where)
+    varied = frozenset().union(*(side.varied for side in sides))
+    for folder, side in zip(folders, sides, strict=True):
+        named = DATED.match(folder.name)
+        assert named
+        _gather(found, side, varied, named[2], named[1])
+    return found, dict(sides[0].quantities)
+
+
+def _gather(found: Found, side: Side, varied: frozenset[str], revision: str, date: str) -> None:
+    for (quantity, condition), runs in side.cells(varied).items():
+        of = found.setdefault((quantity, condition_text(condition)), {})
+        of[revision] = Measured(revision, date, tuple(runs.values.tolist()))
+
+
+def _of_run(run: RunValues, name: str) -> str | None:
+    value = run.factors.get(name, run.facts.get(name))
+    return None if value is None else str(value)
+
+
+def _ordered(found: Found) -> list[str]:
+    """Revisions by date; those of one date, or without, as they come."""
+    dates = {each.revision: each.date for of in found.values() for each in of.values()}
+    return sorted(dates, key=lambda name: dates[name])
+
+
+def _require_positive(benchmark: str, measured: Sequence[Measured]) -> None:
+    for each in measured:
+        if min(each.runs) <= 0:
+            raise VirtperfError(
+                f"{benchmark} is not positive at revision {each.revision}",
+                expected="values above 0, since changes are ratios",
+                found=str(min(each.runs)),
+                remedy="leave it out by --quantity, or drop runs in which nothing was measured",
+            )
+
+
+def _judged(name: str, kind: ComparedQuantity, measured: tuple[Measured, ...]) -> BenchmarkHistory:
+    made: Changes | None = None
+    if len(measured) > NEWEST + 1:
+        made = changes([each.value for each in measured])
+
+    def moved(step: Step) -> Moved:
+        at = measured[step.at]
+        told = _direction(step.ratio, kind.better)
+        return Moved(at.revision, at.date, step.ratio, step.low, step.high, told)
+
+    return BenchmarkHistory(
+        name,
+        kind.unit,
+        kind.better,
+        measured,
+        made.starts if made else (),
+        made.levels if made else (),
+        made.autocorrelation if made else 0.0,
+        tuple(moved(step) for step in made.steps) if made else (),
+        moved(made.newest) if made and made.newest else None,
+        made.p if made else None,
+        None,
+        TOO_FEW,
+    )
+
+
+def _with_holm(rows: Sequence[BenchmarkHistory]) -> Iterator[BenchmarkHistory]:
+    tested = [row.p for row in rows if row.p is not None]
+    adjusted = iter(multipletests(tested, ALPHA_NEWEST, method="holm")[1] if tested else ())
+    for row in rows:
+        if row.p is None or row.newest is None:
+            yield row
+            continue
+        p = float(next(adjusted))
+        yield replace(row, p_holm=p, verdict=row.newest.verdict if p <= ALPHA_NEWEST else NOTHING)
+
+
+def _direction(ratio: float, better: str) -> str:
+    if not better:
+        return "higher" if ratio > 1 else "lower"
+    return "faster" if (ratio > 1) == (better == "higher") else "slower"
+
+
+def _changed(moved: Moved) -> str:
+    by, low, high = change(moved.ratio, moved.low, moved.high)
+    return f"{by} % ({low} to {high})"
+
+
+def _sentence(row: BenchmarkHistory) -> str:
+    """``xentop is 6 % higher since 1a2b3c4, 4 to 8 %: slower.``"""
+    assert row.newest is not None  # it has a verdict
+    by, low, high = change(row.newest.ratio, row.newest.low, row.newest.high)
+    word = "higher" if row.newest.ratio > 1 else "lower"
+    if (row.newest.low > 1) == (row.newest.high > 1):
+        low, high = low.lstrip("+-"), high.lstrip("+-")
+        if row.newest.ratio < 1:
+            low, high = high, low
+    told = f": {row.verdict}" if row.better else ""
+    since = f"{row.newest.revision} ({row.newest.date})" if row.newest.date else row.newest.revision
+    return f"{row.benchmark} is {by.lstrip('+-')} % {word} since {since}, {low} to {high} %{told}."

@@ -1,0 +1,115 @@
+"""What a side of a comparison can be: a folder or a pattern, a study of the repository, or either
+as a git revision has it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import tarfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rawperf.core.errors import VirtperfError
+from virtperf.core.paths import Layout
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the runs of a side are: `path` is a folder, a file or a pattern; `study` is the id of
+    a study whose runs they are; `revision` is that of git which they were taken from.
+    """
+
+    written: str
+    path: str
+    study: str = ""
+    revision: str = ""
+
+
+def located(written: str | Path, layout: Layout, scratch: Path) -> Place:
+    """The place that is meant by a path, a study's id, or ``REVISION:`` and one of these.
+
+    Files of a revision are written below `scratch`. A path that exists is meant first.
+
+    Raises `VirtperfError`: the revision has no such files.
+    """
+    text = str(written)
+    if Path(text).exists():
+        return Place(text, text)
+    if text in layout.studies():
+        return Place(text, str(layout.measured(text)), study=text)
+    revision, colon, rest = text.partition(":")
+    if not colon or not rest or _commit(layout.root, revision) is None:
+        return Place(text, text)
+    study = rest if rest in layout.studies() else ""
+    inside = layout.measured(rest) if study else Path(rest)
+    relative = _relative(inside, layout.root, text)
+    target = scratch / re.sub(r"\W", "_", revision)
+    _extract(layout.root, revision, relative, target)
+    return Place(text, str(target / relative), study, revision)
+
+
+def names_of(places: Sequence[Place]) -> list[str]:
+    """What sides are called: revisions of one folder by revision, else by the last part of the path
+    in which they differ.
+    """
+    rests = {Path(place.written.removeprefix(f"{place.revision}:")).name for place in places}
+    if len(places) > 1 and len(rests) == 1 and any(place.revision for place in places):
+        return [place.revision or "the working tree" for place in places]
+    paths = [Path(place.written) for place in places]
+    for parts in zip(*(reversed(path.parts) for path in paths), strict=False):
+        if len({*parts}) == len(paths):
+            return list(parts)
+    return [str(path) for path in paths]
+
+
+def _relative(inside: Path, root: Path, text: str) -> str:
+    try:
+        return inside.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        raise VirtperfError(
+            "a revision has only what is in the repository",
+            file=text,
+            expected=f"a folder below {root.resolve()}",
+        ) from None
+
+
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = ["git", "-C", str(root), *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - git
+    except FileNotFoundError:
+        raise VirtperfError("git is not installed", remedy="name folders instead") from None
+
+
+def _commit(root: Path, revision: str) -> str | None:
+    """The commit of a revision; None where git knows none of this name."""
+    if revision.startswith("-"):
+        return None
+    found = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    return found.stdout.decode().strip() if found.returncode == 0 else None
+
+
+def _extract(root: Path, revision: str, path: str, target: Path) -> None:
+    made = _git(root, "archive", "--format=tar", revision, "--", path)
+    if made.returncode:
+        raise VirtperfError(
+            f"revision {revision} has no {path}",
+            found=made.stderr.decode(errors="replace").strip() or None,
+            remedy=f"`git log -- {path}` lists the revisions that changed it",
+        )
+    with tarfile.open(fileobj=io.BytesIO(made.stdout)) as archive:
+        archive.extractall(target, filter="data")
+
+
+def require_revisions(layout: Layout, revisions: Sequence[str]) -> None:
+    """Raise `VirtperfError` for a revision that git does not know."""
+    for revision in revisions:
+        if _commit(layout.root, revision) is None:
+            raise VirtperfError(
+                f"git knows no revision {revision!r}",
+                expected="a tag, a branch, a commit, or HEAD~3",
+                remedy="`git log --oneline` lists them",
+            )

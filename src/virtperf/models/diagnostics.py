@@ -1,0 +1,173 @@
+"""What speaks against a fit: single rows that deviate, and residuals that follow the load.
+
+Both need the fit's tangent only: residuals and derivatives of the curve, each over the standard
+deviation of its row.
+
+References
+----------
+Cook, R. D., Weisberg, S. (1982). Residuals and Influence in Regression. Chapters 2 and 3.
+Durbin, J., Watson, G. S. (1971). Testing for serial correlation in least squares regression III.
+Biometrika 58, 1-19 (the beta approximation).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+from statsmodels.stats.stattools import durbin_watson
+
+from rawperf.core.errors import ModelError
+from virtperf.models.checks import Array
+
+if TYPE_CHECKING:
+    from virtperf.models.result import FitResult
+
+OUTLIER_LEVEL = 0.01
+"""P-value, times the number of rows, below which a row is named."""
+ORDER_LEVEL = 0.01
+"""P-value below which residuals are said to follow the load."""
+MIN_ORDERED_ROWS = 6
+
+
+class RowNote(str):
+    """A warning about one row, which begins with the row's name; `row` counts from 0."""
+
+    row: int
+
+    def __new__(cls, row: int, text: str, name: str = "") -> RowNote:
+        note = super().__new__(cls, f"{name or f'row {row + 1}'} {text}")
+        note.row, note.text = row, text
+        return note
+
+    text: str
+
+    def named(self, name: str) -> RowNote:
+        """The same about a row of that name."""
+        return RowNote(self.row, self.text, name)
+
+
+def influence(fit: FitResult) -> pd.DataFrame:
+    """How far each row lies from the curve, and how much it moves it.
+
+    Returns
+    -------
+    DataFrame
+        One row a row of the fit: ``x, y, fitted``; ``leverage``, the diagonal of the hat matrix;
+        ``studentized``, the residual over its standard error without that row (Student's t with
+        ``df_resid - 1`` degrees of freedom); ``cooks_distance``. NaN where the rows do not tell.
+    """
+    residual, tangent = fit.tangent()
+    leverage = _leverage(tangent)
+    p, df = tangent.shape[1], fit.df_resid
+    with np.errstate(all="ignore"):
+        room = np.where(leverage < 1 - 1e-9, 1 - leverage, math.nan)
+        scale = float(residual @ residual) / df if df > 0 else math.nan
+        internal = residual / np.sqrt(scale * room)
+        left = np.where(internal**2 < df, df - internal**2, 0.0)
+        external = internal * np.sqrt((df - 1) / left) if df > 1 else np.full(len(room), math.nan)
+        cooks = internal**2 * leverage / room / p
+    return pd.DataFrame(
+        {
+            "x": fit.x,
+            "y": fit.y,
+            "fitted": fit.fittedvalues,
+            "leverage": leverage,
+            "studentized": external,
+            "cooks_distance": cooks,
+        }
+    )
+
+
+def _leverage(tangent: Array) -> Array:
+    q = _basis(tangent)
+    return np.einsum("ij,ij->i", q, q)
+
+
+def _basis(tangent: Array) -> Array:
+    """An orthonormal basis of the columns."""
+    norms = np.linalg.norm(tangent, axis=0)
+    u, s, _ = np.linalg.svd(tangent / np.where(norms > 0, norms, 1.0), full_matrices=False)
+    return u[:, s > 1e-10 * s[:1]]
+
+
+def outlier_notes(
+    fit: FitResult, refit: Callable[[NDArray[np.bool_]], FitResult]
+) -> tuple[RowNote, ...]:
+    """A warning that names the row that deviates most, where its deviation is no chance (Student's
+    t, Bonferroni's correction over the rows), with what the fit estimates without it.
+
+    Parameters
+    ----------
+    refit : callable
+        The same fit of some of the rows.
+    """
+    if fit.df_resid < 2:
+        return ()
+    size = influence(fit)["studentized"].abs().to_numpy()
+    if not np.any(np.isfinite(size) | np.isinf(size)):
+        return ()
+    worst = int(np.nanargmax(size))
+    p = 2 * len(size) * float(special.stdtr(fit.df_resid - 1, -size[worst]))
+    if not p < OUTLIER_LEVEL:
+        return ()
+    others = np.arange(len(size)) != worst
+    text = f"(x = {fit.x[worst]:g}, y = {fit.y[worst]:g}) deviates by {size[worst]:.2g} standard errors"
+    try:
+        without = refit(others)
+        name, value = fit.headline()
+        text += f": without it {name} is {without.headline()[1]:.4g} instead of {value:.4g}"
+    except ModelError:
+        text += ", and without it there is no such fit"
+    return (RowNote(worst, text),)
+
+
+def order_notes(fit: FitResult) -> tuple[str, ...]:
+    """A warning where neighbouring residuals, in order of x, are alike: the curve has another shape
+    than the data, which without replicates no test of lack of fit shows (Durbin-Watson).
+    """
+    if fit.nobs < MIN_ORDERED_ROWS or fit.df_resid < 2 or len(np.unique(fit.x)) < fit.nobs:
+        return ()
+    statistic, p = order_test(fit)
+    if not p < ORDER_LEVEL:
+        return ()
+    return (
+        f"residuals follow each other in order of x (Durbin-Watson {statistic:.2f}, p = {p:.2g}): the "
+        "curve has another shape than the data, and its intervals are too narrow",
+    )
+
+
+def order_test(fit: FitResult) -> tuple[float, float]:
+    """The Durbin-Watson statistic of the residuals in order of x, and its one-sided p-value against
+    neighbours that are alike.
+
+    Its mean and variance under independent normal noise are exact for the fit's tangent; the
+    distribution between 0 and 4 is taken as a beta distribution with these.
+    """
+    residual, tangent = fit.tangent()
+    order = np.argsort(fit.x, kind="stable")
+    residual, q = residual[order], _basis(tangent[order])
+    size = float(residual @ residual)
+    if not size > 0:
+        return math.nan, 1.0
+    n, df = len(residual), len(residual) - q.shape[1]
+    differences = np.diff(q, axis=0)
+    edge = np.zeros((1, q.shape[1]))
+    aq = np.vstack((edge, differences)) - np.vstack((differences, edge))
+    qaq = q.T @ aq
+    trace = 2 * (n - 1) - float(np.trace(qaq))
+    square = 6 * n - 8 - 2 * float(np.sum(aq**2)) + float(np.sum(qaq**2))
+    mean = trace / df
+    variance = 2 * (square - trace * mean) / (df * (df + 2))
+    share, spread = mean / 4, variance / 16
+    if not (0 < share < 1 and 0 < spread < share * (1 - share)):
+        return float(durbin_watson(residual)), 1.0
+    concentration = share * (1 - share) / spread - 1
+    statistic = float(durbin_watson(residual))
+    a, b = share * concentration, (1 - share) * concentration
+    return statistic, float(special.betainc(a, b, min(statistic / 4, 1.0)))

@@ -1,0 +1,247 @@
+"""Contrasts of models that were fitted by a formula in statsmodels: ``smf.ols``, ``smf.wls``,
+``smf.glm``, ``smf.mixedlm``.
+
+    fit = smf.ols("np.log(value) ~ C(guests) * C(think_ms) + C(replicate)", runs).fit()
+    models.contrasts(fit, of={"guests": 8}, to={"guests": 2}, by="think_ms")
+
+A contrast is the difference of two means that the model predicts, each averaged over the model's
+rows with the named columns set to their levels. Of a logarithm, or where a GLM has a log link, it is
+shown as a ratio.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+
+from rawperf.core.errors import ModelError
+from virtperf.core.provenance import together
+from virtperf.models import checks
+from virtperf.models.checks import ArgumentError, Array
+from virtperf.models.fits import (
+    By,
+    EstimateTable,
+    Levels,
+    columns,
+    groups,
+    levels_of,
+    rows_at,
+    source,
+)
+from virtperf.models.result import NO_DF, Estimate, Missing, t_interval
+
+LOGARITHM = re.compile(r"(np\.|numpy\.)?log\(")
+"""How the name of a logarithm as the response begins."""
+
+
+def contrasts(
+    results: Any,
+    *,
+    of: Levels,
+    to: Levels,
+    by: By = None,
+    ratio: bool | None = None,
+    label: str | None = None,
+    alpha: float = 0.05,
+) -> EstimateTable:
+    """Ratios or differences between levels, with intervals, from a fitted formula of statsmodels.
+
+    Parameters
+    ----------
+    results : results object of statsmodels
+        Of ``ols``, ``wls``, ``gls``, ``glm`` or ``mixedlm`` (one random intercept), from a formula.
+    of, to : mapping
+        Column to level: the numerator and the denominator (or what is subtracted).
+    by : str or sequence of str, optional
+        One contrast for each level, at that level.
+    ratio : bool, optional
+        Whether to take the exponential: by default of a response ``log(...)``, and of a GLM with log
+        link.
+    label : str, optional
+        As in `virtperf.models.ratios`.
+    alpha : float
+        One minus the confidence level.
+
+    Returns
+    -------
+    EstimateTable
+        `Estimate` by label, or `Missing` where the model has no rows of a side.
+
+    Raises
+    ------
+    ModelError
+        Results without a formula, a model of another kind, random slopes or nested random effects,
+        or levels that the model does not tell apart.
+
+    Notes
+    -----
+    Intervals are Student's t. Degrees of freedom are those of the residuals. A mixed model has the
+    degrees of freedom of the stratum in which the contrast lies (Pinheiro and Bates 2000, section
+    2.4.2): if it can be estimated within the groups, those of the same model with fixed groups, else
+    the number of groups less the columns of the group means. A GLM whose scale is fixed (Poisson,
+    binomial) has normal quantiles.
+
+    References
+    ----------
+    Pinheiro, J. C., Bates, D. M. (2000). Mixed-Effects Models in S and S-PLUS. Springer.
+    """
+    frame = _frame_of(results)
+    design = functools.partial(_design, results)
+    shown_as_ratio = _is_logarithmic(results) if ratio is None else ratio
+    columns(frame, *of, *to)
+    for side in (of, to):
+        rows_at(frame, side)
+    words = {name: ", ".join(map(str, side.values())) for name, side in (("of", of), ("to", to))}
+    found = EstimateTable()
+    for at, group in groups(frame, by):
+        fixed = levels_of(by, at)
+        pattern = label or ("{of} / {to}" if shown_as_ratio else "{of} - {to}")
+        name: Any = at if by is not None and label is None else pattern.format(**words, **fixed)
+        empty = [
+            words[side]
+            for side, levels in (("of", of), ("to", to))
+            if not _matches(group, levels).any()
+        ]
+        if empty:
+            found[name] = Missing(f"no rows of {empty[0]}", source(group))
+            continue
+        sides = [_with_levels(frame, {**fixed, **levels}) for levels in (of, to)]
+        row = design(sides[0]).mean(axis=0) - design(sides[1]).mean(axis=0)
+        origin = together(
+            [source(group[_matches(group, levels)]) for levels in (of, to)]  # what is compared
+        )
+        found[name] = _estimate(results, row, shown_as_ratio, alpha, origin)
+    return found
+
+
+def _frame_of(results: Any) -> pd.DataFrame:
+    frame = getattr(getattr(getattr(results, "model", None), "data", None), "frame", None)
+    if frame is None:
+        raise ArgumentError(
+            "contrasts need results of a formula",
+            expected="for example smf.ols('np.log(value) ~ C(host) + C(block)', frame).fit()",
+            found=type(results).__name__,
+        )
+    return frame
+
+
+def _matches(frame: pd.DataFrame, levels: Levels) -> Array:
+    return np.logical_and.reduce(
+        [(frame[name] == level).to_numpy() for name, level in levels.items()]
+    )
+
+
+def _with_levels(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows with columns set to levels; categories stay what they are."""
+    given = {
+        name: pd.Series([level] * len(frame), index=frame.index).astype(frame[name].dtype)
+        for name, level in levels.items()
+    }
+    return frame.assign(**given)
+
+
+def _design(results: Any, frame: pd.DataFrame) -> Array:
+    """The columns of the model at new rows, by the library that read its formula."""
+    spec = results.model.data.model_spec
+    if hasattr(spec, "get_model_matrix"):  # formulaic
+        return np.asarray(spec.get_model_matrix(frame), dtype=float)
+    import patsy
+
+    return np.asarray(patsy.build_design_matrices([spec], frame)[0], dtype=float)
+
+
+def _is_logarithmic(results: Any) -> bool:
+    link = getattr(getattr(results.model, "family", None), "link", None)
+    if link is not None:
+        return type(link).__name__ == "Log"
+    return bool(LOGARITHM.match(str(results.model.endog_names)))
+
+
+def _estimate(
+    results: Any, row: Array, ratio: bool, alpha: float, origin: Any
+) -> Estimate | Missing:
+    checks.level(alpha)
+    if not np.any(np.abs(row) > 1e-12):
+        raise ModelError(
+            "the model does not tell the two sides apart",
+            remedy="put the column that differs into the formula",
+        )
+    params, covariance, df = _parts(results, row)
+    variance = float(row @ covariance @ row)
+    value = float(row @ params)
+    if not (df > 0 and variance > 0 and math.isfinite(variance)):
+        return Missing(f"{NO_DF}, or the rows do not determine the contrast", origin)
+    if math.isinf(df):
+        half = float(special.ndtri(1 - alpha / 2)) * math.sqrt(variance)
+        found = Estimate(value, value - half, value + half, 1 - alpha, "z")
+    else:
+        found = t_interval(value, math.sqrt(variance), df, alpha, "t")
+    if ratio:
+        with np.errstate(over="ignore"):
+            found = found.map(lambda v: float(np.exp(v)))
+    return Estimate(
+        found.value, found.low, found.high, found.level, found.method, found.warnings, origin
+    )
+
+
+def _parts(results: Any, row: Array) -> tuple[Array, Array, float]:
+    """Coefficients, their covariance, and the degrees of freedom of a contrast."""
+    from statsmodels.genmod.generalized_linear_model import GLM
+    from statsmodels.regression.linear_model import RegressionModel
+    from statsmodels.regression.mixed_linear_model import MixedLM
+
+    model = results.model
+    if isinstance(model, MixedLM):
+        return _mixed_parts(results, row)
+    if not isinstance(model, RegressionModel | GLM):
+        raise ArgumentError(
+            "no contrast of this model is offered",
+            expected="a fit of ols, wls, gls, glm or mixedlm",
+            found=type(model).__name__,
+        )
+    fixed_scale = isinstance(model, GLM) and not results.use_t and results.scale == 1
+    df = math.inf if fixed_scale else float(results.df_resid)
+    return np.asarray(results.params), np.asarray(results.cov_params()), df
+
+
+def _mixed_parts(results: Any, row: Array) -> tuple[Array, Array, float]:
+    model = results.model
+    if model.k_vc or model.k_re != 1:
+        raise ModelError(
+            "intervals of a mixed model are offered with one random intercept only",
+            expected="smf.mixedlm(formula, frame, groups='block')",
+            remedy="put what is nested into the formula, for example + C(block)",
+        )
+    if not results.converged:
+        raise ModelError(
+            "the mixed model did not converge", remedy="take the block as a factor, + C(block)"
+        )
+    x = np.asarray(model.exog, dtype=float)
+    _, group = np.unique(np.asarray(model.groups), return_inverse=True)
+    indicators = np.eye(group.max() + 1)[group]
+    means = (indicators.T @ x) / indicators.sum(axis=0)[:, None]
+    inner = x - means[group]
+    rank = int(np.linalg.matrix_rank(inner))
+    df = len(means) - int(np.linalg.matrix_rank(means))
+    if int(np.linalg.matrix_rank(np.vstack((inner, row)))) == rank:  # estimated within groups
+        df = len(x) - len(means) - rank
+    return np.asarray(results.fe_params), _gls_covariance(results, x, means, group), float(df)
+
+
+def _gls_covariance(results: Any, x: Array, means: Array, group: NDArray[np.intp]) -> Array:
+    """Covariance of the fixed effects at the estimated variances: ``inv(X' inv(V) X)``; statsmodels
+    inverts a Hessian, which fails where the variance of the groups is on its bound 0.
+    """
+    scale = float(results.scale)
+    between = max(float(np.asarray(results.cov_re)[0, 0]), 0.0) / scale
+    size = np.bincount(group).astype(float)
+    shrunk = between * size**2 / (1 + between * size)
+    return np.asarray(scale * np.linalg.pinv(x.T @ x - (means.T * shrunk) @ means))

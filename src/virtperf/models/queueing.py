@@ -1,0 +1,536 @@
+"""Queueing models: a closed network with think time, one station with several servers, and what
+their demands are for measured throughput.
+
+    mva({"cpu": 0.002, "disk": 0.005}, clients=[1, 8, 32], think=0.5)
+    mmc(arrival_rate=800, service_time=0.002, servers=2).response
+    service_demand(utilization=0.97, throughput=976, servers=2)
+    fit_closed(clients, throughput, think=0.007, servers=[1, 2, 2]).demand()
+
+All times are in one unit, rates in its inverse.
+
+References
+----------
+Buzen, J. P. (1973). Computational algorithms for closed queueing networks with exponential servers.
+Commun. ACM 16, 527-531. Reiser, M., Lavenberg, S. S. (1980). Mean-value analysis of closed
+multichain queuing networks. J. ACM 27, 313-322. Reiser, M. (1979). A queueing network analysis of
+computer communication networks with window flow control. IEEE Trans. Commun. 27, 1199-1209 (the
+residual service that an arrival finds). Lazowska, E. D., Zahorjan, J., Graham, G. S., Sevcik, K. C.
+(1984). Quantitative System Performance. Prentice Hall.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import optimize, special
+
+from rawperf.core.errors import ModelError
+from virtperf.models import checks
+from virtperf.models.checks import ArgumentError, Array
+from virtperf.models.diagnostics import order_notes, outlier_notes
+from virtperf.models.result import (
+    NO_DF,
+    Estimate,
+    FitResult,
+    FTest,
+    f_test,
+    t_quantile,
+    with_origin,
+)
+
+MISFIT_LEVEL = 0.01
+"""P-value of the lack-of-fit test below which a fit warns."""
+MAX_CLIENTS, MAX_FITTED_CLIENTS = 10_000, 1000
+MAX_CV2 = 16.0
+"""Largest squared coefficient of variation that a fit considers."""
+LITTLE_TOLERANCE = 0.05
+"""Share of the clients by which a row may miss Little's law without a warning."""
+
+
+def service_demand(utilization: float, throughput: float, servers: int = 1) -> float:
+    """Service demand of a request at a station, ``servers * utilization / throughput`` (the
+    utilization law).
+
+    Parameters
+    ----------
+    utilization : float
+        Busy share of the station's servers, 0 to 1.
+    throughput : float
+        Requests completed in a unit of time.
+    """
+    if not (0 <= utilization <= 1 and throughput > 0):
+        raise ArgumentError(
+            "the utilization law needs a share and a throughput",
+            expected="a utilization from 0 to 1 and a positive throughput",
+            found=f"{utilization!r} and {throughput!r}",
+        )
+    return servers * utilization / throughput
+
+
+def mva(
+    demands: Mapping[str, float],
+    clients: ArrayLike,
+    *,
+    think: float = 0.0,
+    servers: Mapping[str, int] | None = None,
+) -> pd.DataFrame:
+    """Exact solution of a closed network: clients that think, then visit stations.
+
+    Service and think times are exponential, or stations share their processors among all requests,
+    whatever the distribution (product form). The normalization constant is found by convolution,
+    which has the values of mean value analysis and stays exact where stations have several servers.
+
+    Parameters
+    ----------
+    demands : mapping of str to float
+        Station to the service that a request needs there, over all its visits.
+    clients : int or array_like of int
+        Numbers of clients.
+    think : float
+        Mean time between a response and the next request.
+    servers : mapping of str to int, optional
+        Stations with more than one server.
+
+    Returns
+    -------
+    DataFrame
+        One row a number of clients: ``clients, throughput, response``, and of each station
+        ``<name>_utilization`` (busy share of its servers) and ``<name>_queue`` (requests there).
+    """
+    wanted = [int(n) for n in np.atleast_1d(np.asarray(clients))]
+    count = {name: int((servers or {}).get(name, 1)) for name in demands}
+    if min(wanted) < 1 or max(wanted) > MAX_CLIENTS:
+        raise ArgumentError("clients are out of range", expected=f"1 to {MAX_CLIENTS}")
+    if not demands or min(demands.values()) <= 0 or min(count.values()) < 1 or think < 0:
+        raise ArgumentError(
+            "the network is not complete",
+            expected="positive demands, at least one server each, a think time of 0 or more",
+        )
+    if unknown := set(servers or {}) - set(demands):
+        raise ArgumentError(f"there is no station {sorted(unknown)[0]!r}")
+    n = np.arange(max(wanted) + 1)
+    unit = max(demand / count[name] for name, demand in demands.items())
+    weights = {
+        name: _log_weights(demand / unit, n, count[name]) for name, demand in demands.items()
+    }
+    delay = n * math.log(think / unit) - special.gammaln(n + 1) if think > 0 else _nothing(n)
+    total = delay
+    for weight in weights.values():
+        total = _convolved(total, weight)
+    without = {}
+    for name in demands:
+        rest = delay
+        for other, weight in weights.items():
+            rest = rest if other == name else _convolved(rest, weight)
+        without[name] = rest
+    rows = []
+    for population in wanted:
+        throughput = math.exp(total[population - 1] - total[population]) / unit
+        row = {
+            "clients": population,
+            "throughput": throughput,
+            "response": population / throughput - think,
+        }
+        for name, demand in demands.items():
+            at = n[: population + 1]
+            share = np.exp(weights[name][at] + without[name][population - at] - total[population])
+            row[f"{name}_utilization"] = throughput * demand / count[name]
+            row[f"{name}_queue"] = float(at @ share)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _log_weights(demand: float, n: NDArray[np.intp], servers: int) -> Array:
+    """Logarithm of ``demand**n`` over the product of the servers that are busy with 1 to n."""
+    busy = np.log(np.minimum(np.maximum(n, 1), servers))
+    busy[0] = 0.0
+    return np.asarray(n * math.log(demand) - np.cumsum(busy))
+
+
+def _nothing(n: NDArray[np.intp]) -> Array:
+    return np.where(n == 0, 0.0, -np.inf)
+
+
+def _convolved(a: Array, b: Array) -> Array:
+    return np.array([special.logsumexp(a[: k + 1] + b[k::-1]) for k in range(len(a))])
+
+
+@dataclass(frozen=True)
+class OpenStation:
+    """A station with Poisson arrivals, exponential service and `servers` servers (M/M/c).
+
+    `waits`: probability that a request waits (Erlang C). `wait`, `response`: mean times. `queue`:
+    requests that wait, on average.
+    """
+
+    utilization: float
+    waits: float
+    wait: float
+    response: float
+    queue: float
+    servers: int
+    service_time: float
+
+    def response_quantile(self, share: float) -> float:
+        """The response time that a share of the requests does not exceed, first come first
+        served.
+        """
+        if not 0 < share < 1:
+            raise ArgumentError("the share is out of range", expected="a number between 0 and 1")
+        found = optimize.brentq(
+            lambda t: self._exceeded(t) - (1 - share),
+            0.0,
+            100 * self.response * max(1.0, -math.log(1 - share)),
+        )
+        return float(found)
+
+    def _exceeded(self, t: float) -> float:
+        mu = 1 / self.service_time
+        drain = self.servers * mu * (1 - self.utilization)
+        alone = math.exp(-mu * t)
+        if abs(drain - mu) < 1e-9 * mu:
+            return alone * (1 + self.waits * mu * t)
+        waited = (mu * math.exp(-drain * t) - drain * alone) / (mu - drain)
+        return (1 - self.waits) * alone + self.waits * waited
+
+
+def mmc(arrival_rate: float, service_time: float, servers: int = 1) -> OpenStation:
+    """An open station with `servers` servers.
+
+    Raises
+    ------
+    ModelError
+        More arrives than can be served: there is no steady state.
+    """
+    if not (arrival_rate > 0 and service_time > 0 and servers >= 1):
+        raise ArgumentError(
+            "an open station needs positive numbers", expected="a rate, a time, at least one server"
+        )
+    offered = arrival_rate * service_time
+    if offered >= servers:
+        raise ModelError(
+            f"{offered:.4g} servers would be busy and there are {servers}: the queue grows without end",
+            remedy="lower the arrival rate, or add servers",
+        )
+    blocked = 1.0  # Erlang B, by its recursion
+    for k in range(1, servers + 1):
+        blocked = offered * blocked / (k + offered * blocked)
+    share = offered / servers
+    waits = blocked / (1 - share * (1 - blocked))
+    wait = waits * service_time / (servers - offered)
+    return OpenStation(
+        share, waits, wait, wait + service_time, arrival_rate * wait, servers, service_time
+    )
+
+
+def closed_throughput(
+    demand: float, cv2: float, clients: Array, think: Array, servers: Array
+) -> Array:
+    """Throughput of clients that think and then queue for a station whose service times have the
+    squared coefficient of variation `cv2`; exact for 1 (exponential service), else approximate.
+
+    Mean value analysis, in which a request that finds all servers busy waits for the mean residual
+    service, ``(1 + cv2) / 2`` of a service over the servers, and for those that wait before it. The
+    probability to find all busy is that of exponential service. Throughput is never above
+    ``servers / demand``.
+    """
+    found = np.empty(len(clients))
+    for z, m in set(zip(think.tolist(), servers.tolist(), strict=True)):
+        rows = (think == z) & (servers == m)
+        most = int(clients[rows].max())
+        busy = _all_busy(demand, z, int(m), most)
+        rate, rates = 0.0, np.zeros(most + 1)
+        queue = 0.0
+        for n in range(1, most + 1):
+            waiting = max(queue - rate * demand, 0.0)
+            time = demand + demand / m * (waiting + busy[n - 1] * (1 + cv2) / 2)
+            time = max(time, n * demand / m - z, demand)
+            rate = n / (z + time)
+            rates[n], queue = rate, rate * time
+        found[rows] = rates[clients[rows].astype(int)]
+    return found
+
+
+def _all_busy(demand: float, think: float, servers: int, most: int) -> Array:
+    """Probability that all servers are busy, with 0 to `most` clients and exponential service."""
+    n = np.arange(most + 1)
+    if think == 0:
+        return np.where(n >= servers, 1.0, 0.0)
+    station = _log_weights(demand / think, n, servers)
+    delay = -special.gammaln(n + 1)
+    away = n[:, None] - n[None, :]
+    terms = np.where(away >= 0, station[None, :] + delay[np.maximum(away, 0)], -np.inf)
+    if most < servers:
+        return np.zeros(most + 1)
+    with np.errstate(divide="ignore"):
+        busy = special.logsumexp(terms[:, servers:], axis=1)
+    return np.asarray(np.exp(busy - special.logsumexp(terms, axis=1)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ClosedResult(FitResult):
+    """A fitted closed network with think time: `x` are the clients, `y` is the throughput; see
+    `FitResult` for the common part.
+
+    Intervals are profiles: all demands (or cv2) whose best curve has
+    ``RSS <= RSS_best (1 + F(1 - alpha; 1, df) / df)`` on the scale of log throughput.
+
+    Parameters
+    ----------
+    think, servers : ndarray, shape (n,)
+    cv2 : float or None
+        The squared coefficient of variation of service times that was given; None where it was
+        estimated.
+    """
+
+    think: Array
+    servers: Array
+    cv2: float | None
+
+    def demand(self, alpha: float = 0.05) -> Estimate:
+        """Return the service demand of a request at one server."""
+        return self.estimate("demand", alpha)
+
+    @property
+    def llf(self) -> float:
+        """Log likelihood of log-normal throughput at the estimate."""
+        rss = self.rss
+        return -self.nobs / 2 * (math.log(2 * math.pi * rss / self.nobs) + 1) - float(
+            np.sum(np.log(self.y))
+        )
+
+    @property
+    def rss(self) -> float:
+        """Sum of squared residuals of log throughput."""
+        return float(np.sum(np.log(self.y / self.fittedvalues) ** 2))
+
+    def row_deviation(self) -> Array:
+        """See `FitResult.row_deviation`."""
+        return self.fittedvalues
+
+    @with_origin
+    def estimate(self, name: str, alpha: float = 0.05, method: str = "profile") -> Estimate:
+        """Return a parameter with its profile interval."""
+        checks.one_of(method, ("profile",), "interval method")
+        place = self.index(name)
+        value = float(self.theta[place])
+        quantile = t_quantile(self.df_resid, alpha)
+        if math.isinf(quantile):
+            return Estimate(value, 0.0, math.inf, 1 - alpha, "profile likelihood", (NO_DF,))
+        threshold = self.rss * (1 + quantile**2 / self.df_resid)
+
+        def excess(c: float) -> float:
+            return self._least(name, c) - threshold
+
+        step = max(value, 0.01) * max(4 * quantile * math.sqrt(self.scale), 1e-6)
+        low, high, notes = value, value, []
+        while low > 0 and excess(low) < 0:
+            low = max(low - step, 0.0)
+        if low > 0 or excess(max(low, 1e-12)) > 0:
+            low = optimize.brentq(excess, max(low, 1e-12), value, rtol=1e-9)
+        else:
+            notes.append(f"the data allow {name} of 0, the bound")
+        limit = 1e3 * max(value, 1.0)
+        while high < limit and excess(high) < 0:
+            high, step = high + step, 2 * step
+        high = optimize.brentq(excess, value, high, rtol=1e-9) if high < limit else math.inf
+        return Estimate(value, low, high, 1 - alpha, "profile likelihood", tuple(notes))
+
+    def _least(self, name: str, c: float) -> float:
+        """The least sum of squares with one parameter held."""
+        if self.cv2 is not None:
+            return self._squares(c, self.cv2)
+        inner: Callable[[float], float]
+        if name == "demand":
+            inner, around = (lambda v: self._squares(c, v)), (0.0, MAX_CV2)
+        else:
+            best = float(self.theta[0])
+            inner, around = (lambda v: self._squares(v, c)), (best / 3, 3 * best)
+        return float(
+            optimize.minimize_scalar(
+                inner, bounds=around, method="bounded", options={"xatol": 1e-5 * around[1]}
+            ).fun
+        )
+
+    def _squares(self, demand: float, cv2: float) -> float:
+        rate = closed_throughput(demand, cv2, self.x, self.think, self.servers)
+        return float(np.sum(np.log(self.y / rate) ** 2))
+
+    @with_origin
+    def lack_of_fit(self) -> FTest:
+        """Test the curve against the spread of replicates: rows of equal clients, think time and
+        servers, on the scale of log throughput.
+        """
+        conditions = np.column_stack((self.x, self.think, self.servers))
+        _, group = np.unique(conditions, axis=0, return_inverse=True)
+        group, logs = np.asarray(group).ravel(), np.log(self.y)
+        levels, free = int(group.max()) + 1, len(self.theta)
+        if levels == self.nobs or levels <= free:
+            raise ModelError(
+                f"{levels} conditions in {self.nobs} rows allow no lack-of-fit test",
+                expected=f"replicates, and more than {free} conditions",
+            )
+        mean = np.bincount(group, logs) / np.bincount(group)
+        pure = float(np.sum((logs - mean[group]) ** 2))
+        return f_test(
+            self.rss - pure, levels - free, pure, self.nobs - levels, "the model has the true means"
+        )
+
+    def table(self) -> pd.DataFrame:
+        """Throughput and response time beside the model's, one row a condition; the response time
+        follows from throughput by Little's law, ``clients / throughput - think``.
+        """
+        frame = pd.DataFrame(
+            {
+                "clients": self.x,
+                "think": self.think,
+                "servers": self.servers,
+                "throughput": self.y,
+                "fitted": self.fittedvalues,
+                "response": self.x / self.y - self.think,
+                "fitted_response": self.x / self.fittedvalues - self.think,
+                "utilization": self.fittedvalues * float(self.theta[0]) / self.servers,
+            }
+        )
+        table = frame.groupby(["think", "servers", "clients"], as_index=False).mean()
+        return table.assign(error_percent=100 * (table["fitted"] / table["throughput"] - 1))
+
+    def throughput_at(self, clients: int, *, think: float = 0.0, servers: int = 1) -> float:
+        """The model's throughput under a condition."""
+        given = (np.array([float(v)]) for v in (clients, think, servers))
+        cv2 = float(self.theta[1]) if self.cv2 is None else self.cv2
+        return float(closed_throughput(float(self.theta[0]), cv2, *given)[0])
+
+    def _curve(self, new: Array) -> tuple[Array, Array]:
+        if new.shape != self.x.shape or np.any(new != self.x):
+            raise ModelError(
+                "the curve has think times and servers too", remedy="ask throughput_at(...)"
+            )
+        return self.fittedvalues, _gradient(self.theta, self.cv2, self.x, self.think, self.servers)
+
+
+def fit_closed(
+    clients: ArrayLike,
+    throughput: ArrayLike,
+    *,
+    think: ArrayLike = 0.0,
+    servers: ArrayLike = 1,
+    response: ArrayLike | None = None,
+    cv2: float | None = 1.0,
+) -> ClosedResult:
+    """Fit a closed network: so many clients, each of which thinks, then queues for one station with
+    so many servers (processors, guests).
+
+    Parameters
+    ----------
+    clients : array_like of int, shape (n,)
+    throughput : array_like, shape (n,)
+    think, servers : float or array_like, shape (n,)
+        Of each row.
+    response : array_like, shape (n,), optional
+        Measured response times, in the unit of `think`. In a closed loop they follow from throughput
+        (Little's law), so that they carry nothing more about the demand: rows in which
+        ``throughput (response + think)`` misses the clients make a warning.
+    cv2 : float or None
+        Squared coefficient of variation of service times: 1 exponential, 0 constant; None estimates
+        it, for which rows must be neither idle nor saturated.
+
+    Raises
+    ------
+    ModelError
+        For rows that are not positive, or too few.
+    """
+    n = checks.column(clients, "clients", positive=True)
+    y = checks.column(throughput, "throughput", positive=True)
+    checks.same_length(("clients", n), ("throughput", y))
+    if np.any(n != np.round(n)) or n.max() > MAX_FITTED_CLIENTS:
+        raise ModelError("clients are no whole numbers", expected=f"1 to {MAX_FITTED_CLIENTS}")
+    z = checks.column(np.broadcast_to(think, n.shape), "think time", nonnegative=True)
+    m = checks.column(np.broadcast_to(servers, n.shape), "servers", positive=True)
+    if np.any(m != np.round(m)):
+        raise ModelError("servers are no whole numbers")
+    names = ("demand",) if cv2 is not None else ("demand", "cv2")
+    if len(n) <= len(names):
+        raise ModelError(f"{len(n)} rows can't determine {', '.join(names)}", expected="more rows")
+
+    def fitted(kept: NDArray[np.bool_] | None = None) -> ClosedResult:
+        rows = np.ones(len(n), dtype=bool) if kept is None else kept
+        return _fitted(n[rows], y[rows], z[rows], m[rows], cv2)
+
+    fit = fitted()
+    notes = [*outlier_notes(fit, fitted), *order_notes(fit)]
+    test = fit.tests().get("lack of fit")
+    if test is not None and test.pvalue < MISFIT_LEVEL:
+        worst_miss = float(fit.table()["error_percent"].abs().max())
+        notes.append(
+            f"the model misses the means of the replicates by up to {worst_miss:.2g} %, more than "
+            f"their spread explains (p = {test.pvalue:.2g}): its intervals hold for the model only"
+        )
+    if response is not None:
+        times = checks.column(response, "response time", nonnegative=True)
+        checks.same_length(("response time", times), ("throughput", y))
+        miss = y * (times + z) / n - 1
+        worst = int(np.argmax(np.abs(miss)))
+        if abs(miss[worst]) > LITTLE_TOLERANCE:
+            notes.append(
+                f"row {worst + 1}: throughput times response and think time misses the clients by "
+                f"{100 * miss[worst]:.2g} % (Little's law): one of them was measured otherwise"
+            )
+    return replace(fit, warnings=(*fit.warnings, *notes))
+
+
+def _fitted(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> ClosedResult:
+    start = float(np.min(np.minimum(m, n) / y))
+
+    def logs(theta: Array) -> Array:
+        variation = float(theta[1]) if cv2 is None else cv2
+        return np.log(y / closed_throughput(math.exp(theta[0]), variation, n, z, m))
+
+    first = [math.log(start)] + ([0.5] if cv2 is None else [])
+    least = [-np.inf] + ([0.0] if cv2 is None else [])
+    most = [np.inf] + ([MAX_CV2] if cv2 is None else [])
+    found = optimize.least_squares(logs, first, bounds=(least, most), xtol=1e-12, ftol=1e-12)
+    theta = np.append(math.exp(found.x[0]), np.where(found.x[1:] < 1e-9, 0.0, found.x[1:]))
+    variation = float(theta[1]) if cv2 is None else cv2
+    fit = closed_throughput(float(theta[0]), variation, n, z, m)
+    df = len(n) - len(theta)
+    gradient = _gradient(theta, cv2, n, z, m) / fit[:, None]
+    rss = float(np.sum(np.log(y / fit) ** 2))
+    covariance = np.full((len(theta), len(theta)), math.nan)
+    if df > 0 and np.linalg.matrix_rank(gradient) == len(theta):
+        covariance = np.linalg.inv(gradient.T @ gradient) * rss / df
+    names = ("demand",) if cv2 is not None else ("demand", "cv2")
+    shown = "" if cv2 is None else f", cv2 {cv2:g}"
+    return ClosedResult(
+        model=f"Closed network with think time: clients queue for one station{shown}",
+        param_names=names,
+        theta=theta,
+        covariance=covariance,
+        x=n,
+        y=y,
+        weights=np.ones(len(n)),
+        fittedvalues=fit,
+        df_resid=df,
+        noise="proportional",
+        think=z,
+        servers=m,
+        cv2=cv2,
+    )
+
+
+def _gradient(theta: Array, cv2: float | None, n: Array, z: Array, m: Array) -> Array:
+    """Derivatives of throughput in the parameters, by differences."""
+    given = np.append(theta, [] if cv2 is None else [cv2])
+    columns = []
+    for place in range(len(theta)):
+        step = 1e-5 * max(float(theta[place]), 1e-3)
+        above, below = given.copy(), given.copy()
+        above[place], below[place] = above[place] + step, max(below[place] - step, 0.0)
+        rates = [closed_throughput(float(v[0]), float(v[1]), n, z, m) for v in (above, below)]
+        columns.append((rates[0] - rates[1]) / (above[place] - below[place]))
+    return np.column_stack(columns)

@@ -1,0 +1,104 @@
+"""Curves that outliers hardly move: Huber's M estimator by pseudo-values.
+
+The estimate solves ``sum(derivative * psi(residual / s)) = 0``, psi being the residual cut off at
+``CUT`` robust standard deviations s, and ``sum(psi**2) = (n - p) BETA`` (Huber's proposal 2, whose
+scale varies less than the median absolute deviation). It is the ordinary fit of rows whose residuals
+were cut off. Residuals that are cut off and then enlarged by ``K / mean(psi')`` (of n - p free rows)
+have the sum of squares of Huber's covariance, so that the ordinary intervals of these pseudo-values
+are those of the robust fit. With few rows they are too narrow, and a warning says so.
+
+References
+----------
+Huber, P. J., Ronchetti, E. M. (2009). Robust Statistics. Sections 6.4 (proposal 2), 7.6
+(covariance) and 7.8 (modified residuals).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from rawperf.core.errors import ModelError
+from virtperf.models.checks import Array
+from virtperf.models.diagnostics import RowNote
+from virtperf.models.result import FitResult
+
+CUT = 1.345
+"""Robust standard deviations at which a residual is cut off: 95 % efficient with normal noise."""
+BETA = 0.710164548
+"""Mean square of a standard normal number that is cut off there."""
+NORMAL_MAD = 0.674489750196
+"""Median absolute deviation of a standard normal number."""
+MIN_FREE_ROWS = 4
+"""Rows beyond the parameters, below which an outlier can't be told."""
+OUTLIER_DEVIATIONS = 2.7
+COVERAGE_NOTE = (
+    "95 % intervals of a robust fit covered 89 to 95 % in simulations of 12 to 30 rows: they are "
+    "somewhat too narrow"
+)
+ROUNDS, TOLERANCE = 200, 1e-8
+Fitted = TypeVar("Fitted", bound=FitResult)
+
+
+def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fitted:
+    """Fit robustly what `fit` fits to given y; its `observed` is y.
+
+    Raises
+    ------
+    ModelError
+        For too few rows, more than half of the rows on one curve, or no convergence.
+    """
+    if len(y) < parameters + MIN_FREE_ROWS:
+        raise ModelError(
+            f"{len(y)} rows can't tell an outlier",
+            expected=f"at least {parameters + MIN_FREE_ROWS} rows",
+        )
+    found, spread, size = fit(y), 0.0, np.ones(len(y))
+    for turn in range(ROUNDS):
+        size = found.row_deviation()
+        residual = (y - found.fittedvalues) / size
+        scale = spread if turn else _first_scale(residual, found.df_resid)
+        cut = np.clip(residual, -CUT * scale, CUT * scale)
+        spread = float(np.sqrt(cut @ cut / (found.df_resid * BETA)))
+        if not spread > 1e-12 * float(np.max(np.abs(y) / size)):
+            raise ModelError(
+                "more than half of the rows lie on one curve exactly", remedy="fit without robust"
+            )
+        cut = np.clip(residual, -CUT * spread, CUT * spread)
+        before = found.fittedvalues
+        found = fit(found.fittedvalues + size * cut)
+        moved = np.max(np.abs(found.fittedvalues - before) / size)
+        if moved <= TOLERANCE * spread and abs(spread - scale) <= TOLERANCE * spread:
+            break
+    else:
+        raise ModelError("the robust fit did not converge", remedy="fit without robust")
+    residual = (y - found.fittedvalues) / size
+    inside = np.abs(residual) <= CUT * spread
+    share, free = float(inside.mean()), len(y) - parameters
+    of_free = max(int(inside.sum()) - parameters, 1) / free
+    enlarged = (1 + parameters / len(y) * (1 - share) / share) / of_free
+    cut = np.clip(residual, -CUT * spread, CUT * spread)
+    final = fit(found.fittedvalues + size * enlarged * cut)
+    outliers = tuple(
+        RowNote(
+            i,
+            f"(x = {final.x[i]:g}, y = {y[i]:g}) is an outlier: {abs(residual[i]) / spread:.2g} "
+            "robust standard deviations from the curve, of which the fit counts 1.3",
+        )
+        for i in np.flatnonzero(np.abs(residual) > OUTLIER_DEVIATIONS * spread).tolist()
+    )
+    return replace(
+        final,
+        model=f"{final.model} (Huber's M estimator)",
+        observed=y,
+        warnings=(*final.warnings, COVERAGE_NOTE, *outliers),
+    )
+
+
+def _first_scale(residual: Array, df: int) -> float:
+    """Robust standard deviation; the median absolute residual is that of `df` free ones."""
+    ordered = np.sort(np.abs(residual))[len(residual) - df :]
+    return float(np.median(ordered)) / NORMAL_MAD

@@ -1,0 +1,59 @@
+"""A page as PDF, printed by a headless Chromium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from rawperf.core.errors import VirtperfError
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""Commands that can print a page, the first that is there is used."""
+TIMEOUT_S = 300
+_LAST_CHARACTERS = 200
+
+
+def print_to_pdf(page: Path, out: Path) -> None:
+    """Print an HTML file, as its style sheet says for paper, into the file `out`.
+
+    Raises `VirtperfError`: the page is missing, there is no Chromium, or it wrote nothing.
+    """
+    if not page.is_file():
+        raise VirtperfError(
+            "the report is missing", file=page, remedy="`virtperf pipeline` makes it"
+        )
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise VirtperfError(
+            "a PDF is printed by Chromium, which is not installed",
+            expected=f"one of the commands {', '.join(BROWSERS)}",
+            remedy="install it (on Debian: apt-get install chromium), or print the page from your "
+            "own browser: its style sheet has rules for paper",
+        )
+    with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
+        made = Path(folder, "page.pdf")
+        command = [
+            browser,
+            "--headless",
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--no-pdf-header-footer",
+            f"--user-data-dir={folder}/profile",
+            f"--print-to-pdf={made}",
+            page.absolute().as_uri(),
+        ]
+        if os.geteuid() == 0:  # Chromium has no sandbox for root, as in containers
+            command.insert(1, "--no-sandbox")
+        try:
+            done = subprocess.run(  # noqa: S603 - a browser of this machine on a page of our own
+                command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+            )
+            said = done.stderr.strip()[-_LAST_CHARACTERS:]
+        except subprocess.TimeoutExpired:
+            said = f"nothing within {TIMEOUT_S} s"
+        if not made.is_file():
+            raise VirtperfError("Chromium printed no PDF", file=page, found=said or None)
+        shutil.copyfile(made, out)

@@ -1,0 +1,115 @@
+"""Findings of measured studies: sentences with numbers of their runs, each checked against the
+number's confidence interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from rawperf.core.errors import StudyError
+from virtperf.core.contrasts import Contrast
+from virtperf.core.provenance import Provenance
+from virtperf.report.data import StudyData
+from virtperf.report.wording import as_precise, interval, joined, plural, pretty, short
+from virtperf.study.parts import Finding, MeasuredNumber
+
+PROSE_DIGITS = 3
+
+
+@dataclass(frozen=True)
+class FoundNumber:
+    """A number of a finding as a reader sees it: `text` within the sentence; behind it its
+    `interval`, and `over` how many runs or blocks that is.
+    """
+
+    text: str
+    interval: str
+    over: str
+
+
+def found_numbers(data: StudyData, finding: Finding, level: float) -> dict[str, FoundNumber]:
+    """The numbers that measured runs put into a finding's sentence.
+
+    Raises `StudyError` where a number was not measured, and where its interval does not lie within
+    the limits that the sentence gives it: the sentence would say more than the runs do.
+    """
+    return {name: _found(data, name, asked, level) for name, asked in finding.numbers.items()}
+
+
+def _found(data: StudyData, name: str, asked: MeasuredNumber, level: float) -> FoundNumber:
+    value, low, high, contrast = _estimate(data, name, asked, level)
+    if not (asked.low <= low and high <= asked.high):
+        shown = as_precise(value, low, high)
+        raise StudyError(
+            f"findings: the runs do not support what is said of {name}",
+            file="study.yaml",
+            expected=f"a {100 * level:g} % interval within {interval(asked.low, asked.high)}",
+            found=f"{shown[0]} ({shown[1]} to {shown[2]})",
+            remedy="say what the interval allows, or measure more runs.",
+        )
+    unit = _unit(data, asked)
+    sizes = (value, low, high)
+    if asked.show == "change" and value < 0:
+        sizes = (-value, -high, -low)
+    precise = as_precise(*sizes)
+    digits = sum(c.isdigit() for c in precise[0].lstrip("0."))
+    text = short(sizes[0]) if digits > PROSE_DIGITS else precise[0]
+    runs = plural(contrast.n, "block" if contrast.design.startswith("within") else "run")
+    ends = "no spread" if low == high else f"{precise[1]} to {precise[2]}{unit}"
+    return FoundNumber(f"{text}{unit}", ends, runs)
+
+
+def _estimate(
+    data: StudyData, name: str, asked: MeasuredNumber, level: float
+) -> tuple[float, float, float, Contrast]:
+    """Value and interval in the unit that is shown, with the sign of a change."""
+    samples = data.samples(Provenance.MEASURED)
+    sides = [
+        {q: c for c, q in data.study.expression(text).terms}
+        for text in (asked.of, asked.to)
+        if text
+    ]
+    missing = [q.key() for side in sides for q in side if q not in samples]
+    if missing:
+        raise StudyError(
+            f"findings: no run measured what {name} is made of",
+            file="study.yaml",
+            found=", ".join(missing),
+            remedy="name conditions that were run; virtperf runs reads new runs.",
+        )
+    contrast: Contrast | None = samples.log_ratio(*sides) if asked.to else None
+    contrast = contrast or samples.linear_ratio(sides[0], sides[1] if asked.to else {})
+    value = contrast.value
+    low, high = contrast.interval(level) if contrast.n > 1 else (math.nan, math.nan)
+    scale, shift = {"value": (1.0, 0.0), "percent": (100.0, 0.0), "change": (100.0, -100.0)}[
+        asked.show
+    ]
+    return scale * value + shift, scale * low + shift, scale * high + shift, contrast
+
+
+def _unit(data: StudyData, asked: MeasuredNumber) -> str:
+    if asked.show != "value":
+        return " %"
+    (_, quantity), *_ = data.study.expression(asked.of).terms
+    unit = data.study.quantities[quantity.name].unit
+    return "" if asked.to or unit in ("1", "count") else f" {unit}"
+
+
+def filled(says: str, numbers: Mapping[str, FoundNumber]) -> str:
+    """The sentence with its numbers."""
+    text = " ".join(says.split())
+    for name, number in numbers.items():
+        text = text.replace(f"{{{name}}}", number.text)
+    return text
+
+
+def interval_words(numbers: Mapping[str, FoundNumber], level: float) -> str:
+    """``95 % CI 5.0 to 5.7 % and 31.0 to 35.8 % over 6 blocks.``"""
+    parts = [
+        f"{joined(each.interval for each in group)} over {over}"
+        for over, group in groupby(numbers.values(), key=lambda each: each.over)
+    ]
+    return f"{pretty(100 * level)} % CI {'; '.join(parts)}." if parts else ""

@@ -1,0 +1,84 @@
+"""What other readings of words change, for the exhibits that tell it beside what is in force."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from virtperf.core.params import Reading
+from virtperf.report.data import StudyData
+from virtperf.report.records import Block, Folded, Grid, Words
+
+READINGS: tuple[Reading, ...] = get_args(Reading)
+
+_COLUMNS = {
+    "verdict": ("verdict", "verdict_read"),
+    "set aside": ("verdict", "verdict_read"),
+    "range": (("low", "high"), ("low_read", "high_read")),
+    "derived": (("verdict", "low", "high"), ("verdict_read", "low_read", "high_read")),
+}
+"""By kind of row of the table `READINGS`: what it is in force, and what it would be."""
+
+
+def in_force(data: StudyData) -> Reading:
+    """The reading under which the study's tables are made."""
+    return data.claims.reading if data.claims else READINGS[1]
+
+
+def titles(data: StudyData) -> tuple[str, ...]:
+    """The heads of the columns of a table with one column a reading."""
+    return tuple(r.capitalize() + (" (here)" if r == in_force(data) else "") for r in READINGS)
+
+
+def changes(data: StudyData, kind: str) -> dict[tuple[str, str], dict[Reading, Any]]:
+    """By name and label: what it is under every reading; those that are not in the table are as in
+    force.
+    """
+    found: dict[tuple[str, str], dict[Reading, Any]] = {}
+    table = data.readings
+    for row in table[table["kind"] == kind].to_dict("records"):
+        here, there = (
+            row[names] if isinstance(names, str) else tuple(row[name] for name in names)
+            for names in _COLUMNS[kind]
+        )
+        key = row["name"], row["label"] or ""
+        found.setdefault(key, dict.fromkeys(READINGS, here))[row["reading"]] = there
+    return found
+
+
+def measured_changes(data: StudyData) -> dict[str, dict[Reading, str]]:
+    """By claim: the verdict of measured runs under every reading, where one of them has another."""
+    found: dict[str, dict[Reading, str]] = {}
+    for row in data.verdicts_read.to_dict("records"):
+        here = str(row["measured_verdict"])
+        cells = found.setdefault(str(row["claim"]), dict.fromkeys(READINGS, here))
+        cells[row["reading"]] = str(row["measured_verdict_read"])
+    return found
+
+
+def read_otherwise(data: StudyData) -> dict[tuple[str, str], list[str]]:
+    """By name and label of a derived number: the claims with a word whose reading changes it."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    table = data.readings
+    for row in table[table["kind"] == "derived"].to_dict("records"):
+        found.setdefault((row["name"], row["label"]), {}).update(dict.fromkeys(row["claims"]))
+    return {key: list(claims) for key, claims in found.items()}
+
+
+def folded(
+    data: StudyData,
+    summary: str,
+    first: str,
+    rows: Mapping[Words, Sequence[Words]],
+    last: Sequence[str] = (),
+) -> list[Block]:
+    """A table behind a click, one column a reading and then `last`; nothing without rows."""
+    if not rows:
+        return []
+    grid = Grid(
+        label=summary,
+        columns=(first, *titles(data), *last),
+        rows=tuple((name, *cells) for name, cells in rows.items()),
+        stacks=True,
+    )
+    return [Folded(summary=summary, blocks=(grid,))]

@@ -1,0 +1,84 @@
+"""What a run's own files say against it: a machine that did something else, a window unlike that of
+its replicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rawperf.core.errors import RunError
+from virtperf.runs.ingest.folder import raw_files, run_folders
+from virtperf.runs.ingest.runs import load_run
+from virtperf.study.definition import Study
+
+LIMITS = {
+    "cpu_steal": (0.02, "of the processor time was stolen by the hypervisor", 100.0, "%"),
+    "cpu_nice": (0.02, "of the processor time went to processes of lower priority", 100.0, "%"),
+    "swap_in_rate": (0.0, "were swapped in", 1 / 1024, "KiB/s"),
+    "swap_out_rate": (0.0, "were swapped out", 1 / 1024, "KiB/s"),
+}
+"""Means in the window above which a machine counts as disturbed, by metric: the limit in the
+metric's unit, words, and the factor to the unit that is said.
+"""
+
+
+def disturbed(
+    samples: pd.DataFrame, window_s: Sequence[float], observed: Sequence[str]
+) -> list[str]:
+    """What else a run's machines did in the window, in words, one a metric and entity.
+
+    Parameters
+    ----------
+    samples : DataFrame
+        The table `SAMPLES` of the run.
+    window_s : sequence of float
+        Begin and end of the window, seconds.
+    observed : sequence of str
+        Metrics that the study itself asks for: what it measures is no disturbance.
+    """
+    inside = samples[
+        samples["t_s"].between(window_s[0], window_s[1]) & samples["metric"].isin(list(LIMITS))
+    ]
+    found = []
+    for (metric, kind, entity), values in inside.groupby(["metric", "entity_kind", "entity"])[
+        "value"
+    ]:
+        limit, words, factor, unit = LIMITS[str(metric)]
+        mean = float(values.mean())
+        if metric not in observed and mean > limit:
+            named = " ".join(part for part in (str(kind), str(entity)) if part)
+            found.append(f"disturbed ({named}): {factor * mean:.3g} {unit} {words} in the window")
+    return found
+
+
+def other_windows(study: Study, run: Mapping[str, Any], root: Path) -> list[str]:
+    """Windows of the replicates in the folder `root` that are not this run's, in words, one line
+    for all.
+    """
+    own = [float(value) for value in run["window_s"]]
+    others = {
+        name: window
+        for name, factors, window in _windows(study, root)
+        if factors == dict(run["factors"]) and name != run["run_id"] and list(window) != own
+    }
+    if not others:
+        return []
+    listed = ", ".join(f"{name} {begin:g} to {end:g} s" for name, (begin, end) in others.items())
+    return [
+        f"the measurement window, {own[0]:g} to {own[1]:g} s, is not that of its replicates: "
+        f"{listed}; --window gives one"
+    ]
+
+
+def _windows(study: Study, root: Path) -> Iterator[tuple[str, dict[str, Any], tuple[float, float]]]:
+    for folder in run_folders(root) if root.is_dir() else ():
+        try:
+            run = load_run(folder, study, "measured", raw_files(folder))
+        except (RunError, OSError):  # `virtperf check` says it
+            continue
+        if run.window_s is not None:
+            yield run.run_id, dict(run.factors), run.window_s

@@ -1,0 +1,128 @@
+"""What a side can be beside a folder: a git revision of one, a study, a value of a factor or fact."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+import virtperf
+from rawperf.core.errors import VirtperfError
+from tests.comparison.test_compare import A, B, row, run_folders, wrk
+from tests.toy_runs import write_run
+from virtperf.comparison.compare import compare_equal
+
+RATE = "page_element_throughput_total"
+
+
+def git(folder, *arguments):
+    told = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *told, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """Runs of one kernel in revision `old`; now those of another one, and one that stayed."""
+    monkeypatch.chdir(tmp_path)
+    git(tmp_path, "init", "-q")
+    for rates, kernel, name in ((A, "6.1", "old"), (B, "6.6", "new")):
+        for number, rate in enumerate(rates, 1):
+            folder = tmp_path / "runs" / f"r{number}"
+            if folder.exists() and number == 6:
+                continue
+            if folder.exists():
+                (folder / "wrk.txt").write_text(wrk(rate))
+                continue
+            write_run(
+                tmp_path / "runs",
+                f"r{number}",
+                {"wrk.txt": wrk(rate).encode()},
+                study="kernels",
+                factors={},
+                replicate=number,
+                block=f"round {number}",
+            )
+        git(tmp_path, "add", "-A")
+        git(tmp_path, "commit", "-qm", kernel)
+        git(tmp_path, "tag", name)
+    return tmp_path
+
+
+def test_two_revisions_and_the_runs_that_are_there(repository):
+    table = virtperf.compare("runs", revisions=["old", "new"])
+    rate = row(table, RATE)
+    assert (table.a, table.b, rate.verdict) == ("old", "new", "slower")
+    assert (rate.runs_a, rate.runs_b) == (5, 5)  # the sixth has the same files in both
+    assert rate.compared == "by block means"  # rounds of revisions are not the same rounds
+    assert any("1 runs have the same files on both sides" in note for note in table.notes)
+    assert virtperf.compare("old:runs", "runs").rows == table.rows
+    assert virtperf.compare("runs", revisions=["old"]).b == "the working tree"
+
+
+def test_a_revision_without_new_runs_is_refused(repository):
+    with pytest.raises(VirtperfError, match="no run was made anew between new and HEAD"):
+        virtperf.compare("runs", revisions=["new", "HEAD"])
+    with pytest.raises(VirtperfError, match="git knows no revision 'older'"):
+        virtperf.compare("runs", revisions=["older"])
+
+
+def test_two_hosts_of_one_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_folders(tmp_path / "runs" / "a", A)
+    for number, folder in enumerate(sorted((tmp_path / "runs" / "a").iterdir())):
+        folder.rename(tmp_path / "runs" / folder.name)
+        text = (tmp_path / "runs" / folder.name / "run.yaml").read_text()
+        host = "alpha" if number < 3 else "beta"
+        (tmp_path / "runs" / folder.name / "run.yaml").write_text(
+            text.replace("cpu: one", f"cpu: of {host}")
+        )
+    (tmp_path / "runs" / "a").rmdir()
+    factor = ["cpu=of alpha", "cpu=*beta"]
+    table = virtperf.compare("runs", factor=factor, where={"guests": 1})
+    assert (table.a, table.b) == ("cpu=of alpha", "cpu=*beta")
+    assert {(r.runs_a, r.runs_b) for r in table.rows} == {(1, 2)}
+    assert [f.fact for f in table.facts] == ["cpu"]
+    with pytest.raises(VirtperfError, match="no run of runs has cpu=gamma"):
+        virtperf.compare("runs", factor=["cpu=gamma", "cpu=*beta"])
+    with pytest.raises(VirtperfError, match="no run has a factor 'guest'"):
+        virtperf.compare("runs", factor=factor, where={"guest": 1})
+
+
+def test_runs_that_measure_made_alike_are_compared_by_label(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for label, rates in (("a", A), ("b", [rate + 0.01 for rate in A])):
+        for number, rate in enumerate(rates, 1):
+            write_run(
+                tmp_path / "alike",
+                f"{label}-x-r{number}",
+                {"wrk.txt": wrk(rate).encode()},
+                factors={},
+                replicate=number,
+            )
+    table = compare_equal("alike", splits=20)
+    rate = row(table, RATE)
+    assert (table.a, table.b) == ("alike/a-*", "alike/b-*")
+    assert (rate.runs_a, rate.runs_b, rate.verdict) == (6, 6, "undecided")
+    assert table.equal_runs[0].possible == 462  # all twelve are alike
+
+
+def test_iterations_and_statistics_of_suites_are_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for side, rates in (("a", A), ("b", B)):
+        for number, rate in enumerate(rates):
+            lkp = tmp_path / f"lkp-{side}" / str(number)
+            lkp.mkdir(parents=True)
+            (lkp / "stats.json").write_text(f'{{"x.ops": {rate}, "vmstat.cpu.sy": 1}}')
+            (lkp / "dmesg").write_text("whatever")
+            mmtests = tmp_path / f"mm-{side}" / f"iter-{number}"
+            for test in ("one", "two"):  # two benchmarks, each with the same monitor
+                (mmtests / test).mkdir(parents=True)
+                (mmtests / test / "wrk.txt").write_text(wrk(rate * (3 if test == "two" else 1)))
+        (tmp_path / f"lkp-{side}" / "matrix.json").write_text("{}")
+        (tmp_path / f"mm-{side}" / "tests-timestamp").write_text("start")
+    table = virtperf.compare("lkp-a", "lkp-b", higher=["x.ops"])
+    assert [(r.quantity, r.verdict, r.runs_a) for r in table.rows] == [("x.ops", "slower", 6)]
+    table = virtperf.compare("mm-a", "mm-b")
+    found = row(table, f"{RATE} in two/wrk.txt")
+    assert (found.runs_a, found.verdict) == (6, "slower")
+    assert found.mean_a == pytest.approx(3 * row(table, f"{RATE} in one/wrk.txt").mean_a, rel=1e-3)

@@ -1,0 +1,107 @@
+"""Rows that deviate, residuals that follow the load, robust curves."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+
+from rawperf.core.errors import ModelError
+from virtperf import models
+from virtperf.models.diagnostics import influence, order_test
+
+LOAD = np.tile([1.0, 2, 4, 8, 16, 32], 2)
+
+
+@pytest.fixture
+def clean() -> pd.DataFrame:
+    noise = 1 + 0.02 * np.random.default_rng(1).standard_normal(len(LOAD))
+    rate = 10 * LOAD / (1 + 0.03 * (LOAD - 1) + 0.001 * LOAD * (LOAD - 1))
+    return pd.DataFrame({"guests": LOAD, "rate": rate * noise})
+
+
+def test_influence_is_that_of_statsmodels():
+    x, y = np.arange(8.0), np.array([1, 3, 2, 5, 4, 9, 6, 7.0])
+    own = sm.OLS(y, sm.add_constant(x)).fit().get_influence()
+    found = influence(models.fit_line(x, y))
+    assert found["studentized"].to_numpy() == pytest.approx(own.resid_studentized_external)
+    assert found["leverage"].to_numpy() == pytest.approx(own.hat_matrix_diag)
+    assert found["cooks_distance"].to_numpy() == pytest.approx(own.cooks_distance[0])
+
+
+def test_an_outlier_is_named_with_what_it_does(clean):
+    spoilt = clean.assign(rate=np.where(clean.index == 4, 0.6, 1.0) * clean["rate"])
+    fit = models.usl("rate ~ guests", spoilt).only
+    (note,) = [w for w in fit.warnings if "deviates by" in w]
+    without = models.usl("rate ~ guests", clean.drop(index=4)).only.peak_load().value
+    assert note.startswith("the row with index 4 (x = 16")
+    assert f"peak_load is {without:.4g} instead of {fit.peak_load().value:.4g}" in note
+    assert not any("deviates" in w for w in models.usl("rate ~ guests", clean).only.warnings)
+
+
+def test_a_robust_curve_hardly_moves(clean):
+    spoilt = clean.assign(rate=np.where(clean.index == 4, 0.6, 1.0) * clean["rate"])
+    of = {
+        name: models.usl("rate ~ guests", frame, robust=robust).only
+        for name, frame, robust in (
+            ("clean", clean, False),
+            ("spoilt", spoilt, False),
+            ("robust", spoilt, True),
+        )
+    }
+    peak = {name: fit.peak_load().value for name, fit in of.items()}
+    assert abs(peak["robust"] / peak["clean"] - 1) < 0.1 < abs(peak["spoilt"] / peak["clean"] - 1)
+    assert any(
+        w.startswith("the row with index 4") and "outlier" in w for w in of["robust"].warnings
+    )
+    with pytest.raises(ModelError, match="no likelihood"):
+        _ = of["robust"].aic
+
+
+def test_the_robust_estimate_is_that_of_rlm():
+    x = np.arange(12.0)
+    y = 3 + 2 * x + np.random.default_rng(3).standard_normal(12)
+    y[5] += 15
+
+    from virtperf.models.linear import _fitted
+    from virtperf.models.robust import robust_fit
+
+    ones = np.ones(12)
+    fit = robust_fit(lambda of: _fitted(x, of, ones, "constant"), y, 2)
+    residual = y - fit.theta @ np.vstack((ones, x))
+    own = sm.RLM(y, np.vstack((ones, x)).T, M=sm.robust.norms.HuberT()).fit(
+        scale_est=sm.robust.scale.HuberScale(d=1.345)
+    )
+    assert fit.theta == pytest.approx(own.params, rel=1e-4)
+    spread = own.scale
+    cut = np.clip(residual, -1.345 * spread, 1.345 * spread)
+    assert np.vstack((ones, x)) @ cut == pytest.approx([0, 0], abs=1e-3 * spread)
+
+
+def test_residuals_that_follow_the_load_are_said_to():
+    x = np.arange(1.0, 21)
+    wave = 10 + x + np.sin(x / 3)
+    assert any("Durbin-Watson" in w for w in models.fit_line(x, wave).warnings)
+    rng = np.random.default_rng(2)
+    p = [order_test(models.fit_line(x, 10 + x + rng.standard_normal(20)))[1] for _ in range(400)]
+    assert 0.02 < np.mean(np.array(p) < 0.05) < 0.09  # Monte Carlo error 0.011
+
+
+def test_results_have_the_names_of_statsmodels(clean):
+    fit = models.usl("rate ~ guests", clean).only
+    assert list(fit.params.index) == ["alpha", "beta", "gamma"] == list(fit.conf_int().index)
+    assert fit.pvalues["beta"] < 0.05
+    assert (fit.conf_int().loc["beta", 0] > 0) == (fit.pvalues["beta"] < 0.05)
+    frame = fit.get_prediction([48]).summary_frame()
+    assert (frame["mean_ci_lower"] < frame["mean"]).all()
+    assert (frame["obs_ci_upper"] > frame["mean_ci_upper"]).all()
+    assert fit.aic == pytest.approx(fit.results.aic)
+    assert list(inspect.signature(fit.peak_load).parameters) == ["alpha", "method"]
+    assert fit.peak_load.__doc__.startswith("Return the load of greatest throughput")
+    assert len(fit.plot().lines) == 2
+
+
+def test_too_many_rows_for_a_break_are_refused():
+    with pytest.raises(ModelError, match="at most 1000"):
+        models.fit_segmented(np.arange(30_000.0), np.arange(30_000.0))

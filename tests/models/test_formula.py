@@ -1,0 +1,95 @@
+"""Contrasts of formulas: those of statsmodels and of the models' own paired ratios."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from statsmodels.tools.sm_exceptions import ConvergenceWarning
+
+from rawperf.core.errors import ModelError
+from virtperf import models
+
+# statsmodels warns of a boundary wherever a variance is below 0.01, of logarithms nearly always
+pytestmark = pytest.mark.filterwarnings(
+    f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning"
+)
+
+
+@pytest.fixture
+def runs() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    rows = [
+        {
+            "host": host,
+            "guests": guests,
+            "block": block,
+            "steal": rng.random(),
+            "value": 100 * guests**0.8 * (1.1 if host == "b" else 1) * math.exp(drift + noise),
+            "provenance": "measured",
+            "run_id": f"{host}-{guests}-{block}",
+        }
+        for block, drift in enumerate(rng.normal(0, 0.05, 5))
+        for host in "ab"
+        for guests in (1, 2, 4)
+        for noise in [rng.normal(0, 0.01)]
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_contrast_is_the_t_test_of_statsmodels(runs):
+    fit = smf.ols("np.log(value) ~ C(host) * C(guests) + C(block) + steal", runs).fit()
+    found = models.contrasts(fit, of={"host": "b"}, to={"host": "a"}, by="guests", alpha=0.1)
+    own = fit.t_test("C(host)[T.b] + C(host)[T.b]:C(guests)[T.4] = 0")
+    assert found[4].value == pytest.approx(float(np.exp(own.effect[0])))
+    assert (found[4].low, found[4].high) == pytest.approx(
+        tuple(np.exp(own.conf_int(alpha=0.1)[0])), rel=1e-9
+    )
+    assert found[4].origin.runs[0] == "a-4-0" and len(found[4].origin.runs) == 10
+    assert list(found.frame().columns[:3]) == ["value", "low", "high"]
+
+
+def test_random_and_fixed_blocks_agree_in_complete_blocks(runs):
+    fixed = smf.ols("np.log(value) ~ C(host) + C(guests) + C(block)", runs).fit()
+    mixed = smf.mixedlm("np.log(value) ~ C(host) + C(guests)", runs, groups="block").fit()
+    one, other = (models.contrasts(f, of={"host": "b"}, to={"host": "a"}) for f in (fixed, mixed))
+    assert str(one["b / a"]) == str(other["b / a"])
+
+
+def test_a_contrast_between_groups_has_few_degrees_of_freedom(runs):
+    half = runs.assign(day=runs["block"] % 2)
+    mixed = smf.mixedlm("np.log(value) ~ C(guests) + C(day)", half, groups="block").fit()
+    found = models.contrasts(mixed, of={"day": 1}, to={"day": 0})["1 / 0"]
+    half_width = math.log(found.high / found.value)
+    assert half_width / mixed.bse["C(day)[T.1]"] == pytest.approx(3.182, abs=1e-3)  # t, 5 - 2
+
+
+def test_links_and_differences(runs):
+    gamma = smf.glm(
+        "value ~ C(host) + C(guests)", runs, family=sm.families.Gamma(sm.families.links.Log())
+    ).fit()
+    assert models.contrasts(gamma, of={"host": "b"}, to={"host": "a"})[
+        "b / a"
+    ].value == pytest.approx(float(np.exp(gamma.params["C(host)[T.b]"])))
+    plain = smf.ols("value ~ C(host) + guests", runs).fit()
+    found = models.contrasts(plain, of={"guests": 4}, to={"guests": 2})["4 - 2"]
+    assert found.value == pytest.approx(2 * plain.params["guests"])
+
+
+def test_wrong_questions_are_errors(runs):
+    fit = smf.ols("np.log(value) ~ C(guests)", runs).fit()
+    for of, to, message in (
+        ({"host": "b"}, {"host": "a"}, "does not tell the two sides apart"),
+        ({"guests": 3}, {"guests": 1}, "no row has guests 3"),
+        ({"gests": 4}, {"guests": 1}, "Did you mean"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            models.contrasts(fit, of=of, to=to)
+    with pytest.raises(ModelError, match="one random intercept"):
+        models.contrasts(
+            smf.mixedlm("value ~ C(guests)", runs, groups="block", re_formula="~steal").fit(),
+            of={"guests": 4},
+            to={"guests": 1},
+        )

@@ -1,0 +1,34 @@
+"""A page as PDF: what stands in the way is said; a page is printed where there is a Chromium."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from rawperf.core.errors import VirtperfError
+from virtperf.report.html.pdf import BROWSERS, print_to_pdf
+
+
+def test_what_is_missing_is_said(tmp_path, monkeypatch):
+    with pytest.raises(VirtperfError, match=r"the report is missing.*virtperf pipeline"):
+        print_to_pdf(tmp_path / "page.html", tmp_path / "page.pdf")
+    (tmp_path / "page.html").write_text("<p>words</p>")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(VirtperfError, match=r"printed by Chromium.*apt-get install chromium"):
+        print_to_pdf(tmp_path / "page.html", tmp_path / "page.pdf")
+    broken = tmp_path / BROWSERS[0]
+    broken.write_text("#!/bin/sh\necho no display >&2\n")
+    broken.chmod(0o755)
+    with pytest.raises(VirtperfError, match=r"printed no PDF.*no display"):
+        print_to_pdf(tmp_path / "page.html", tmp_path / "page.pdf")
+    assert not (tmp_path / "page.pdf").exists()
+
+
+@pytest.mark.browser
+def test_a_page_is_printed(tmp_path):
+    if not any(map(shutil.which, BROWSERS)):
+        pytest.skip("there is no Chromium")
+    (tmp_path / "page.html").write_text("<p>words</p>")
+    print_to_pdf(tmp_path / "page.html", tmp_path / "page.pdf")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF-")

@@ -1,0 +1,19 @@
+"""What `dvc metrics` shows of a study: its measured means, each with its interval."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.report.toy import build
+from virtperf.report.data import load
+from virtperf.report.key_numbers import key_numbers
+
+
+def test_measured_means_stand_in_the_metrics(tmp_path):
+    data = load("toy", build(tmp_path))
+    rows = data.means[(data.means["provenance"] == "measured") & (data.means["scale"] == "own")]
+    assert len(rows)
+    found = [cell for of in key_numbers(data)["means"].values() for cell in of.values()]
+    assert len(found) == len(rows)
+    assert sorted(c["mean"] for c in found) == pytest.approx(sorted(rows["value"]), rel=1e-4)
+    assert sorted(c["n"] for c in found) == sorted(rows["n"])

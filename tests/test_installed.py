@@ -1,0 +1,70 @@
+"""The package installed from its wheel, used in a folder without a repository around."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+USED = """
+import sys
+from click.testing import CliRunner
+import rawperf.cli, virtperf.cli
+
+def say(command, *arguments):
+    result = CliRunner().invoke(command, arguments)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    print(result.output)
+
+print(virtperf.__file__)
+say(virtperf.cli.main, "check")
+say(rawperf.cli.main, "read", "xentop-4.17.txt")
+say(virtperf.cli.main, "read", "xentop-4.17.txt")
+say(virtperf.cli.main, "fit", "usl", "load.csv", "--x", "n", "--y", "x")
+say(virtperf.cli.main, "compare", "a.txt", "b.txt")
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(root, tmp_path_factory) -> Path:
+    """What the wheel installs, in a folder of its own."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
+    shutil.copytree(
+        root / "src", source / "src", ignore=shutil.ignore_patterns("*.egg-info", "__pycache__")
+    )
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(root / name, source)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--no-compile", "--target", out, source], check=True)
+    return out
+
+
+def test_commands_work_without_a_repository(installed, root, tmp_path):
+    shutil.copy(root / "tests/rawperf/samples/xentop/xentop-4.17.txt", tmp_path)
+    (tmp_path / "load.csv").write_text("n,x\n1,100\n2,190\n4,330\n8,500\n16,600\n")
+    for name, seconds in (("a", "1.0"), ("b", "2.0")):
+        (tmp_path / f"{name}.txt").write_text(
+            f"\nreal\t0m{seconds}00s\nuser\t0m0.900s\nsys\t0m0.010s\n"
+        )
+    done = subprocess.run(
+        [sys.executable, "-c", USED],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(installed))
+    for expected in (
+        "no repository of studies",
+        "guest_memory,536870912.0,B",
+        "756 records of 9 entities",
+        "peak_load",
+        "A and B have one run",
+    ):
+        assert expected in done.stdout
+    assert {path.name for path in (installed / "bin").iterdir()} >= {"rawperf", "virtperf"}

@@ -1,0 +1,51 @@
+"""How often `virtperf history` calls changes that are none, and misses those that are: `python -m
+validation.histories [HISTORIES]`.
+
+Histories of 40 revisions with noise of 2 % and autocorrelation 0, 0.3 and 0.5: the share that shows any
+change where there is none; that of a fall of 5 % after the last of 40 which is found at one of the
+first three revisions that have it; and that of a fall in the middle.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from virtperf.comparison.changes import ALPHA_NEWEST, NEWEST, _histories, changes
+
+REVISIONS, NOISE, FALL, SEED = 40, 0.02, 0.95, 7
+
+
+def main(count: int) -> None:
+    rng = np.random.default_rng(SEED)
+    for autocorrelation in (0.0, 0.3, 0.5):
+        rows = np.exp(NOISE * _histories(REVISIONS + NEWEST, autocorrelation, count, rng))
+        none = newest = within = middle = 0
+        for row in rows:
+            found = changes(row[:REVISIONS])
+            called = found.p is not None and found.p <= ALPHA_NEWEST
+            newest += called
+            none += called or bool(found.steps)
+            fallen = row.copy()
+            fallen[REVISIONS:] *= FALL
+            within += any(_seen(fallen[: REVISIONS + more]) for more in range(1, NEWEST + 1))
+            half = row[:REVISIONS].copy()
+            half[REVISIONS // 2 :] *= FALL
+            middle += bool(changes(half).steps)
+        shares = [100 * found / count for found in (none, newest, within, middle)]
+        print(
+            f"autocorrelation {autocorrelation}: {shares[0]:.1f} % with a change that is none "
+            f"({shares[1]:.1f} % at the newest), found within {NEWEST} revisions {shares[2]:.1f} %, "
+            f"in the middle {shares[3]:.1f} % ({count} histories)",
+            flush=True,
+        )
+
+
+def _seen(row: np.ndarray) -> bool:
+    found = changes(row)
+    return found.p is not None and found.p <= ALPHA_NEWEST
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
