@@ -308,10 +308,10 @@ def _check(study: Study, report: Report) -> None:
                 try:
                     study.expression(text) if text else None
                 except ValueError as err:
-                    problem = study.document.error(
+                    finding_error = study.document.error(
                         str(err), "findings", position, "numbers", name, key
                     )
-                    report(problem)
+                    report(finding_error)
     _check_derived(study, report)
 
 
