@@ -52,7 +52,7 @@ def test_group_without_a_fit_says_why(runs: pd.DataFrame) -> None:
     few = runs[(runs["series"] == "Xen") | (runs["guests"] == 1)]
     fits = models.usl("value ~ guests", few, by="series")
     assert isinstance(fits["z/VM"], Missing) and "distinct" in fits["z/VM"].reason
-    with pytest.raises(ModelError, match="no peak_load, because .* distinct"):
+    with pytest.raises(ModelError, match=r"no peak_load, because .* distinct"):
         fits["z/VM"].peak_load(alpha=0.1)
     peak = fits.estimates("peak_load", alpha=0.1)["z/VM"]
     assert not peak.available and math.isnan(peak.value) and peak.reason == fits["z/VM"].reason
@@ -131,7 +131,7 @@ def test_frame_without_rows(runs: pd.DataFrame) -> None:
     )
     assert models.ratios("value", none, of={"series": "z/VM"}, to={"series": "Xen"}) == {}
     assert dict(models.line("value ~ guests", none)) == {}
-    with pytest.raises(ModelError, match="no slope, because .* no rows"):
+    with pytest.raises(ModelError, match=r"no slope, because .* no rows"):
         models.line("value ~ guests", none).only.slope()
     with pytest.raises(ModelError, match="no column"):
         models.ratios("value", none, of={"serie": "z/VM"}, to={"series": "Xen"})
