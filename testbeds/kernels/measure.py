@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import fcntl
 import hashlib
 import json
@@ -15,6 +16,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,6 +49,8 @@ EXPERIMENTS: dict[str, Callable[..., None]] = {
 }
 WITHOUT_GUESTS = ("gvisor", "veth")
 """Experiments without a guest's kernel, in real time, on the machine itself."""
+PR_SET_CHILD_SUBREAPER = 36
+"""Of prctl(2): orphans below this process become its children."""
 ON_THE_HOST = ("cpus", "locks")
 """Experiments that count the host's processor time: what the host is and what disturbs it belongs to the run."""
 
@@ -75,7 +79,9 @@ def main() -> int:
             gvisor.prepared(lab / "gvisor")
             return 0
         condition = dict(part.split("=", 1) for part in chosen.condition)
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         EXPERIMENTS[chosen.test](lab, chosen.into, **_typed(condition))
+        _wait_for_orphans()
     if chosen.test in WITHOUT_GUESTS:
         return 0
     fields: dict[str, object] = {"tools": _versions(lab)}
@@ -85,6 +91,19 @@ def main() -> int:
         "".join(f"{key}: {json.dumps(value)}\n" for key, value in fields.items())
     )
     return 0
+
+
+def _wait_for_orphans(seconds: float = 5.0) -> None:
+    """Wait for what programs have left behind, such as the processes of a sandbox: only the processor
+    time of a child that was waited for is counted with that of the run.
+    """
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.05)
+        except ChildProcessError:
+            return
 
 
 def _build(lab: Path) -> None:
