@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from virtperf.core.schema import Table
+from virtperf.core.schema import TableSchema
 from virtperf.core.stage_tables import CLAIMS, OBSERVATIONS, VERDICTS, VERDICTS_ELSEWHERE
 from virtperf.runs.ingest.stage import ingest
 from virtperf.runs.summarize.stage import summarize
@@ -110,7 +110,7 @@ class Boots:
         done = ingest(self.study, roots, self.metrics, self.samples, cache, jobs=1)
         return {refused["run"]: refused for refused in done.quarantined}
 
-    def table(self, declared: Table) -> pd.DataFrame:
+    def table(self, declared: TableSchema) -> pd.DataFrame:
         """A table of the runs that were read."""
         summarize(self.study, self.samples, self.made, level=0.95, jobs=1)
         factors = tuple(self.study.factors) if declared.factors_before else ()

@@ -58,8 +58,10 @@ class Contrast:
             }
 
         def interval(alpha: float, name: str) -> Estimate:
-            sides = {"of": {"condition": 1}, "to": {"condition": 0}}
-            found: Estimate | Missing = contrasts(fits[name], **sides, alpha=alpha)["1 / 0"]
+            one, other = {"condition": 1}, {"condition": 0}
+            found: Estimate | Missing = contrasts(fits[name], of=one, to=other, alpha=alpha)[
+                "1 / 0"
+            ]
             if isinstance(found, Missing):
                 raise ModelError(found.reason)
             return found

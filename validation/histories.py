@@ -43,7 +43,7 @@ def main(count: int) -> None:
 
 
 def _seen(row: np.ndarray) -> bool:
-    found = changes(row)
+    found = changes(row.tolist())
     return found.p is not None and found.p <= ALPHA_NEWEST
 
 

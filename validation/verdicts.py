@@ -20,7 +20,7 @@ from validation.coverage import Case, Cell, Outcome
 from virtperf.core.contrasts import Replicates
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
-from virtperf.study.samples import Samples
+from virtperf.study.samples import StudySamples
 from virtperf.verdicts.comparisons import comparisons
 from virtperf.verdicts.regions import Decision, decide
 
@@ -99,7 +99,7 @@ class Verdict:
         drawn = self._drawn(rng)
         out = []
         for name, means in self.truths.items():
-            samples = Samples(
+            samples = StudySamples(
                 {
                     q: runs.scaled(means[int(q.level("load")) - 1])
                     for q, runs in zip(self.conditions, drawn, strict=True)

@@ -10,17 +10,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from rawperf.core.errors import VirtperfError
-from virtperf.core.schema import Kind, Table
+from virtperf.core.schema import CellKind, TableSchema
 
-TABLE = Table(
+TABLE = TableSchema(
     "things.parquet",
     "summarize",
     {
-        "run_id": Kind.TEXT,
-        "value": Kind.NUMBER,
-        "n": Kind.WHOLE,
-        "kept": Kind.TRUTH,
-        "claims": Kind.NAMES,
+        "run_id": CellKind.TEXT,
+        "value": CellKind.NUMBER,
+        "n": CellKind.WHOLE,
+        "kept": CellKind.TRUTH,
+        "claims": CellKind.NAMES,
     },
     factors_before="value",
     digits=7,
@@ -67,7 +67,7 @@ def test_numbers_are_rounded_to_the_declared_digits():
 
 
 def test_lists_of_numbers_keep_infinities_and_are_rounded(tmp_path):
-    table = Table("pieces.parquet", "reconstruct", {"pieces": Kind.NUMBERS}, digits=3)
+    table = TableSchema("pieces.parquet", "reconstruct", {"pieces": CellKind.NUMBERS}, digits=3)
     cells = [[-math.inf, 1 / 3, 2 / 3, math.inf], [], [5]]
     table.write(table.frame([{"pieces": cell} for cell in cells]), tmp_path / table.file)
     assert table.read(tmp_path / table.file)["pieces"].tolist() == [
@@ -75,7 +75,7 @@ def test_lists_of_numbers_keep_infinities_and_are_rounded(tmp_path):
         [],
         [5.0],
     ]
-    names = Table("pieces.parquet", "reconstruct", {"pieces": Kind.NAMES})
+    names = TableSchema("pieces.parquet", "reconstruct", {"pieces": CellKind.NAMES})
     with pytest.raises(VirtperfError, match="of another type: pieces"):
         names.read(tmp_path / table.file)
 
@@ -104,10 +104,10 @@ def test_other_columns_are_refused_with_the_stage_to_run(tmp_path):
     path = tmp_path / "toy" / TABLE.file
     path.parent.mkdir()
     columns = {name: kind for name, kind in TABLE.columns.items() if name != "n"} | {
-        "value": Kind.TEXT,
-        "old": Kind.WHOLE,
+        "value": CellKind.TEXT,
+        "old": CellKind.WHOLE,
     }
-    other = Table(TABLE.file, TABLE.stage, columns, factors_before="value")
+    other = TableSchema(TABLE.file, TABLE.stage, columns, factors_before="value")
     other.write(other.frame([row(value="x", old=1)], FACTORS), path, FACTORS)
     with pytest.raises(VirtperfError) as error:
         TABLE.read(path, FACTORS)
@@ -146,8 +146,11 @@ def test_a_factor_must_not_be_called_like_a_column():
 
 
 def test_parts_are_row_groups_and_one_part_is_the_file(monkeypatch):
-    table = Table(
-        "t.parquet", "read", {"name": Kind.TEXT, "x": Kind.NUMBER, "n": Kind.WHOLE}, digits=None
+    table = TableSchema(
+        "t.parquet",
+        "read",
+        {"name": CellKind.TEXT, "x": CellKind.NUMBER, "n": CellKind.WHOLE},
+        digits=None,
     )
     frame = pd.DataFrame({"name": ["a", "b"] * 50, "x": [0.5, np.nan] * 50, "n": range(100)})
     monkeypatch.setattr("virtperf.core.schema.ROW_GROUP", 40)

@@ -15,7 +15,7 @@ import yaml
 from virtperf.measure import harness as harness_module
 from virtperf.measure import run as run_module
 from virtperf.measure.disturbance import Counters
-from virtperf.measure.harness import Event, Harness, Outcome
+from virtperf.measure.harness import Harness, MeasureEvent, Outcome
 from virtperf.measure.plan import load_definition, plan
 from virtperf.study.definition import load_study
 
@@ -88,13 +88,13 @@ class Repository:
             study, load_definition(self.runs / "measure.yaml", study), self.runs, self.root
         )
 
-    def measure(self, **fields: Any) -> tuple[Outcome, list[Event], list[str]]:
+    def measure(self, **fields: Any) -> tuple[Outcome, list[MeasureEvent], list[str]]:
         """Measure all runs that are missing; `fields` as `write` takes them."""
         if fields:
             self.write(**fields)
         made = self.harness()
         runs = [run for run in plan(made.definition, made.study) if not made.present(run)]
-        events: list[Event] = []
+        events: list[MeasureEvent] = []
         said: list[str] = []
         return made.measure(runs, events.append, said.append), events, said
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rawperf.core.errors import ModelError
-from virtperf.models.shares import EXCESS, Guest, allocate, fill, shares
+from virtperf.models.shares import EXCESS, GuestShare, allocate, fill, shares
 
 CLOSE = 1e-9
 
@@ -24,29 +24,29 @@ def got(table, column="allocation"):
 
 def test_equal_shares_ignore_the_number_of_virtual_cpus():
     """On two processors both guests get one: 1 for C's virtual CPU, 0.25 for each of D's."""
-    table = allocate([Guest("C", 100), Guest("D", 100, virtual_cpus=4)], 2)
+    table = allocate([GuestShare("C", 100), GuestShare("D", 100, virtual_cpus=4)], 2)
     assert got(table) == pytest.approx({"C": 1.0, "D": 1.0})
 
 
 def test_shares_in_proportion_to_virtual_cpus_treat_these_alike():
     """On two processors every virtual CPU gets 2/5 = 0.4."""
-    table = allocate([Guest("C", 100), Guest("D", 400, virtual_cpus=4)], 2)
+    table = allocate([GuestShare("C", 100), GuestShare("D", 400, virtual_cpus=4)], 2)
     assert got(table) == pytest.approx({"C": 0.4, "D": 4 * 0.4})
 
 
 def test_a_virtual_cpu_never_gets_more_than_a_real_one():
     """On six processors each virtual CPU gets one, and one processor is left over."""
-    table = allocate([Guest("C", 100), Guest("D", 400, virtual_cpus=4)], 6)
+    table = allocate([GuestShare("C", 100), GuestShare("D", 400, virtual_cpus=4)], 6)
     assert got(table) == pytest.approx({"C": 1.0, "D": 4 * 1.0})
 
 
 # "z/VM performance update" slides (2011), on the distribution of excess share: four guests on one processor with
 # relative shares of 100, 100, 200 and 200, the last of which wants 3 % only.
 SLIDE = [
-    Guest("LINUX01", 100),
-    Guest("LINUX02", 100),
-    Guest("LINUX03", 200),
-    Guest("LINUX04", 200, demand=0.03),
+    GuestShare("LINUX01", 100),
+    GuestShare("LINUX02", 100),
+    GuestShare("LINUX03", 200),
+    GuestShare("LINUX04", 200, demand=0.03),
 ]
 
 
@@ -83,12 +83,14 @@ def test_the_faulty_result_on_the_slide_can_not_be_had(first, second, third, fou
     """17, 17, 63 and 3 %: a guest that wants more than it gets must get half as much as LINUX03, not 17/63 of it."""
     demands = (first, second, third, fourth)
     amount = got(
-        allocate([Guest(g.name, g.share, demand=d) for g, d in zip(SLIDE, demands, strict=True)], 1)
+        allocate(
+            [GuestShare(g.name, g.share, demand=d) for g, d in zip(SLIDE, demands, strict=True)], 1
+        )
     )
     for name, demand in (("LINUX01", first), ("LINUX02", second)):
         assert amount[name] >= min(demand, amount["LINUX03"] / 2) * (1 - CLOSE)
     # All but LINUX04 are compute-bound on the slide, so not even 17.5 % beside 62.5 % can be had.
-    bound = got(allocate([*SLIDE[:3], Guest("LINUX04", 200, demand=fourth)], 1))
+    bound = got(allocate([*SLIDE[:3], GuestShare("LINUX04", 200, demand=fourth)], 1))
     assert bound["LINUX03"] == pytest.approx(2 * bound["LINUX01"])
     assert not (bound["LINUX01"] <= 0.175 and bound["LINUX03"] >= 0.625)
 
@@ -103,14 +105,14 @@ def test_the_faulty_rule_of_the_slide():
 def test_the_largest_is_served_first_then_the_next():
     """c may have 0.5 of a processor and d nothing more than 0.25: what is left, 0.05, goes to the first of the equal ones."""
     guests = [
-        Guest("a", 100),
-        Guest("b", 100),
-        Guest("c", 200, demand=0.5),
-        Guest("d", 400, demand=0.25),
+        GuestShare("a", 100),
+        GuestShare("b", 100),
+        GuestShare("c", 200, demand=0.5),
+        GuestShare("d", 400, demand=0.25),
     ]
     table = allocate(guests, 1, excess="largest")
     assert got(table) == pytest.approx({"a": 0.125, "b": 0.125, "c": 0.5, "d": 0.25})
-    less = [*guests[:2], Guest("c", 200, demand=0.45), guests[3]]
+    less = [*guests[:2], GuestShare("c", 200, demand=0.45), guests[3]]
     assert got(allocate(less, 1, excess="largest")) == pytest.approx(
         {"a": 0.175, "b": 0.125, "c": 0.45, "d": 0.25}
     )
@@ -145,7 +147,9 @@ def test_a_frame_of_guests_keeps_its_rows_and_their_origin():
 
 
 def test_shares_count_among_those_who_want_to_run():
-    table = allocate([Guest("a", 100), Guest("b", 100), Guest("idle", 10_000, demand=0)], 1)
+    table = allocate(
+        [GuestShare("a", 100), GuestShare("b", 100), GuestShare("idle", 10_000, demand=0)], 1
+    )
     assert table["entitlement"].tolist() == pytest.approx([0.5, 0.5, 0.0])
 
 
@@ -163,7 +167,7 @@ guest_lists = st.lists(
     ),
     min_size=1,
     max_size=7,
-).map(lambda given: [Guest(f"g{i}", *each) for i, each in enumerate(given)])
+).map(lambda given: [GuestShare(f"g{i}", *each) for i, each in enumerate(given)])
 PROCESSORS = st.sampled_from([1, 2, 3, 7.5, 16])
 
 
@@ -238,7 +242,7 @@ def test_relative_shares_are_relative(guests, factor):
 def test_bad_input():
     def raises(message, *arguments, **options):
         with pytest.raises(ModelError, match=message):
-            Guest("g", *arguments, **options)
+            GuestShare("g", *arguments, **options)
 
     raises("share of g is out of range; expected above 0, at most 10000", 0)
     raises("g needs a whole number of virtual CPUs", 100, virtual_cpus=0)
@@ -248,6 +252,6 @@ def test_bad_input():
     with pytest.raises(ModelError, match="there are no guests"):
         allocate([], 1)
     with pytest.raises(ModelError, match="several guests are named 'a'"):
-        allocate([Guest("a", 1), Guest("a", 2)], 1)
+        allocate([GuestShare("a", 1), GuestShare("a", 2)], 1)
     with pytest.raises(ModelError, match="number of processors must be positive"):
-        allocate([Guest("a", 1)], 0)
+        allocate([GuestShare("a", 1)], 0)

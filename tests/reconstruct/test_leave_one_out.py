@@ -14,7 +14,7 @@ from virtperf.reconstruct.feasible import solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut, relation, said_together, verdict_of
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims
-from virtperf.study.constraints import Row, claim_rows, natural_rows
+from virtperf.study.constraints import Inequality, claim_rows, natural_rows
 from virtperf.study.quantities import Expression, Quantity
 
 NAMES = [Quantity(name, ()) for name in "xyz"]
@@ -23,7 +23,9 @@ PER_SEED = 8
 
 def random_system(rng: np.random.Generator) -> tuple[LinearSystem, dict[str, frozenset[str]]]:
     """Five or six claims between three quantities with small whole numbers, so that ties and conflicts are frequent."""
-    rows = [Row("", ((q, -1.0),), 0.0) for q in NAMES] + [Row("", ((q, 1.0),), 12.0) for q in NAMES]
+    rows = [Inequality("", ((q, -1.0),), 0.0) for q in NAMES] + [
+        Inequality("", ((q, 1.0),), 12.0) for q in NAMES
+    ]
     sentences = {}
     for k in range(int(rng.integers(5, 7))):
         name = f"c{k}"
@@ -36,7 +38,10 @@ def random_system(rng: np.random.Generator) -> tuple[LinearSystem, dict[str, fro
             terms = ((NAMES[a], 1.0),)
         else:  # a difference
             terms, low = ((NAMES[a], 1.0), (NAMES[b], -1.0)), low - 5
-        rows += [Row(name, terms, low + width), Row(name, tuple((q, -c) for q, c in terms), -low)]
+        rows += [
+            Inequality(name, terms, low + width),
+            Inequality(name, tuple((q, -c) for q, c in terms), -low),
+        ]
     return LinearSystem(rows), sentences
 
 
@@ -166,15 +171,15 @@ def test_verdicts_are_those_of_an_enumeration(seed):
 def test_what_the_verdict_depends_on_is_which_claim_goes():
     x = NAMES[0]
 
-    def value(name: str, v: float) -> list[Row]:
-        return [Row(name, ((x, 1.0),), v), Row(name, ((x, -1.0),), -v)]
+    def value(name: str, v: float) -> list[Inequality]:
+        return [Inequality(name, ((x, 1.0),), v), Inequality(name, ((x, -1.0),), -v)]
 
     system = LinearSystem(
         [
             *value("two", 2.0),
             *value("three", 3.0),
             *value("also-two", 2.0),
-            Row("", ((x, -1.0),), 0.0),
+            Inequality("", ((x, -1.0),), 0.0),
         ]
     )
     # without "also-two" either of the others goes: one resolution implies it, the other excludes it
@@ -292,14 +297,14 @@ def test_more_resolutions_than_are_tried_leave_ranges_that_are_not_too_narrow():
     total = Quantity("total", ())
     terms = tuple((q, 1.0) for q in names)
     rows = [
-        Row("sum", (*terms, (total, -1.0)), 0.0),
-        Row("sum", (*((q, -1.0) for q in names), (total, 1.0)), 0.0),
+        Inequality("sum", (*terms, (total, -1.0)), 0.0),
+        Inequality("sum", (*((q, -1.0) for q in names), (total, 1.0)), 0.0),
     ]
     for q in names:
         for value in (10.0, 20.0):
             name = f"{q.name}-{value:g}"
-            rows += [Row(name, ((q, 1.0),), value), Row(name, ((q, -1.0),), -value)]
-    rows += [Row("", ((q, -1.0),), 0.0) for q in (*names, total)]
+            rows += [Inequality(name, ((q, 1.0),), value), Inequality(name, ((q, -1.0),), -value)]
+    rows += [Inequality("", ((q, -1.0),), 0.0) for q in (*names, total)]
     system = LinearSystem(rows)
     sentences = {row.claim: frozenset({row.claim}) for row in rows if row.claim}
     found = smallest_resolutions([system], sentences, [])

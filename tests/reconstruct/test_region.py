@@ -13,7 +13,7 @@ from tests.reconstruct.conftest import claim
 from virtperf.reconstruct.feasible import solve
 from virtperf.reconstruct.region import Region, Regions
 from virtperf.reconstruct.system import LinearSystem
-from virtperf.study.constraints import Row
+from virtperf.study.constraints import Inequality
 from virtperf.study.quantities import Expression, Quantity
 
 NAMES = [Quantity(name, ()) for name in "xyz"]
@@ -23,13 +23,15 @@ CUTS = st.lists(st.tuples(WHOLE, WHOLE, WHOLE, st.integers(0, 12)), max_size=5)
 SUMS = st.lists(st.tuples(WHOLE, WHOLE, WHOLE), min_size=2, max_size=3)
 
 
-def rows_of(cuts: list[tuple[int, ...]]) -> list[Row]:
+def rows_of(cuts: list[tuple[int, ...]]) -> list[Inequality]:
     """A box around (5, 5, 5) and planes that leave this point on the allowed side."""
     box = [
-        Row("", ((q, sign),), bound) for q in NAMES for sign, bound in ((1.0, SIZE), (-1.0, -1.0))
+        Inequality("", ((q, sign),), bound)
+        for q in NAMES
+        for sign, bound in ((1.0, SIZE), (-1.0, -1.0))
     ]
     planes = [
-        Row(
+        Inequality(
             "cut",
             tuple((q, float(c)) for q, c in zip(NAMES, cut[:3], strict=True)),
             5.0 * sum(cut[:3]) + cut[3],
@@ -99,7 +101,8 @@ def test_the_largest_of_several_sums(cuts, wanted):
 
 def test_a_divisor_that_can_be_zero_leaves_the_ratio_open():
     system = LinearSystem(
-        [Row("", ((q, -1.0),), 0.0) for q in NAMES] + [Row("", ((NAMES[0], -1.0),), -2.0)]
+        [Inequality("", ((q, -1.0),), 0.0) for q in NAMES]
+        + [Inequality("", ((NAMES[0], -1.0),), -2.0)]
     )
     x, y = sums([(1, 0, 0), (0, 1, 0)])
     assert Region(system, (np.ones(4, dtype=bool),)).ratios(x, y) == [(0.0, np.inf)]

@@ -10,7 +10,7 @@ from virtperf.models import many
 from virtperf.reconstruct.region import Region
 from virtperf.reconstruct.search import searched
 from virtperf.reconstruct.system import LinearSystem
-from virtperf.study.constraints import Row
+from virtperf.study.constraints import Inequality
 from virtperf.study.quantities import Expression, Quantity
 
 LOADS = np.array([1.0, 2.0, 4.0, 8.0])
@@ -18,9 +18,9 @@ NAMES = [Quantity(f"x{int(load)}", ()) for load in LOADS]
 PARTS = [Expression(((1.0, q),)) for q in NAMES]
 
 
-def box(low: np.ndarray, high: np.ndarray, *more: Row) -> Region:
-    rows = [Row("", ((q, 1.0),), float(h)) for q, h in zip(NAMES, high, strict=True)]
-    rows += [Row("", ((q, -1.0),), -float(x)) for q, x in zip(NAMES, low, strict=True)]
+def box(low: np.ndarray, high: np.ndarray, *more: Inequality) -> Region:
+    rows = [Inequality("", ((q, 1.0),), float(h)) for q, h in zip(NAMES, high, strict=True)]
+    rows += [Inequality("", ((q, -1.0),), -float(x)) for q, x in zip(NAMES, low, strict=True)]
     system = LinearSystem([*rows, *more])
     return Region(system, (np.ones(len(system.rows), dtype=bool),))
 
@@ -38,7 +38,7 @@ def test_a_linear_number_has_its_exact_range():
     region = box(
         np.array([1, 2, 3, 4]),
         np.array([2, 4, 6, 8]),
-        Row("", tuple((q, 1.0) for q in NAMES), 15.0),
+        Inequality("", tuple((q, 1.0) for q in NAMES), 15.0),
     )
     weights = np.array([1.0, -2.0, 0.5, 1.0])
     (exact,) = region.ranges(Expression(tuple(zip(weights, NAMES, strict=True))))
@@ -104,7 +104,10 @@ def test_data_sets_of_a_narrower_region_count_in_a_wider_one():
 
 def test_values_without_an_upper_limit_are_searched_up_to_one():
     system = LinearSystem(
-        [*(Row("", ((q, -1.0),), -1.0) for q in NAMES), Row("", ((NAMES[0], 1.0),), 3.0)]
+        [
+            *(Inequality("", ((q, -1.0),), -1.0) for q in NAMES),
+            Inequality("", ((NAMES[0], 1.0),), 3.0),
+        ]
     )
     closed, most = Region(system, (np.ones(5, dtype=bool),)).closed(PARTS)
     assert most == 30.0 and range_of(closed, number(lambda y: y[:, 3])) == pytest.approx(

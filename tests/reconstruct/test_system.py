@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from virtperf.reconstruct.system import LinearSystem
-from virtperf.study.constraints import Row
+from virtperf.study.constraints import Inequality
 from virtperf.study.quantities import Expression, Quantity
 
 NAMES = [Quantity(name, ()) for name in "abcde"]
@@ -18,10 +18,12 @@ def random_system(rng: np.random.Generator) -> LinearSystem:
     rows = []
     for i in range(6):
         smaller, larger = rng.choice(5, 2, replace=False)
-        rows.append(Row(f"c{i}", ((NAMES[smaller], 1.0), (NAMES[larger], -1.0)), -1.0))
-    rows += [Row("", ((name, -1.0),), 0.0) for name in NAMES]
+        rows.append(Inequality(f"c{i}", ((NAMES[smaller], 1.0), (NAMES[larger], -1.0)), -1.0))
+    rows += [Inequality("", ((name, -1.0),), 0.0) for name in NAMES]
     fixed = NAMES[rng.integers(5)]
-    return LinearSystem([*rows, Row("", ((fixed, 1.0),), 100.0), Row("", ((fixed, -1.0),), -100.0)])
+    return LinearSystem(
+        [*rows, Inequality("", ((fixed, 1.0),), 100.0), Inequality("", ((fixed, -1.0),), -100.0)]
+    )
 
 
 def smallest(system: LinearSystem, c: np.ndarray, mask: np.ndarray) -> float:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from virtperf.core import stage_tables
 from virtperf.core.mean import over_runs
-from virtperf.core.schema import Table
+from virtperf.core.schema import TableSchema
 
 HOSTILE = "<script>alert(1)</script>"
 DOLLARS = "$host_1$ & <b>co</b>"
@@ -494,13 +494,15 @@ def _stages(data: Path) -> None:
 FACTORS = ("system", "guests", "storage", "cipher")
 
 
-def write(table: Table, rows: Sequence[Sequence[Any] | Mapping[str, Any]], folder: Path) -> None:
+def write(
+    table: TableSchema, rows: Sequence[Sequence[Any] | Mapping[str, Any]], folder: Path
+) -> None:
     """Write rows as one of the stages' tables, with the toy study's factors."""
     columns = list(table.kinds(FACTORS))
     table.write(pd.DataFrame(list(rows), columns=columns), folder / table.file, FACTORS)
 
 
-def change(data: Path, table: Table, where: Mapping[str, Any], **cells: Any) -> None:
+def change(data: Path, table: TableSchema, where: Mapping[str, Any], **cells: Any) -> None:
     """Overwrite cells of the rows of data/runs/toy that have these values."""
     folder = data / "runs" / "toy"
     frame = table.read(folder / table.file, FACTORS)

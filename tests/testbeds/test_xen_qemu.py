@@ -16,7 +16,7 @@ import yaml
 import virtperf as vp
 from tests.cases import each_case
 from virtperf.measure.plan import load_definition, plan
-from virtperf.measure.run import Said
+from virtperf.measure.run import LateFields
 from virtperf.runs.ingest.runs import Run
 from virtperf.study.definition import load_study
 
@@ -88,7 +88,7 @@ def test_samples_after_the_work_tell_nothing_of_the_distance_in_it(out, tmp_path
 
 def test_a_run_has_each_log_and_is_described_as_ingest_takes_it(out, tmp_path):
     run = tmp_path / "run"
-    fields = Said.model_validate(yaml.safe_load(json.dumps(write(out, run)))).model_dump(
+    fields = LateFields.model_validate(yaml.safe_load(json.dumps(write(out, run)))).model_dump(
         exclude_unset=True
     )
     known = {"study": STUDY.name, "run": "a", "provenance": "measured", "replicate": 2}

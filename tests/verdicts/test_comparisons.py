@@ -13,7 +13,7 @@ from tests.reconstruct.conftest import tiny as tiny
 from validation.verdicts import TRUTHS, verdict_study
 from virtperf.core.contrasts import Replicates
 from virtperf.study.constraints import claim_rows
-from virtperf.study.samples import Samples
+from virtperf.study.samples import StudySamples
 from virtperf.verdicts.comparisons import MORE_THAN_ONE, TOLERANCE, comparisons
 
 INF = math.inf
@@ -29,7 +29,7 @@ def compared(tiny):
             study.quantity(text): Replicates(np.array([v, 1.01 * v, 0.99 * v]), ("",) * 3)
             for text, v in seen.items()
         }
-        return comparisons(study, claims["one"], Samples(means))
+        return comparisons(study, claims["one"], StudySamples(means))
 
     return build
 
@@ -194,7 +194,7 @@ def test_a_comparison_allows_what_the_rows_of_its_claim_allow(claim_id):
             q: base[int(q.level("load")) - 1] * rng.choice([1.0, 1.0, 0.9, 1.02, 1.001, 1 / 1.0202])
             for q in {q for row in rows for q, _ in row.terms}
         }
-        samples = Samples({q: Replicates(np.full(2, v), ("",) * 2) for q, v in values.items()})
+        samples = StudySamples({q: Replicates(np.full(2, v), ("",) * 2) for q, v in values.items()})
         compared, total = comparisons(study, one, samples)
         assert len(compared) == total
         by_rows = all(sum(c * values[q] for q, c in r.terms) <= r.bound + 1e-9 for r in rows)
@@ -208,7 +208,7 @@ def test_a_comparison_allows_what_the_rows_of_its_claim_allow(claim_id):
 
 def test_only_a_number_with_room_on_both_sides_has_the_tolerance():
     _, claims = verdict_study()
-    samples = Samples(
+    samples = StudySamples(
         {q: Replicates(np.full(3, 10.0 + 0.01 * k), ("",) * 3) for k, q in enumerate(named(claims))}
     )
     study, _ = verdict_study()

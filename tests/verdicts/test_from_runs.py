@@ -16,7 +16,7 @@ from virtperf.core.contrasts import Replicates
 from virtperf.core.stage_tables import OBSERVATIONS
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
-from virtperf.study.samples import Samples
+from virtperf.study.samples import StudySamples
 from virtperf.verdicts.comparisons import comparisons
 from virtperf.verdicts.from_runs import OF_A_CLAIM, OF_A_HYPOTHESIS, judge
 from virtperf.verdicts.regions import Decision, decide
@@ -203,7 +203,7 @@ def test_noise_does_not_refute_true_claims(root, claim_id, truth, cv):
     refuted = 0
     for _ in range(400):
         runs = {q: truth(q) * (1 + cv * rng.standard_normal(3)) for q in sorted(named)}
-        seen = Samples({q: Replicates(x, ("",) * 3) for q, x in runs.items()})
+        seen = StudySamples({q: Replicates(x, ("",) * 3) for q, x in runs.items()})
         refuted += decide(comparisons(study, one, seen)[0], 0.95, whole=True) is Decision.FAILS
     assert refuted <= stats.binom.ppf(0.9999, 400, 0.05)
 

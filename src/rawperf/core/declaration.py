@@ -218,7 +218,7 @@ _OPTIONS = {
 }
 
 
-class Part(Model):
+class TableDeclaration(Model):
     """One table of a file: which rows, of whom, which numbers. docs/formats/declared.md explains
     the fields.
     """
@@ -240,7 +240,7 @@ class Part(Model):
     others: Flag = False
 
     @model_validator(mode="after")
-    def _fits(self) -> Part:
+    def _fits(self) -> TableDeclaration:
         if (self.names is None) != (self.value is None):
             raise ValueError(
                 "names and value are given together: the columns of a number's name, and of the number"
@@ -264,7 +264,7 @@ class Part(Model):
         return self
 
 
-class Declaration(Part):
+class Declaration(TableDeclaration):
     """One declared format; `tables` stand in the place of one table that the declaration itself
     is.
     """
@@ -286,10 +286,10 @@ class Declaration(Part):
     decimal: Literal[".", ","] = "."
     thousands: Literal["", ",", ".", "'", " "] = ""
     metrics: Annotated[dict[str, Metric], Keyed] = {}
-    tables: tuple[Part, ...] = ()
+    tables: tuple[TableDeclaration, ...] = ()
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[TableDeclaration, ...]:
         """Its tables, each with its time."""
         return tuple(
             part.model_copy(update={"time": part.time or self.time}) for part in self.tables
@@ -297,7 +297,7 @@ class Declaration(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Declaration:
-        inline = sorted(self.model_fields_set & Part.model_fields.keys() - {"time"})
+        inline = sorted(self.model_fields_set & TableDeclaration.model_fields.keys() - {"time"})
         if self.tables and inline:
             raise ValueError(f"{inline[0]} stands beside tables: write it in one of them")
         for given in [self, *self.tables]:
@@ -331,7 +331,7 @@ class Declaration(Part):
         """Every field that it names, those in the place of names of numbers excepted."""
         return tuple(dict.fromkeys(name for part in self.parts for name in self.words_of(part)))
 
-    def words_of(self, part: Part) -> tuple[str, ...]:
+    def words_of(self, part: TableDeclaration) -> tuple[str, ...]:
         """Every field that one of its tables names."""
         found: list[str | None] = []
         found += (part.time.field, part.time.plus, part.time.then) if part.time else ()
@@ -341,7 +341,7 @@ class Declaration(Part):
             found += (*rule.where, rule.needs, rule.per, named)
         return tuple(dict.fromkeys(filter(None, found)))
 
-    def _check(self, part: Part) -> None:
+    def _check(self, part: TableDeclaration) -> None:
         if not part.fields and not part.others and not part.names:
             raise ValueError("nothing would be read: fields is missing")
         if part.others and self.reads in ("json", "json-lines") and part.names is None:

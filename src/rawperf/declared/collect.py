@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rawperf.core.declaration import Condition, Declaration, FieldRule, Part
+from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDeclaration
 from rawperf.core.errors import FormatError
 from rawperf.core.near import did_you_mean
 from rawperf.core.patterns import extracted, first_group, whole_lines
 from rawperf.declared.chunks import Chunk
 from rawperf.declared.intervals import Intervals
-from rawperf.declared.numbers import Numbers
-from rawperf.declared.times import MOST_TEXTS, Clock
+from rawperf.declared.numbers import NumberReader
+from rawperf.declared.times import MOST_TEXTS, TimeReader
 from rawperf.rows import Codes
 
 MAX_LISTED_NAMES = 10
@@ -31,15 +31,20 @@ class Collector:
     """
 
     def __init__(
-        self, declaration: Declaration, part: Part, entities: Codes, fields: Codes, file: str
+        self,
+        declaration: Declaration,
+        part: TableDeclaration,
+        entities: Codes,
+        fields: Codes,
+        file: str,
     ) -> None:
         self.declaration, self.part, self._file = declaration, part, file
         self._entities, self._fields = entities, fields
-        self._numbers = Numbers(
+        self._numbers = NumberReader(
             declaration.missing, declaration.decimal, declaration.thousands, file
         )
         self._time = part.time
-        self._clock = Clock(part.time, self._numbers, file)
+        self._clock = TimeReader(part.time, self._numbers, file)
         self._named_in_file: dict[str, None] = {}
         self._timed: bool | None = None  # whether the file has the times that it may have
         self._seen: set[str] = set()

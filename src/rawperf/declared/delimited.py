@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from rawperf.core.declaration import Part
+from rawperf.core.declaration import TableDeclaration
 from rawperf.core.near import did_you_mean
 from rawperf.core.patterns import extracted, groups_of, whole_lines
 from rawperf.declared.chunks import Chunk, Into
@@ -187,7 +187,7 @@ Melted = list[tuple[dict[str, str], dict[str, str]]]
 """For each row that a row gives: the texts of the groups, and by field the column's name."""
 
 
-def _melted(names: list[str], part: Part, line: int, into: Into) -> Melted:
+def _melted(names: list[str], part: TableDeclaration, line: int, into: Into) -> Melted:
     """What an expression for names of columns says of them; raises `FormatError` where none fits
     and a field is wanted, or two are the same.
     """
@@ -377,7 +377,9 @@ def _unit(names: list[str], repeat: str | None) -> list[str]:
     return unit if names == unit * (len(names) // size) else names
 
 
-def _check_names(names: list[str], front: int, line: int, part: Part, into: Into) -> None:
+def _check_names(
+    names: list[str], front: int, line: int, part: TableDeclaration, into: Into
+) -> None:
     """Raise `FormatError` where a column that a table names is missing or ambiguous."""
     declaration = into.declaration
     optional = {rule.field for rule in part.fields if rule.optional}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rawperf.core.declaration import Part
+from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.yamlio import parse_yaml
 from rawperf.declared.chunks import Chunk, Into
@@ -141,7 +141,9 @@ def _give(document: Any, lines: Lines, into: Into) -> None:
         cells.send()
 
 
-def _rows(document: Any, lines: Lines, part: Part, into: Into) -> Iterator[tuple[Any, Lines]]:
+def _rows(
+    document: Any, lines: Lines, part: TableDeclaration, into: Into
+) -> Iterator[tuple[Any, Lines]]:
     """The objects that are rows of a table."""
     for path in part.rows or ("",):
         for found, at in _at(document, lines, [step for step in path.split("/") if step]):

@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 import pyarrow as pa
 
-from rawperf.core.declaration import Part
+from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError
 from rawperf.core.patterns import LONGEST_LINE, extracted, whole_lines
 from rawperf.declared.chunks import Chunk, Into
@@ -142,7 +142,7 @@ def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
         yield {"other lines": str(others)} if others else {}
 
 
-def _rows(found: _Text, part: Part) -> Chunk | None:
+def _rows(found: _Text, part: TableDeclaration) -> Chunk | None:
     """The lines of a file that a table's expressions tell, in the file's order; None where there
     are none.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rawperf import all_formats
-from rawperf.core.declaration import FieldRule, Part
+from rawperf.core.declaration import FieldRule, TableDeclaration
 from rawperf.core.errors import RawperfError, Report, stop
 from rawperf.core.metrics import Metric, MetricDictionary, Source
 from rawperf.core.near import did_you_mean
@@ -75,7 +75,7 @@ def extended(
     return MetricDictionary(metrics.values())
 
 
-def _source(format_name: str, part: Part, rule: FieldRule, metric: Metric) -> Source:
+def _source(format_name: str, part: TableDeclaration, rule: FieldRule, metric: Metric) -> Source:
     kind, unit = rule.kind or metric.kind, str(rule.unit)
     factor = conversion_factor(rate_unit(unit) if kind == "counter" else unit, metric.unit)
     return Source.model_validate(

@@ -23,7 +23,7 @@ _GROUPED = {
 }
 
 
-class Numbers:
+class NumberReader:
     """Reads the cells of a declared file; empty ones, and the texts `missing`, stand for no
     value.
     """

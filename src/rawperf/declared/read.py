@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from rawperf.base import Reading, Streaming
-from rawperf.core.declaration import Declaration, Part
+from rawperf.core.declaration import Declaration, TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.model import load_model
 from rawperf.core.patterns import occurs
@@ -60,7 +60,7 @@ class DeclaredFormat(Streaming):
         self.name, self.title = declaration.name, declaration.title or declaration.name
         self._document, self._where = document, where
 
-    def tables(self) -> list[tuple[tuple[str | int, ...], Part]]:
+    def tables(self) -> list[tuple[tuple[str | int, ...], TableDeclaration]]:
         """Its tables, each with its place in the declaration."""
         inline = not self.declaration.tables
         return [

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from rawperf.core.declaration import Time
 from rawperf.core.errors import FormatError
-from rawperf.declared.numbers import Numbers
+from rawperf.declared.numbers import NumberReader
 from rawperf.text import DAY, unwrap_midnight
 
 LATEST = 253_402_300_800.0
@@ -26,12 +26,12 @@ MOST_TEXTS = 100_000
 _DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso")
 
 
-class Clock:
+class TimeReader:
     """Turns what a file says of times into seconds, chunk after chunk; `name` says what they count,
     as in `CLOCKS`.
     """
 
-    def __init__(self, time: Time | None, numbers: Numbers, file: str) -> None:
+    def __init__(self, time: Time | None, numbers: NumberReader, file: str) -> None:
         self._time, self._numbers, self._file = time, numbers, file
         self._counts: defaultdict[str, count[int]] = defaultdict(count)
         self._days, self._last = 0.0, np.nan

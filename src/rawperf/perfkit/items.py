@@ -8,7 +8,7 @@ import re
 from functools import lru_cache, partial
 
 from rawperf.core.errors import FormatError
-from rawperf.perfkit.layout import Column, Layout
+from rawperf.perfkit.layout import Column, ReportLayout
 from rawperf.perfkit.page import LONGEST_LINE
 from rawperf.perfkit.values import NUMBER, number
 
@@ -18,7 +18,7 @@ VALUE = rf"(?:{NUMBER}(?:\.[0-9]{{0,9}})?{_UNITS}|\.[0-9]{{1,9}}{_UNITS}|-{{2,}}
 
 
 @lru_cache(maxsize=32)
-def _patterns(layout: Layout) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+def _patterns(layout: ReportLayout) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """What an item looks like, known labels before others, and what may stand without a number."""
     labels = sorted(
         {item.name for section in layout.sections for item in section.items},
@@ -39,7 +39,7 @@ def _patterns(layout: Layout) -> tuple[re.Pattern[str], re.Pattern[str], re.Patt
 
 
 def read_items(
-    layout: Layout, body: list[tuple[int, str]], file: str
+    layout: ReportLayout, body: list[tuple[int, str]], file: str
 ) -> list[tuple[int, str, float]]:
     """Line, field and value of every item that has a value, of the numbered lines below a page's
     header.
@@ -95,7 +95,7 @@ def read_items(
     return found
 
 
-def _right_column(layout: Layout, body: list[tuple[int, str]]) -> int:
+def _right_column(layout: ReportLayout, body: list[tuple[int, str]]) -> int:
     """Where the right column's titles begin; beyond every line when the page has lost its
     spacing.
     """
@@ -109,7 +109,7 @@ def _right_column(layout: Layout, body: list[tuple[int, str]]) -> int:
 
 
 def _columns(
-    layout: Layout, fields: dict[tuple[str, str], Column], side: str, label: str
+    layout: ReportLayout, fields: dict[tuple[str, str], Column], side: str, label: str
 ) -> list[Column]:
     """What the numbers behind a label are; a unit of "" is not known."""
     if layout.values:

@@ -50,7 +50,7 @@ class Section:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class ReportLayout:
     """What a report looks like: an entry of ``layouts.yaml``, whose head says more."""
 
     report: str  # the id, such as FCX112
@@ -91,13 +91,13 @@ class Cell:
     end: int
 
 
-def load_layouts() -> dict[str, tuple[Layout, ...]]:
+def load_layouts() -> dict[str, tuple[ReportLayout, ...]]:
     """Layouts by report id: the user's, named by the environment, before the shipped ones.
 
     Raises `StudyError`: a file is missing or wrong; names its line.
     """
     names = [name for name in os.environ.get(LAYOUTS_VARIABLE, "").split(os.pathsep) if name]
-    found: dict[str, tuple[Layout, ...]] = {}
+    found: dict[str, tuple[ReportLayout, ...]] = {}
     for path in (*map(Path, names), SHIPPED_LAYOUTS):
         for layout in _load(path, path.stat().st_mtime_ns if path.is_file() else 0):
             found[layout.report] = (*found.get(layout.report, ()), layout)
@@ -105,7 +105,7 @@ def load_layouts() -> dict[str, tuple[Layout, ...]]:
 
 
 @lru_cache(maxsize=16)
-def _load(path: Path, _version: int) -> tuple[Layout, ...]:
+def _load(path: Path, _version: int) -> tuple[ReportLayout, ...]:
     document = load_yaml(path)
     listed = document.data.get("layouts")
     if not isinstance(listed, list):
@@ -123,11 +123,11 @@ def _load(path: Path, _version: int) -> tuple[Layout, ...]:
     return tuple(layouts)
 
 
-def _layout(entry: dict[str, Any]) -> Layout:
+def _layout(entry: dict[str, Any]) -> ReportLayout:
     kind, report = entry["kind"], entry["report"]
     if kind not in ("table", "items") or not re.fullmatch(r"FCX\d{3}", report):
         raise ValueError(f"kind {kind!r} of report {report!r}, expected table or items of FCXnnn")
-    parts = {part.name: entry[part.name] for part in fields(Layout) if part.name in entry}
+    parts = {part.name: entry[part.name] for part in fields(ReportLayout) if part.name in entry}
     parts["log"] = bool(entry.get("log", "time" in entry and "entity" not in entry))
     parts["release"] = str(entry.get("release", ""))
     parts["averages"] = dict(entry.get("averages", {}))
@@ -140,7 +140,7 @@ def _layout(entry: dict[str, Any]) -> Layout:
         for part in lists["sections"]
     )
     lists["values"] = ((part["name"], part["unit"]) for part in lists["values"])
-    layout = Layout(
+    layout = ReportLayout(
         **parts
         | {"entity_kind": entry["entity_kind"]}
         | {name: tuple(lists[name]) for name in lists}
@@ -173,8 +173,8 @@ def _column(part: dict[str, Any]) -> Column:
 
 @lru_cache(maxsize=256)
 def choose(
-    layouts: tuple[Layout, ...], heading: tuple[str, ...], release: str
-) -> tuple[Layout, tuple[Cell, ...]] | None:
+    layouts: tuple[ReportLayout, ...], heading: tuple[str, ...], release: str
+) -> tuple[ReportLayout, tuple[Cell, ...]] | None:
     """The first layout (of a release before a general one) that the heading lines, names last,
     agree with.
     """
@@ -187,7 +187,7 @@ def choose(
     return None
 
 
-def locate(layout: Layout, heading: tuple[str, ...]) -> tuple[Cell, ...] | None:
+def locate(layout: ReportLayout, heading: tuple[str, ...]) -> tuple[Cell, ...] | None:
     """Where each column's cells stand, by the character positions of the heading; None when it
     isn't this layout's.
 

@@ -44,7 +44,7 @@ LONGEST_LINE = 512
 _PADDING = 1024  # at least the width of any row
 
 
-class Part:
+class FilePart:
     """A part of a file, in UTF-8, below so many lines: where its lines and pages stand.
 
     Attributes
@@ -97,7 +97,7 @@ class Part:
         return found
 
 
-class Page(NamedTuple):
+class PageHeader(NamedTuple):
     """What a page's header says."""
 
     report: str
@@ -118,7 +118,7 @@ class Page(NamedTuple):
         return (self.end - self.begin) % DAY
 
 
-def read_header(lines: list[str], line: int, file: str) -> Page | None:
+def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
     """The header of a page; None when the page ends within it.
 
     Raises `FormatError`: the header has neither an interval nor a title, or a time is none.
@@ -135,7 +135,7 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
             clock_seconds(screen[name], file=file, line=line) for name in ("begin", "end")
         )
         facts = {name: screen[name] for name in ("cpu", "serial", "source") if screen[name]}
-        return Page(report, line, 1, "screen", asa, begin, end, facts=facts)
+        return PageHeader(report, line, 1, "screen", asa, begin, end, facts=facts)
     run = _RUN.fullmatch(rest)
     if run is None:
         if not re.match(r"[ ]{1,}[A-Z][a-z]", rest):
@@ -143,7 +143,7 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
             raise refused(
                 f"the header of {report} is neither a screen's nor a listing's", expected=expected
             )
-        return Page(report, line, 1, "titled", asa)
+        return PageHeader(report, line, 1, "titled", asa)
     facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
     period: dict[str, tuple[int, date | None]] = {}
     for at, text in enumerate(lines[1:HEADER_LINES], start=1):
@@ -169,7 +169,7 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
                 "a damaged period", line=line + at, expected="From, To, For n Secs", found=text
             )
         (begin, day_of_begin), (end, _) = period["From"], period["To"]
-        return Page(
+        return PageHeader(
             report,
             line,
             at + 1,
@@ -201,7 +201,7 @@ class Spans:
     """Intervals of pages, and what their headers say, from one part of a file to the next."""
 
     def __init__(self) -> None:
-        self._first: Page | None = None
+        self._first: PageHeader | None = None
         self._undated = False  # not all pages have a date
         self._last: dict[
             str, tuple[float, float]
@@ -210,7 +210,7 @@ class Spans:
         self._said: dict[str, str] = {}  # by the last page
         self._lengths: set[int] = set()
 
-    def of(self, pages: list[Page]) -> tuple[np.ndarray, np.ndarray]:
+    def of(self, pages: list[PageHeader]) -> tuple[np.ndarray, np.ndarray]:
         """Begin and end of each page's interval, in seconds since the midnight before the first one
         began.
 

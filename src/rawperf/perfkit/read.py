@@ -18,10 +18,10 @@ import pandas as pd
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.perfkit.items import read_items
-from rawperf.perfkit.layout import REMEDY, Layout, load_layouts
-from rawperf.perfkit.page import NO_DATA, PAGE_BEGINS, Page, Part, Spans, read_header
-from rawperf.perfkit.rows import Found, records, together
-from rawperf.perfkit.table import Heading, Table, find_heading, unknown_heading
+from rawperf.perfkit.layout import REMEDY, ReportLayout, load_layouts
+from rawperf.perfkit.page import NO_DATA, PAGE_BEGINS, FilePart, PageHeader, Spans, read_header
+from rawperf.perfkit.rows import FoundRows, concatenate, records
+from rawperf.perfkit.table import Heading, LayoutRows, find_heading, unknown_heading
 from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings, record_table
 from rawperf.text import DAY
@@ -59,7 +59,7 @@ class PerfKit(Streaming):
         listing = _Listing(file, load_layouts(), Warnings(file))
         pieces = Pieces(stream, _last_page, file)
         for piece in pieces:
-            part = Part(recoded(piece, pieces.line, listing.warnings, file), pieces.line)
+            part = FilePart(recoded(piece, pieces.line, listing.warnings, file), pieces.line)
             listing.read(part, pieces.last)
             found, lines = listing.records(part)
             if pieces.last or len(found):
@@ -72,22 +72,22 @@ class _Listing:
     """The pages of one file and what was found on them."""
 
     def __init__(
-        self, file: str, layouts: dict[str, tuple[Layout, ...]], warnings: Warnings
+        self, file: str, layouts: dict[str, tuple[ReportLayout, ...]], warnings: Warnings
     ) -> None:
         self.file, self.layouts, self.warnings = file, layouts, warnings
-        self.pages: list[Page] = []
-        self.before: dict[str, Page] = {}  # the last page of each report
+        self.pages: list[PageHeader] = []
+        self.before: dict[str, PageHeader] = {}  # the last page of each report
         self.spans = Spans()
         self.odd = False
         self.assumed: set[str] = set()
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
-        self.tables: dict[tuple[str, int], Table] = {}
+        self.tables: dict[tuple[str, int], LayoutRows] = {}
         self.items: list[
-            tuple[int, Layout, int, str, float]
+            tuple[int, ReportLayout, int, str, float]
         ] = []  # page, layout, line, field, value
 
-    def read(self, part: Part, ends: bool) -> None:
+    def read(self, part: FilePart, ends: bool) -> None:
         """Take the pages of a part of the file, which it may end with."""
         if not part.reports:
             found = part.data.decode().strip()[:60] or "nothing"
@@ -136,7 +136,7 @@ class _Listing:
                 problem, file=self.file, expected=expected, found=found, remedy=REMEDY
             )
 
-    def _repeated(self, page: Page) -> bool:
+    def _repeated(self, page: PageHeader) -> bool:
         """Whether a page goes on with the interval of the one before."""
         before = self.before.get(page.report)
         return before is not None and (before.begin, before.end, before.day) == (
@@ -198,19 +198,19 @@ class _Listing:
 
     def _tables(
         self,
-        page: Page,
+        page: PageHeader,
         body: list[tuple[int, str]],
         heading: Heading,
-        layouts: tuple[Layout, ...],
+        layouts: tuple[ReportLayout, ...],
         cut: int,
-    ) -> Layout:
+    ) -> ReportLayout:
         """Take the table with that heading, and those that stand below it on the same page."""
         others = tuple(other for other in layouts if other.below)
         below: Heading | None = heading
         while below:
             place, layout, cells = below
             key = (page.report, id(cells))  # `choose` gives the same object for the same heading
-            table = self.tables.setdefault(key, Table(layout, cells, body[place][1]))
+            table = self.tables.setdefault(key, LayoutRows(layout, cells, body[place][1]))
             body = body[place + 1 :]
             below = (
                 find_heading(body, others, page.facts.get("release", ""), len(body))
@@ -236,7 +236,7 @@ class _Listing:
             raise FormatError(f"a page ends within its {what}", file=self.file, line=line)
         self.warnings.add(line, f"the file ends within a {what}, which was dropped")
 
-    def records(self, part: Part) -> tuple[pd.DataFrame, np.ndarray]:
+    def records(self, part: FilePart) -> tuple[pd.DataFrame, np.ndarray]:
         """`Reading.records` and `Reading.lines` of the part of the file that was read last."""
         spans = self.spans.of(self.pages)
         found = [
@@ -253,12 +253,12 @@ class _Listing:
                 spans[1][list(pages)],
             )
             count, value = np.ones_like(places), np.array(values, dtype=float)
-            found.append(Found(texts, t, np.array(lines), count, list(fields), places, value))
+            found.append(FoundRows(texts, t, np.array(lines), count, list(fields), places, value))
             self.items = []
         if not found:
             none = np.array([], dtype=float)
             return record_table("", "", "", "", none, none), none.astype(np.int64)
-        return together(found)
+        return concatenate(found)
 
     def info(self) -> dict[str, str]:
         info = self.spans.info()

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
 from rawperf.perfkit.layout import Cell
-from rawperf.perfkit.page import LONGEST_LINE, Part, log_times
-from rawperf.perfkit.table import CLOCK, Table
+from rawperf.perfkit.page import LONGEST_LINE, FilePart, log_times
+from rawperf.perfkit.table import CLOCK, LayoutRows
 from rawperf.perfkit.values import BLANK, distinct, letters_of, number, numbers, plain_numbers
 from rawperf.rows import record_table
 from rawperf.text import strings
@@ -21,7 +21,7 @@ _SURE = 10  # characters of which any plain number is one for `number` too
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundRows:
     """Rows of a file, in the order of their lines, each with some records."""
 
     texts: tuple[
@@ -35,7 +35,7 @@ class Found:
     value: NDArray[np.float64]  # of each record
 
 
-def together(parts: list[Found]) -> tuple[pd.DataFrame, Places]:
+def concatenate(parts: list[FoundRows]) -> tuple[pd.DataFrame, Places]:
     """`Reading.records` and `Reading.lines`, by line."""
     t, line, count, value = (
         np.concatenate([getattr(p, name) for p in parts])
@@ -69,7 +69,9 @@ def _one(parts: list[tuple[list[str], Places]]) -> tuple[list[str], Places]:
     return texts, np.concatenate(codes)
 
 
-def records(table: Table, part: Part, spans: tuple[np.ndarray, np.ndarray], file: str) -> Found:
+def records(
+    table: LayoutRows, part: FilePart, spans: tuple[np.ndarray, np.ndarray], file: str
+) -> FoundRows:
     """One record per printed number of the rows that a table gathered from a part of a file, and
     forgets.
 
@@ -94,7 +96,9 @@ def records(table: Table, part: Part, spans: tuple[np.ndarray, np.ndarray], file
     )
     table.forget()
     fields = [cell.column.field for cell in rows.cells]
-    return Found(names, t, line + part.above + 1, there.sum(axis=1), fields, field, values[there])
+    return FoundRows(
+        names, t, line + part.above + 1, there.sum(axis=1), fields, field, values[there]
+    )
 
 
 class _Rows:
@@ -103,7 +107,7 @@ class _Rows:
     """
 
     def __init__(
-        self, table: Table, part: Part, lines: Places, texts: dict[int, str], file: str
+        self, table: LayoutRows, part: FilePart, lines: Places, texts: dict[int, str], file: str
     ) -> None:
         self._table, self._part, self._lines, self._texts, self._file = (
             table,

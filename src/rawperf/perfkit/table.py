@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from rawperf.core.errors import FormatError
-from rawperf.perfkit.layout import REMEDY, Cell, Layout, choose
+from rawperf.perfkit.layout import REMEDY, Cell, ReportLayout, choose
 from rawperf.perfkit.page import LONGEST_LINE, LogEnd
 from rawperf.perfkit.values import number
 
@@ -19,12 +19,12 @@ _WORD = re.compile(r"[A-Za-z<][A-Za-z.,:/()<>-]*")
 
 
 @dataclass
-class Table:
+class LayoutRows:
     """Rows of one layout under one spacing, gathered over the pages so that each column is
     converted at once.
     """
 
-    layout: Layout
+    layout: ReportLayout
     cells: tuple[Cell, ...]
     heading: str
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
@@ -171,13 +171,13 @@ def _is_heading(text: str) -> bool:
     return not values and sum(_WORD.fullmatch(token) is not None for token in tokens) > 1
 
 
-Heading = tuple[int, Layout, tuple[Cell, ...]]
+Heading = tuple[int, ReportLayout, tuple[Cell, ...]]
 """Place of the line that names the columns, the layout that it agrees with, and its cells."""
 
 
 def find_heading(
     body: list[tuple[int, str]],
-    layouts: tuple[Layout, ...],
+    layouts: tuple[ReportLayout, ...],
     release: str,
     within: int = HEADING_WITHIN,
 ) -> Heading | None:
@@ -194,7 +194,11 @@ def find_heading(
 
 
 def unknown_heading(
-    report: str, body: list[tuple[int, str]], layouts: tuple[Layout, ...], file: str, line: int
+    report: str,
+    body: list[tuple[int, str]],
+    layouts: tuple[ReportLayout, ...],
+    file: str,
+    line: int,
 ) -> FormatError:
     """The error for a page of which `find_heading` knows no line."""
     texts = [(number, text) for number, text in body if not RULE.fullmatch(text)][:HEADING_LINES]

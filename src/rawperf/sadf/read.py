@@ -16,8 +16,8 @@ from rawperf.json_lines import first_line, loads, with_lines
 from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Rows, Warnings
 from rawperf.sadf.elements import Elements
-from rawperf.sadf.samples import COMMAS, TRAILING, Samples, check_text, not_json
-from rawperf.sadf.walk import Lines, Place
+from rawperf.sadf.samples import COMMAS, TRAILING, SampleReader, check_text, not_json
+from rawperf.sadf.walk import ElementPlace, Lines
 
 HEADER = {
     "nodename": "host",
@@ -71,7 +71,7 @@ class _File:
     def __init__(self, stream: BinaryIO, file: str) -> None:
         self.file = file
         self.said = Warnings(file)
-        self.samples = Samples(file, self.said)
+        self.samples = SampleReader(file, self.said)
         self.pieces = Pieces(stream, _behind_bracket, file, by_line=False)
         self.head = b""  # all up to the bracket of the samples
         self.info: dict[str, str] = {}
@@ -160,7 +160,7 @@ class _File:
         marks: dict[str, list[str]] = {"restarts": [], "comments": []}
         for key, name in (("restarts", "boot"), ("comments", "comment")):
             for number, (element, at) in enumerate(_list(host, where, key, self.file), start=1):
-                place = Place(f"{key} {number}", first_line(at), self.file)
+                place = ElementPlace(f"{key} {number}", first_line(at), self.file)
                 stamp = place.stamp(element, name)
                 words = [f"{place.time(stamp):.0f}"]
                 words += [" ".join(str(stamp.get("com", "")).split())] if key == "comments" else []

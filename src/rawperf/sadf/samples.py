@@ -20,7 +20,7 @@ from rawperf.json_lines import TOKEN, first_line, loads, with_lines
 from rawperf.pieces import recoded
 from rawperf.rows import Rows, Warnings, record_table
 from rawperf.sadf.elements import Elements
-from rawperf.sadf.walk import Place, Walk
+from rawperf.sadf.walk import ElementPlace, Walk
 from rawperf.text import strings
 
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
@@ -32,7 +32,7 @@ MOST_FORMS = 2000
 
 
 @dataclass(frozen=True)
-class Form:
+class SampleForm:
     """What the numbers of a sample of one form are."""
 
     pick: NDArray[np.int64]  # which of them are records, in their order
@@ -41,7 +41,7 @@ class Form:
     ]  # number of each record's report, kind, entity and field in `Samples.paths`
 
 
-class Samples:
+class SampleReader:
     """Reads samples, part after part of a file."""
 
     def __init__(self, file: str, said: Warnings) -> None:
@@ -51,7 +51,7 @@ class Samples:
         self.number = 0  # samples that were read
         self.paths: dict[tuple[str, str, str, str], int] = {}
         self._names: dict[bytes, tuple[int, ...]] = {}
-        self._forms: dict[tuple[bytes, tuple[bytes, ...]], Form] = {}
+        self._forms: dict[tuple[bytes, tuple[bytes, ...]], SampleForm] = {}
 
     def records(self, found: Elements, line: int) -> tuple[pd.DataFrame, NDArray[np.int64]]:
         """Records of the samples of a part of a file, before which there are `line` lines, and
@@ -97,7 +97,7 @@ class Samples:
         """Seconds since 1970; None where a closer look is needed."""
         stamp = sample.stamp()
         try:
-            t = Place("", None, self.file).time(stamp) if stamp is not None else None
+            t = ElementPlace("", None, self.file).time(stamp) if stamp is not None else None
         except FormatError:
             return None
         if stamp is not None:
@@ -109,12 +109,12 @@ class Samples:
         if self.number == 1 and type(stamp.get("interval")) is int:
             self.interval = str(stamp["interval"])
 
-    def _known(self, shape: bytes, sample: _Sample) -> Form | None:
+    def _known(self, shape: bytes, sample: _Sample) -> SampleForm | None:
         key = _without_times(shape)
         names = self._names.get(key)
         return None if names is None else self._forms.get((key, sample.numbers(names)))
 
-    def _walked(self, shape: bytes, sample: _Sample) -> tuple[Form, float]:
+    def _walked(self, shape: bytes, sample: _Sample) -> tuple[SampleForm, float]:
         """The form of a sample, whose every value is looked at; raises `FormatError` at the first
         that is wrong.
         """
@@ -123,7 +123,7 @@ class Samples:
         )
         document, lines = with_lines(text, loads, sample.line)
         check_text(document, text, self.file)
-        place = Place(f"statistics {self.number}", first_line(lines), self.file)
+        place = ElementPlace(f"statistics {self.number}", first_line(lines), self.file)
         stamp = place.stamp(document, "timestamp")
         t = place.time(stamp)
         self._note(stamp)
@@ -139,7 +139,7 @@ class Samples:
         path = np.array(
             [self.paths.setdefault(name, len(self.paths)) for name in names], dtype=np.int64
         )
-        form = Form(rows.lines(), path)
+        form = SampleForm(rows.lines(), path)
         if stamp == sample.stamp():  # else the first timestamp in the text is another one
             if len(self._forms) >= MOST_FORMS:
                 self._forms.clear()

@@ -31,7 +31,7 @@ _DEEPEST = 20
 
 
 @dataclass(frozen=True)
-class Place:
+class ElementPlace:
     """What an element of a list is called in messages, and the line of its first value."""
 
     name: str
@@ -70,7 +70,7 @@ class Walk:
     elements.
     """
 
-    def __init__(self, rows: Rows, t: float, place: Place) -> None:
+    def __init__(self, rows: Rows, t: float, place: ElementPlace) -> None:
         self.rows, self.t, self.place = rows, t, place
         self.names: list[int] = []
 

@@ -12,8 +12,8 @@ from datetime import date
 import numpy as np
 
 from rawperf.core.errors import FormatError
-from rawperf.sar.headings import Heading
-from rawperf.sar.table import Table
+from rawperf.sar.headings import TableHeading
+from rawperf.sar.table import SarRows
 from rawperf.text import DAY, EPOCH, clock_seconds, unwrap_midnight
 
 _SYSTEM = re.compile(
@@ -116,12 +116,12 @@ class Times:
             None  # whole days that are added to times of day, None before the first ones
         )
         self.clock = "absolute"  # what the times count
-        self._numbers: dict[Heading, int] = {}
+        self._numbers: dict[TableHeading, int] = {}
         self._tables: list[tuple[tuple[str, str], set[str]]] = []
         self._last: dict[int, tuple[float, float]] = {}
         self._set_back: Counter[int] = Counter()
 
-    def of(self, table: Table) -> np.ndarray:
+    def of(self, table: SarRows) -> np.ndarray:
         """The times of a table's rows; raises `FormatError` at a time of day beside seconds since
         1970.
         """
@@ -145,7 +145,7 @@ class Times:
             raise FormatError(problem, file=self._file, line=line, remedy="split the file.")
         return t + self.offset
 
-    def _since_midnight(self, table: Table) -> np.ndarray:
+    def _since_midnight(self, table: SarRows) -> np.ndarray:
         """Seconds of each row since the midnight before its table's first heading."""
         new = sum(number < 0 for number in table.heading_lines)
         line = np.concatenate(
@@ -170,7 +170,7 @@ class Times:
                 )
         return t[len(table.headings) - new :]
 
-    def _table(self, heading: Heading) -> int:
+    def _table(self, heading: TableHeading) -> int:
         """Which table a heading is of, by number."""
         if heading not in self._numbers:
             what, own = (heading.report, heading.kind), set(heading.fields)

@@ -108,7 +108,7 @@ def tool_of(head: bytes) -> str:
 
 
 @dataclass(frozen=True)
-class Heading:
+class TableHeading:
     """A heading without its time."""
 
     report: str  # key of the activity; in an unknown table the first three fields joined by "+"
@@ -122,7 +122,7 @@ class Heading:
 
 
 @lru_cache(maxsize=1024)
-def parse_heading(body: str) -> Heading | None:
+def parse_heading(body: str) -> TableHeading | None:
     """The heading that a line, without its time, is; None where a word is a number or no field is
     left.
     """
@@ -146,6 +146,6 @@ def parse_heading(body: str) -> Heading | None:
     fields = tuple(words[i] for i in numeric)
     other = "interrupts" if _INTERRUPT.fullmatch(fields[0]) else "+".join(fields[:3])
     report = next((ACTIVITIES[word] for word in words if word in ACTIVITIES), other)
-    return Heading(
+    return TableHeading(
         report, kind, entity, fixed, fixed < len(words), numeric, fields, "CORE" in words
     )

@@ -17,8 +17,8 @@ from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, paragraph_end, recoded
 from rawperf.rows import Warnings
 from rawperf.sar.clock import MOST_TOLD, head, read_date, seconds_of, system_line
-from rawperf.sar.headings import Heading, tool_of
-from rawperf.sar.table import Table, table_records
+from rawperf.sar.headings import TableHeading, tool_of
+from rawperf.sar.table import SarRows, table_records
 from rawperf.text import DAY, unwrap_midnight
 
 CPU, DISK = "cpu", "disk"
@@ -107,16 +107,16 @@ class _Reports:
         self._days: dict[str, int | None] = {}
         self._seen: set[str] = set()  # tables of the report
         self._first = -1  # place of the first number in a row of the table, -1 outside of tables
-        self._table, self._of, self._stamps = Table(), list[int](), list[tuple[int, str]]()
+        self._table, self._of, self._stamps = SarRows(), list[int](), list[tuple[int, str]]()
 
     def part(
         self, text: str, start: int, above: int, last: bool
-    ) -> tuple[Table, NDArray[np.int64]]:
+    ) -> tuple[SarRows, NDArray[np.int64]]:
         """The rows of a part below so many lines, and the number of each row's report behind
         `known`.
         """
         self._lines, self._under = list[int](), list[int]()
-        self._table = Table(
+        self._table = SarRows(
             text=text,
             lines=self._lines,
             times=self._lines,
@@ -227,7 +227,7 @@ class _Reports:
         fixed = self._first + len(fields)
         numeric = tuple(range(self._first, fixed))
         self._table.headings.append(
-            Heading(report, kind, entity, fixed, entity == -1, numeric, fields)
+            TableHeading(report, kind, entity, fixed, entity == -1, numeric, fields)
         )
         self._table.heading_lines.append(number)
         self._table.heading_times.append(-1)

@@ -18,9 +18,9 @@ from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings
 from rawperf.sar.clock import Times, head, seconds_of, system_line
-from rawperf.sar.headings import Heading, tool_of
+from rawperf.sar.headings import TableHeading, tool_of
 from rawperf.sar.scan import boundary
-from rawperf.sar.table import Table, table_records
+from rawperf.sar.table import SarRows, table_records
 
 PROCESS, THREAD = "process", "thread"
 """Entity kinds; an entity is the command, a blank and the number of its process or thread."""
@@ -101,7 +101,7 @@ class _Seen:
         self._columns: _Columns | None = None
         self._heading, self._heading_time = "", -1
 
-    def part(self, text: str, above: int, last: bool) -> tuple[Table, NDArray[np.float64]]:
+    def part(self, text: str, above: int, last: bool) -> tuple[SarRows, NDArray[np.float64]]:
         """The rows of a part below so many lines, and their times."""
         lines, start = _LINE.findall(text), 0
         if not self.begun:
@@ -110,7 +110,7 @@ class _Seen:
                 first, PidstatFormat.name, self.said, self._file
             )
             start, self.begun = start + 1 - above, True
-        table = self._scan(lines, start, Table(text=text, line=above, last=last))
+        table = self._scan(lines, start, SarRows(text=text, line=above, last=last))
         self._rows += len(table.lines)
         if last and not self._rows:
             raise FormatError(
@@ -121,7 +121,7 @@ class _Seen:
             )
         return table, self.times.of(table)
 
-    def _scan(self, lines: list[tuple[str, str, str, str]], start: int, table: Table) -> Table:
+    def _scan(self, lines: list[tuple[str, str, str, str]], start: int, table: SarRows) -> SarRows:
         rows, times, under = list[int](), list[int](), list[int]()
         table.lines, table.times, table.under = rows, times, under
         columns, above = self._columns, table.line
@@ -190,10 +190,10 @@ class _Columns:
         self.ids = [(place, _IDS[word]) for place, word in enumerate(self.words) if word in _IDS]
         self.read = [place for place, word in enumerate(self.words) if word not in _WORDS]
         numeric = tuple(range(len(fields)))
-        process = Heading(report, PROCESS, -1, len(fields), True, numeric, fields)
+        process = TableHeading(report, PROCESS, -1, len(fields), True, numeric, fields)
         self.headings = {PROCESS: process, THREAD: replace(process, kind=THREAD)}
 
-    def name(self, table: Table, line: int, time: int) -> dict[str, int]:
+    def name(self, table: SarRows, line: int, time: int) -> dict[str, int]:
         """Put the headings into a table; their places by kind."""
         places = {}
         for kind, heading in self.headings.items():

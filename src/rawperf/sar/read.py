@@ -18,8 +18,8 @@ from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings
 from rawperf.sar.clock import head
 from rawperf.sar.headings import tool_of
-from rawperf.sar.scan import Seen, boundary, scan
-from rawperf.sar.table import Table, table_records
+from rawperf.sar.scan import ListingState, boundary, scan
+from rawperf.sar.table import SarRows, table_records
 from rawperf.text import DAY, HALF_DAY
 from rawperf.words import Words
 
@@ -53,7 +53,7 @@ class SarFormat(Streaming):
         Raises `FormatError` at a line that the tool does not print, a row that does not fit its
         heading, a negative percentage and a second system line.
         """
-        seen, strange = Seen(self.name, file), Warnings(file)
+        seen, strange = ListingState(self.name, file), Warnings(file)
         pieces = Pieces(stream, boundary, file)
         begun = False
         for piece in pieces:
@@ -92,7 +92,7 @@ class SarFormat(Streaming):
                 yield Reading(records, seen.times.clock, info, warnings, at)
 
 
-def _marks(table: Table, t: NDArray[np.float64], seen: Seen) -> dict[str, str]:
+def _marks(table: SarRows, t: NDArray[np.float64], seen: ListingState) -> dict[str, str]:
     """What `Reading.info` says of restarts and comments so far; sar repeats them for each
     activity.
     """

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
 from rawperf.sar.clock import Times, system_line
-from rawperf.sar.headings import Heading, parse_heading
-from rawperf.sar.table import Table
+from rawperf.sar.headings import TableHeading, parse_heading
+from rawperf.sar.table import SarRows
 from rawperf.words import Words
 
 _AVERAGE = re.compile(
@@ -27,7 +27,7 @@ there.
 """
 
 
-class Seen:
+class ListingState:
     """What is known of a listing from the parts of it before."""
 
     def __init__(self, tool: str, file: str) -> None:
@@ -35,7 +35,7 @@ class Seen:
         self.said: list[str] = []
         self.info: dict[str, str] = {}
         self.times = Times(file, self.said)
-        self.heading: Heading | None = (
+        self.heading: TableHeading | None = (
             None  # of the table that may go on, with its line in the file, from 0
         )
         self.heading_line, self.heading_text, self.heading_time = 0, "", 0
@@ -63,14 +63,14 @@ def boundary(lines: bytes) -> int:
     return end
 
 
-def scan(words: Words, start: int, line: int, seen: Seen, last: bool) -> Table:
+def scan(words: Words, start: int, line: int, seen: ListingState, last: bool) -> SarRows:
     """The tables of a part of a listing from its line `start` on; raises `FormatError` at what the
     tool does not print.
 
     `line` is how many lines of the file are before the part, `last` whether none follows; `seen`
     gets what the next one needs.
     """
-    table = Table(words=words, line=line, last=last)
+    table = SarRows(words=words, line=line, last=last)
     wrong: list[FormatError] = []
     first = words.first
     lines = np.arange(start, len(words))
@@ -123,7 +123,7 @@ def scan(words: Words, start: int, line: int, seen: Seen, last: bool) -> Table:
 
 
 def _times(
-    words: Words, lines: NDArray[np.int64], line: int, seen: Seen, wrong: list[FormatError]
+    words: Words, lines: NDArray[np.int64], line: int, seen: ListingState, wrong: list[FormatError]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
     """Of each line whether it has a time and more, the seconds, and the number of the first word
     behind.
@@ -196,12 +196,12 @@ def _halves(
 
 
 def _sorted(
-    table: Table,
+    table: SarRows,
     rows: NDArray[np.int64],
     seconds: NDArray[np.int64],
     body: NDArray[np.int64],
     fresh: NDArray[np.bool_],
-    seen: Seen,
+    seen: ListingState,
     wrong: list[FormatError],
 ) -> None:
     """Put headings and rows into the table."""
@@ -213,7 +213,7 @@ def _sorted(
         table.heading_times.append(seen.heading_time)
         table.carried = seen.heading_text
     is_heading = np.zeros(len(rows), dtype=bool)
-    known: dict[bytes, Heading | None] = {}
+    known: dict[bytes, TableHeading | None] = {}
     places = np.flatnonzero(fresh)
     begins, ends = words.begin[body[places]].tolist(), words.line_end[rows[places]].tolist()
     for k, begin, end in zip(places.tolist(), begins, ends, strict=True):
@@ -257,7 +257,7 @@ def _sorted(
         table.counts = table.counts + table.shifts
 
 
-def _strange(text: str, number: int, seen: Seen) -> FormatError:
+def _strange(text: str, number: int, seen: ListingState) -> FormatError:
     problem, remedy = (
         f"not a line of {seen.tool}",
         "the file is damaged: remove the sample, or collect it again.",

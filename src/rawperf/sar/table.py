@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
 from rawperf.rows import Codes, record_table
-from rawperf.sar.headings import SINCE_BOOT, Heading
+from rawperf.sar.headings import SINCE_BOOT, TableHeading
 from rawperf.text import numbers, split_blanks, strings
 from rawperf.words import Words
 
@@ -22,13 +22,13 @@ _WORD = re.compile(r"\S+")
 
 
 @dataclass
-class Table:
+class SarRows:
     """Rows of all tables of a file, or of a part of one; line numbers count from 0 at the part's
     beginning.
     """
 
     text: str = ""
-    headings: list[Heading] = field(default_factory=list)
+    headings: list[TableHeading] = field(default_factory=list)
     heading_lines: list[int] = field(default_factory=list)
     heading_times: list[int] = field(default_factory=list)
     lines: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # of each row
@@ -81,12 +81,12 @@ class Table:
             problem, file=file, line=line, expected=expected, found=self.body(row), remedy=remedy
         )
 
-    def distinct(self) -> tuple[list[Heading], NDArray[np.int64]]:
+    def distinct(self) -> tuple[list[TableHeading], NDArray[np.int64]]:
         """The headings, each once, and of each in `headings` which of them it is."""
         by_id = {
             id(heading): heading for heading in self.headings
         }  # a few, which are compared once
-        numbers: dict[Heading, int] = {}
+        numbers: dict[TableHeading, int] = {}
         codes = {key: numbers.setdefault(heading, len(numbers)) for key, heading in by_id.items()}
         return list(numbers), np.array(
             [codes[id(heading)] for heading in self.headings], dtype=np.int64
@@ -109,7 +109,7 @@ class Table:
 
 
 def table_records(
-    table: Table, t: np.ndarray, said: list[str], file: str
+    table: SarRows, t: np.ndarray, said: list[str], file: str
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Records of all rows, which have the times `t`, and the line of the file, from 1, on which
     each of them stands.
@@ -202,7 +202,7 @@ def table_records(
     return frame, np.array(table.lines, dtype=np.int64)[row] + table.line + 1
 
 
-def _printed_short(table: Table, rows: np.ndarray) -> np.ndarray:
+def _printed_short(table: SarRows, rows: np.ndarray) -> np.ndarray:
     """Those of the rows whose words end where the words of their heading do, from the first on."""
 
     def ends(number: int) -> list[int]:
@@ -215,7 +215,7 @@ def _printed_short(table: Table, rows: np.ndarray) -> np.ndarray:
     return np.array([row for row in rows.tolist() if fits(row)], dtype=int)
 
 
-def _whole(table: Table, t: np.ndarray) -> np.ndarray:
+def _whole(table: SarRows, t: np.ndarray) -> np.ndarray:
     """Which rows are left when the table that the file breaks off in loses the sample that is not
     whole.
     """

@@ -17,8 +17,8 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, line_end, recoded
 from rawperf.rows import Warnings
-from rawperf.sar.headings import Heading
-from rawperf.sar.table import Table, table_records
+from rawperf.sar.headings import TableHeading
+from rawperf.sar.table import SarRows, table_records
 
 _HEAD = re.compile(rb"^ *-*procs\b.*memory.*\r?\n\s*r\s+b\s+swpd\s+free\s", re.M)
 _NAME = re.compile(r"[a-z]\w*", re.ASCII)
@@ -84,13 +84,13 @@ class _Listing:
         self.stamped = False  # whether they have times
         self.info: dict[str, str] = {}
         self._file = file
-        self._heading: Heading | None = None
+        self._heading: TableHeading | None = None
         self._heading_text = ""
 
-    def rows(self, text: str, above: int, last: bool) -> tuple[Table, np.ndarray, list[str]]:
+    def rows(self, text: str, above: int, last: bool) -> tuple[SarRows, np.ndarray, list[str]]:
         """The rows of a part below so many lines, their times, and what is to be said of it."""
         lines, said, rows, stamps = text.split("\n"), list[str](), list[int](), list[str]()
-        table = Table(text=text, lines=rows, times=rows, line=above, last=last)
+        table = SarRows(text=text, lines=rows, times=rows, line=above, last=last)
         for number, line in enumerate(lines[:-1]):
             words = line.split()
             if not words or words[0].strip("-") == "procs":
@@ -134,7 +134,7 @@ class _Listing:
         """Note the names of the second heading, behind which -t prints the name of the zone."""
         names = tuple(word for word in words if _NAME.fullmatch(word))
         zone, known = words[len(names) :], self._heading
-        heading = Heading("", "host", -2, len(names), False, tuple(range(len(names))), names)
+        heading = TableHeading("", "host", -2, len(names), False, tuple(range(len(names))), names)
         own = list(names) == words[: len(names)] and len(zone) <= 1
         if names[:2] != ("r", "b") or len(set(names)) < len(names) or not own:
             raise error(

@@ -68,7 +68,7 @@ VBD_FIELDS = ("OO", "RD", "WR", "RSECT", "WSECT")
 
 
 @dataclass
-class Seen:
+class XentopState:
     """What is known of a file from the parts of it before."""
 
     file: str
@@ -85,12 +85,12 @@ class Seen:
 
 
 @dataclass
-class Listing:
+class ListingLines:
     """What stands where in a part of a file; line numbers count from 0 at the part's beginning."""
 
     words: Words
     line: int  # lines of the file before the part
-    seen: Seen
+    seen: XentopState
     # of each domain row: its line; the number of the word that is its state, so that its name
     # stands before and its values behind; which of `names` it is of
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -152,11 +152,11 @@ def boundary(lines: bytes, timed: bool, plain: bool) -> int:
     return 0
 
 
-def scan(words: Words, line: int, seen: Seen, last: bool) -> Listing:
+def scan(words: Words, line: int, seen: XentopState, last: bool) -> ListingLines:
     """Tell the lines of a part of a file apart; raises `FormatError` at a line that xentop does not
     print.
     """
-    found = Listing(words, line, seen)
+    found = ListingLines(words, line, seen)
     _rows(found)
     is_row = np.zeros(len(words) + 1, dtype=bool)
     is_row[found.rows] = True
@@ -203,7 +203,7 @@ def scan(words: Words, line: int, seen: Seen, last: bool) -> Listing:
     return found
 
 
-def _rows(found: Listing) -> None:
+def _rows(found: ListingLines) -> None:
     """Find the domain rows.
 
     A name may hold blanks and may be longer than its column, so the state, with a digit behind, is
@@ -238,7 +238,7 @@ def _rows(found: Listing) -> None:
     found.names = [str(name) for name in unique]
 
 
-def _check_columns(columns: tuple[str, ...], found: Listing, line: int) -> None:
+def _check_columns(columns: tuple[str, ...], found: ListingLines, line: int) -> None:
     printed = " ".join(columns)
     known = found.seen.columns
     if known and columns != known:
@@ -260,7 +260,7 @@ def _check_columns(columns: tuple[str, ...], found: Listing, line: int) -> None:
     found.seen.columns = columns
 
 
-def _is_summary(key: str, found: Listing, line: int) -> bool:
+def _is_summary(key: str, found: ListingLines, line: int) -> bool:
     if match := _SUMMARY.fullmatch(key):
         found.summaries.append(line)
         found.clock.append(
@@ -276,7 +276,7 @@ def _is_summary(key: str, found: Listing, line: int) -> bool:
     return False
 
 
-def _is_detail(line: str, found: Listing, number: int, below_vcpus: bool) -> bool:
+def _is_detail(line: str, found: ListingLines, number: int, below_vcpus: bool) -> bool:
     if (match := _VCPU.fullmatch(line)) and (below_vcpus or line.startswith("VCPUs")):
         found.details += [
             (number, "vcpu", vcpu, "VCPUs(sec)", s) for vcpu, s in _VCPU_ITEM.findall(match[1])

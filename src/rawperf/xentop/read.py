@@ -19,7 +19,7 @@ from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings
 from rawperf.text import unwrap_midnight, utf8
 from rawperf.words import Words
-from rawperf.xentop.lines import Listing, Seen, boundary, scan
+from rawperf.xentop.lines import ListingLines, XentopState, boundary, scan
 from rawperf.xentop.samples import (
     behind,
     entities,
@@ -55,7 +55,7 @@ class XentopFormat(Streaming):
         Raises `FormatError` at a line that xentop does not print, at a row with too many or too few
         values, and where nothing is left.
         """
-        seen = Seen(file, Warnings(file))
+        seen = XentopState(file, Warnings(file))
         pieces = Pieces(stream, lambda lines: boundary(lines, seen.timed, seen.plain), file)
         for piece in pieces:
             if not pieces.last:
@@ -77,7 +77,7 @@ class XentopFormat(Streaming):
             yield _reading(found, pieces.last)
 
 
-def _open_end(piece: bytes, line: int, seen: Seen) -> int:
+def _open_end(piece: bytes, line: int, seen: XentopState) -> int:
     """How many bytes at the end of a part of a file are of a sample that may go on behind it.
 
     Only the names of the domains part samples where each row has its own header.
@@ -94,7 +94,7 @@ def _open_end(piece: bytes, line: int, seen: Seen) -> int:
     return 0 if own.plain else behind(found, int(np.argmax(samples == count - 1)))
 
 
-def _reading(found: Listing, last: bool) -> Reading:
+def _reading(found: ListingLines, last: bool) -> Reading:
     """The reading of a part of a file."""
     seen = found.seen
     seen.timed = seen.timed or bool(found.summaries)

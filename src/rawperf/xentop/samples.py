@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rawperf.core.errors import FormatError
 from rawperf.rows import record_table
 from rawperf.text import numbers, strings
-from rawperf.xentop.lines import Listing, Seen
+from rawperf.xentop.lines import ListingLines, XentopState
 
 # xentop subtracts and sums unsigned 64-bit numbers, so a counter that went back prints as almost
 # 2^64 of its raw unit. Anything from half of that on can't be a true value. CPU(%) is bounded by
@@ -32,7 +32,7 @@ _WORDS = {
 _DAMAGED = "the line is damaged; remove its sample."
 
 
-def numbered(found: Listing) -> tuple[NDArray[np.int64], int]:
+def numbered(found: ListingLines) -> tuple[NDArray[np.int64], int]:
     """Sample number of each row, from 0 in this part of the file (-1 before the first), and how
     many are whole.
 
@@ -67,7 +67,7 @@ def numbered(found: Listing) -> tuple[NDArray[np.int64], int]:
     return samples, number + 1 - (cut and not len(empty))
 
 
-def _by_names(found: Listing, headers: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def _by_names(found: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     """Sample of each row, and the last one's number, where every row has a header of its own."""
     rows, samples = found.rows, np.full(len(found.rows), -1)
     begin = int(np.searchsorted(rows, headers[0])) if len(headers) else len(rows)
@@ -86,7 +86,7 @@ def _by_names(found: Listing, headers: NDArray[np.int64]) -> tuple[NDArray[np.in
     return samples, number
 
 
-def behind(found: Listing, row: int) -> int:
+def behind(found: ListingLines, row: int) -> int:
     """How many bytes stand from the header above a row on, the blank lines above it included."""
     header = found.headers[int(np.searchsorted(found.headers, found.rows[row])) - 1]
     while header and found.words.first[header - 1] == found.words.first[header]:
@@ -95,7 +95,7 @@ def behind(found: Listing, row: int) -> int:
 
 
 def entities(
-    found: Listing, samples: NDArray[np.int64], keep: NDArray[np.bool_]
+    found: ListingLines, samples: NDArray[np.int64], keep: NDArray[np.bool_]
 ) -> tuple[Sequence[str], NDArray[np.int64]]:
     """Names of the domains and which of them each row is; equal names in one sample are told apart
     by their order.
@@ -123,7 +123,7 @@ def without_difference(
     keep: NDArray[np.bool_],
     cpu: NDArray[np.float64],
     names: Sequence[str],
-    seen: Seen,
+    seen: XentopState,
 ) -> NDArray[np.bool_]:
     """Which rows have a CPU(%) of 0.0 because xentop knew no sample of the domain before.
 
@@ -145,7 +145,7 @@ def without_difference(
     return found
 
 
-def values_of(found: Listing, last: bool) -> NDArray[np.float64]:
+def values_of(found: ListingLines, last: bool) -> NDArray[np.float64]:
     """Numbers of the domain rows, shape (rows, columns - 2); NaN where the tool prints a word in
     place of a number.
 
@@ -225,7 +225,7 @@ def values_of(found: Listing, last: bool) -> NDArray[np.float64]:
 
 
 def records(
-    found: Listing,
+    found: ListingLines,
     values: NDArray[np.float64],
     keep: NDArray[np.bool_],
     names: Sequence[str],

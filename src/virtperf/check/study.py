@@ -17,7 +17,7 @@ from rawperf.declared.metrics import extended
 from virtperf.check.problems import Problems
 from virtperf.report.data import load
 from virtperf.report.kinds import check_exhibits
-from virtperf.report.kinds.setup import SPELLED, UNITS, called_of, named
+from virtperf.report.kinds.setup import SPELLED, UNITS, called_of, setting_label
 from virtperf.report.measured_findings import found_numbers
 from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.summarize.observations import observed_factor
@@ -254,10 +254,10 @@ def check_names(study: Study, report: Report) -> None:
             continue
         for word in name.split("_"):
             right = "" if word in SPELLED or word in UNITS else spelled.get(word, "")
-            if right and right not in named(name):
+            if right and right not in setting_label(name):
                 report(
                     study.document.error(
-                        f"the report would show {named(name)!r}, while the study writes {right!r}",
+                        f"the report would show {setting_label(name)!r}, while the study writes {right!r}",
                         *place,
                         remedy=f"say under `names` what {name} is called",
                     )

@@ -10,7 +10,7 @@ _FIELD = ["report", "entity_kind", "field"]
 _SUMMED = {"size": "sum", "count": "sum", "sum": "sum", "min": "min", "max": "max"}
 
 
-class Seen:
+class FilePreview:
     """What has been seen of a file: its first records, the first and last time, entities and
     fields.
 

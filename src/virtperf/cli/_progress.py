@@ -14,7 +14,7 @@ from virtperf.cli._terminal import clean, console, say
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from virtperf.pipeline.run import Event
+    from virtperf.pipeline.run import PipelineEvent
 
 SILENCE_S = 9.0
 """After so long without a line, one says what runs."""
@@ -35,7 +35,7 @@ class Progress:
     def elapsed_s(self) -> float:
         return time.monotonic() - self.begun
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: PipelineEvent) -> None:
         """Take an event, and print a line for it."""
         with self._lock:
             if event.kind == "begin":

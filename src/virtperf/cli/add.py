@@ -11,7 +11,7 @@ import click
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
-    from virtperf.runs.intake.describe import Question
+    from virtperf.runs.intake.describe import PromptQuestion
     from virtperf.runs.intake.preview import Preview
     from virtperf.study.definition import Study
 
@@ -185,7 +185,7 @@ def run(
         _large(copy, where)
 
 
-def _asked(question: Question) -> str:
+def _asked(question: PromptQuestion) -> str:
     kind = click.Choice(question.choices) if question.choices else str
     return str(click.prompt(question.text, type=kind, default=question.default))
 

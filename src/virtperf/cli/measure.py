@@ -17,7 +17,7 @@ from virtperf.core.paths import Layout
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from virtperf.measure.harness import Event, Harness
+    from virtperf.measure.harness import Harness, MeasureEvent
     from virtperf.measure.plan import PlannedRun
 
 EXIT_FAILED = 3
@@ -221,7 +221,7 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def _progress(of: int, left_s: float) -> Iterator[Callable[[Event], None]]:
+def _progress(of: int, left_s: float) -> Iterator[Callable[[MeasureEvent], None]]:
     """A bar with the time left on a terminal, elsewhere one line a run. What it yields takes
     events.
     """
@@ -229,7 +229,7 @@ def _progress(of: int, left_s: float) -> Iterator[Callable[[Event], None]]:
 
     from virtperf.cli._terminal import clean, console
 
-    def line(event: Event, console: Console) -> None:
+    def line(event: MeasureEvent, console: Console) -> None:
         if event.words:
             text = f"{event.run_id} ({event.number} of {event.of}) {event.words}"
             console.print(Text(clean(text), style="" if event.fine else "yellow"), soft_wrap=True)
@@ -257,7 +257,7 @@ def _progress(of: int, left_s: float) -> Iterator[Callable[[Event], None]]:
     with Progress(*columns, console=console(err=True), refresh_per_second=1, transient=True) as bar:
         task = bar.add_task("", total=of, until=time.monotonic() + left_s)
 
-        def tell(event: Event) -> None:
+        def tell(event: MeasureEvent) -> None:
             bar.update(
                 task,
                 completed=event.number - (not event.words),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from rawperf.tidy import RawTables
-    from virtperf.cli._preview import Seen
+    from virtperf.cli._preview import FilePreview
 
 SUFFIXES = (".csv", ".parquet", ".json")
 MOST_FIELDS = 30
@@ -133,11 +133,11 @@ def _write(raw: RawTables, file: str, output: str) -> None:
 
 
 def _preview(raw: RawTables, file: str) -> None:
-    from virtperf.cli._preview import Seen
+    from virtperf.cli._preview import FilePreview
     from virtperf.cli._terminal import say, show, warn
     from virtperf.report.wording import number, plural
 
-    seen = Seen()
+    seen = FilePreview()
     for table in raw.tables():
         seen.add(table)
     say(f"{file}: {raw.title} (format {raw.format}{_certainty(raw)})")
@@ -177,7 +177,7 @@ def _certainty(raw: RawTables) -> str:
     return f", recognised with certainty {raw.certainty:g}{rival}"
 
 
-def _span(raw: RawTables, seen: Seen) -> str:
+def _span(raw: RawTables, seen: FilePreview) -> str:
     import numpy as np
 
     low, high = seen.low, seen.high

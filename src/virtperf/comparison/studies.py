@@ -20,7 +20,7 @@ from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.ingest.stage import INDEX
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Quantity
-from virtperf.study.samples import Samples, samples_by_quantity
+from virtperf.study.samples import StudySamples, samples_by_quantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class MeasuredStudy:
     """A study with the measured runs of its quantities, as the runs stage stored them."""
 
     study: Study
-    samples: Samples
+    samples: StudySamples
     quantities: Mapping[str, ComparedQuantity]
     runs: Mapping[str, Mapping[str, Any]]
 

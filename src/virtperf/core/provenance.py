@@ -57,7 +57,7 @@ class Origin:
     files: tuple[str, ...] = ()
 
 
-def together(origins: Iterable[Origin | None]) -> Origin | None:
+def common_origin(origins: Iterable[Origin | None]) -> Origin | None:
     """The origin of a value computed from several, None where none has one; raises
     `ProvenanceError` for a mixture.
     """
@@ -109,6 +109,6 @@ def origin_of(frame: pd.DataFrame) -> Origin | None:
         columns["file"] if Provenance.OWN_DATA in kinds else (),
     )
     study = " ".join(columns["study"])
-    return together(
+    return common_origin(
         Origin(Provenance(kind), study, runs, columns["exhibit"], files) for kind in kinds
     )

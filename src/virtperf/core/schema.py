@@ -21,7 +21,7 @@ from rawperf.core.tables import rounded
 from virtperf.core.levels import level_text, parse_level
 
 
-class Kind(StrEnum):
+class CellKind(StrEnum):
     """What the cells of a column are; the comments say what a frame holds and what a file holds."""
 
     TEXT = "text"  # str, "" where there is nothing
@@ -37,21 +37,25 @@ class Kind(StrEnum):
 
 _CODED = pa.dictionary(pa.int32(), pa.string())  # in memory; a file says string
 _ARROW = {
-    Kind.TEXT: _CODED,
-    Kind.NUMBER: pa.float64(),
-    Kind.WHOLE: pa.int64(),
-    Kind.TRUTH: pa.bool_(),
-    Kind.LEVEL: _CODED,
-    Kind.NAMES: pa.list_(pa.string()),
-    Kind.NUMBERS: pa.list_(pa.float64()),
+    CellKind.TEXT: _CODED,
+    CellKind.NUMBER: pa.float64(),
+    CellKind.WHOLE: pa.int64(),
+    CellKind.TRUTH: pa.bool_(),
+    CellKind.LEVEL: _CODED,
+    CellKind.NAMES: pa.list_(pa.string()),
+    CellKind.NUMBERS: pa.list_(pa.float64()),
 }
-_DTYPES: dict[Kind, Any] = {Kind.WHOLE: "int64", Kind.TRUTH: "bool", Kind.TEXT: "str"}
+_DTYPES: dict[CellKind, Any] = {
+    CellKind.WHOLE: "int64",
+    CellKind.TRUTH: "bool",
+    CellKind.TEXT: "str",
+}
 ROW_GROUP = 1 << 20
 """Rows of a group, the last one of a file excepted."""
 
 
 @dataclass(frozen=True)
-class Table:
+class TableSchema:
     """The declaration of one Parquet file: its name, the stage that writes it, its columns in their
     order.
 
@@ -62,11 +66,11 @@ class Table:
 
     file: str
     stage: str
-    columns: Mapping[str, Kind]
+    columns: Mapping[str, CellKind]
     factors_before: str = ""
     digits: int | None = 10
 
-    def kinds(self, factors: Sequence[str] = ()) -> dict[str, Kind]:
+    def kinds(self, factors: Sequence[str] = ()) -> dict[str, CellKind]:
         """All columns with the study's factors in their place; raises `VirtperfError` where two
         have one name.
         """
@@ -80,10 +84,10 @@ class Table:
                 expected=f"none of {', '.join(self.columns)}",
                 remedy="give the factor another name.",
             )
-        found: dict[str, Kind] = {}
+        found: dict[str, CellKind] = {}
         for name, kind in self.columns.items():
             if name == self.factors_before:
-                found |= dict.fromkeys(factors, Kind.LEVEL)
+                found |= dict.fromkeys(factors, CellKind.LEVEL)
             found[name] = kind
         return found
 
@@ -108,7 +112,7 @@ class Table:
         """
         kinds = self.kinds(factors)
         schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
-        whole = [name for name, kind in kinds.items() if kind is Kind.WHOLE]
+        whole = [name for name, kind in kinds.items() if kind is CellKind.WHOLE]
         with pq.ParquetWriter(
             out,
             schema,
@@ -116,7 +120,9 @@ class Table:
             write_page_checksum=True,
             store_schema=False,
             use_dictionary=[
-                name for name, kind in kinds.items() if kind in (Kind.TEXT, Kind.LEVEL, Kind.NUMBER)
+                name
+                for name, kind in kinds.items()
+                if kind in (CellKind.TEXT, CellKind.LEVEL, CellKind.NUMBER)
             ],
             column_encoding=dict.fromkeys(whole, "DELTA_BINARY_PACKED"),
         ) as writer:
@@ -173,25 +179,25 @@ class Table:
             problem, file=place, found=found, remedy=f"run the stage {self.stage} again."
         )
 
-    def _typed(self, column: pd.Series, kind: Kind) -> pd.Series:
-        if kind is Kind.NUMBER:
+    def _typed(self, column: pd.Series, kind: CellKind) -> pd.Series:
+        if kind is CellKind.NUMBER:
             values = column.astype("float64")
             return (
                 values
                 if self.digits is None
                 else pd.Series(rounded(values, self.digits), index=column.index)
             )
-        if kind is Kind.LEVEL:
+        if kind is CellKind.LEVEL:
             return _levels(column.tolist(), column.index)
-        if kind is Kind.NAMES:
+        if kind is CellKind.NAMES:
             return pd.Series([list(cell) for cell in column], index=column.index, dtype="object")
-        if kind is Kind.NUMBERS:
+        if kind is CellKind.NUMBERS:
             cells = [
                 list(map(float, cell if self.digits is None else rounded(cell, self.digits)))
                 for cell in column
             ]
             return pd.Series(cells, index=column.index, dtype="object")
-        coded = kind is Kind.TEXT and isinstance(column.dtype, pd.CategoricalDtype)
+        coded = kind is CellKind.TEXT and isinstance(column.dtype, pd.CategoricalDtype)
         return column if coded else column.astype(_DTYPES[kind])
 
 
@@ -209,13 +215,13 @@ def _levels(values: list[Any], index: Any = None) -> pd.Series:
     return pd.Series(plain, index=index, dtype=dtype)
 
 
-def _array(column: pd.Series, kind: Kind) -> pa.Array:
+def _array(column: pd.Series, kind: CellKind) -> pa.Array:
     if isinstance(column.dtype, pd.CategoricalDtype):
         texts = pa.array(column.cat.categories.tolist(), pa.string())
         return pa.DictionaryArray.from_arrays(column.cat.codes.to_numpy().astype("int32"), texts)
-    values = [level_text(v) for v in column.tolist()] if kind is Kind.LEVEL else column
+    values = [level_text(v) for v in column.tolist()] if kind is CellKind.LEVEL else column
     coded = _ARROW[kind] == _CODED
-    if coded and kind is not Kind.LEVEL:  # long columns of few texts: encode before converting
+    if coded and kind is not CellKind.LEVEL:  # long columns of few texts: encode before converting
         texts = pa.array(values, from_pandas=True)
         texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
         if pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type):
@@ -225,21 +231,21 @@ def _array(column: pd.Series, kind: Kind) -> pa.Array:
     return found.dictionary_encode() if coded else found
 
 
-def _series(column: pa.ChunkedArray, kind: Kind) -> pd.Series:
-    if kind in (Kind.NAMES, Kind.NUMBERS):
+def _series(column: pa.ChunkedArray, kind: CellKind) -> pd.Series:
+    if kind in (CellKind.NAMES, CellKind.NUMBERS):
         return pd.Series(column.to_pylist(), dtype="object")
-    if kind is Kind.LEVEL:
+    if kind is CellKind.LEVEL:
         coded = column.combine_chunks().dictionary_encode()
         known = np.empty(len(coded.dictionary), dtype=object)
         known[:] = [parse_level(text) for text in coded.dictionary.to_pylist()]
         return _levels(known[coded.indices.to_numpy()].tolist())
     found = column.to_pandas()
-    return found.astype("str") if kind is Kind.TEXT else found
+    return found.astype("str") if kind is CellKind.TEXT else found
 
 
-def _fits(found: pa.DataType, kind: Kind) -> bool:
-    if kind is Kind.NAMES:
+def _fits(found: pa.DataType, kind: CellKind) -> bool:
+    if kind is CellKind.NAMES:
         return pa.types.is_list(found) and pa.types.is_string(found.value_type)
-    if kind is Kind.NUMBERS:
+    if kind is CellKind.NUMBERS:
         return pa.types.is_list(found) and pa.types.is_float64(found.value_type)
     return found == (pa.string() if _ARROW[kind] == _CODED else _ARROW[kind])

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from virtperf.core.schema import Kind, Table
+from virtperf.core.schema import CellKind, TableSchema
 
-TEXT, NUMBER, WHOLE, TRUTH, LEVEL, NAMES, NUMBERS = Kind
+TEXT, NUMBER, WHOLE, TRUTH, LEVEL, NAMES, NUMBERS = CellKind
 
 # ---- reconstruct: data/reconstructed/<study>
 # ------------------------------------------------------------------------
 
-POINTS = Table(
+POINTS = TableSchema(
     "points.parquet",
     "reconstruct",
     {
@@ -44,7 +44,7 @@ nothing sets a limit it is infinite. `pieces` and
 `pieces_text` are the same ranges where they have gaps: low1, high1, low2, high2, ... in ascending
 order, the union over all smallest ways to resolve contradictions."""
 
-RANGES = Table(
+RANGES = TableSchema(
     "ranges.parquet",
     "reconstruct",
     {
@@ -74,7 +74,7 @@ range with and without our assumptions, as in `POINTS`. For an argmax, `levels` 
 the largest value can be. The method is "exact", or "searched" over so many data sets: the number
 takes at least these values. `printed`: the paper's numbers for it."""
 
-CLAIMS = Table(
+CLAIMS = TableSchema(
     "claims.parquet",
     "reconstruct",
     {
@@ -98,7 +98,7 @@ that the other claims imply by the text alone, the claims that it contradicts, a
 aside. Limits that nothing sets are infinite; a value, low and high that a claim does not have are
 missing."""
 
-READINGS = Table(
+READINGS = TableSchema(
     "readings.parquet",
     "reconstruct",
     {
@@ -126,7 +126,7 @@ Infinite ends are open; what a row of another kind would have is empty or missin
 # ---- runs: data/samples/<study>/<run_id>.parquet
 # ------------------------------------------------------------------
 
-SAMPLES = Table(
+SAMPLES = TableSchema(
     "<run_id>.parquet",
     "runs",
     {
@@ -150,7 +150,7 @@ say. A rate has the line of its later counter, a sum that of its first part."""
 # ---- runs: data/runs/<study>
 # -----------------------------------------------------------------------------------
 
-SERIES = Table(
+SERIES = TableSchema(
     "series.parquet",
     "runs",
     {
@@ -179,7 +179,7 @@ SERIES = Table(
 )
 """One row a run, entity and metric: its steady-state mean over `n` samples from `begin_s` on."""
 
-OBSERVATIONS = Table(
+OBSERVATIONS = TableSchema(
     "observations.parquet",
     "runs",
     {
@@ -214,7 +214,7 @@ reference points, missing for a quantity without them. Runs of one `block` were 
 another; it is empty where that is not known. `day` is the date on which the run began. Where the
 run can't tell, value is missing and `note` says why."""
 
-MEANS = Table(
+MEANS = TableSchema(
     "means.parquet",
     "runs",
     {
@@ -237,7 +237,7 @@ MEANS = Table(
 (`core.mean`). The scale is "own" (the unit in which runs observe it) or "relative" (that of the
 quantity's reference points)."""
 
-LINEAGE = Table(
+LINEAGE = TableSchema(
     "lineage.parquet",
     "runs",
     {
@@ -260,7 +260,7 @@ LINEAGE = Table(
 observed metric, "per" the one that it is divided by. Samples count after `begin_s` up to `end_s`; a
 total has the declared window. Lines are 0 where the format does not say."""
 
-TIMELINES = Table(
+TIMELINES = TableSchema(
     "timelines.parquet",
     "runs",
     {
@@ -276,7 +276,7 @@ TIMELINES = Table(
 """One row a sample of a figure over time, summed over its entities: of every provenance the first
 run at the figure's condition, in the order measured, example."""
 
-DISTRIBUTIONS = Table(
+DISTRIBUTIONS = TableSchema(
     "distributions.parquet",
     "runs",
     {
@@ -291,7 +291,7 @@ DISTRIBUTIONS = Table(
 """One row an independent sample of a figure of distributions, ascending within its series, in the
 unit of the series' quantity."""
 
-THUMBNAILS = Table(
+THUMBNAILS = TableSchema(
     "thumbnails.parquet",
     "runs",
     {
@@ -306,7 +306,7 @@ THUMBNAILS = Table(
 observe in it.
 """
 
-AUDITS = Table(
+AUDITS = TableSchema(
     "audits.parquet",
     "runs",
     {
@@ -326,7 +326,7 @@ AUDITS = Table(
 # ---- runs: data/verdicts/<study>
 # -----------------------------------------------------------------------------------
 
-VERDICTS = Table(
+VERDICTS = TableSchema(
     "verdicts.parquet",
     "runs",
     {
@@ -349,7 +349,7 @@ the interval that decides, how many runs of every condition would decide where i
 probability of 80 %, the reason. Limits are missing where runs were not repeated, and
 infinite where a divisor is not clearly different from zero."""
 
-VERDICTS_ELSEWHERE = Table(
+VERDICTS_ELSEWHERE = TableSchema(
     "verdicts-elsewhere.parquet",
     "runs",
     {
@@ -366,7 +366,7 @@ VERDICTS_ELSEWHERE = Table(
 """One row a claim and other level of the factor that the study names in `judged_over`: the verdict
 by the runs there. Empty where a study names none."""
 
-VERDICTS_READ = Table(
+VERDICTS_READ = TableSchema(
     "verdicts-readings.parquet",
     "runs",
     {

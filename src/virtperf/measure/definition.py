@@ -120,20 +120,20 @@ class Rules(Model):
     )
 
 
-class Limits(Model):
+class FactLimits(Model):
     """Limits of a fact about the machine that is a number."""
 
     at_least: Number | None = None
     at_most: Number | None = None
 
     @model_validator(mode="after")
-    def _some_limit(self) -> Limits:
+    def _some_limit(self) -> FactLimits:
         if self.at_least is None and self.at_most is None:
             raise ValueError("neither at_least nor at_most is given")
         return self
 
 
-RequiredFact = Limits | Levels | Level
+RequiredFact = FactLimits | Levels | Level
 """A number or text is the fact itself (of a text also a pattern), of a list one is it."""
 
 

@@ -49,7 +49,7 @@ LOCK = Path(".cache", "measure.lock")
 
 
 @dataclass(frozen=True)
-class Event:
+class MeasureEvent:
     """Something to tell a user: a run, `number` of so many, begins (no words), or ended.
 
     `left_s` seconds are expected to pass until all runs have ended.
@@ -147,7 +147,10 @@ class Harness:
         return sorted(name for name in named if "/" not in name and shutil.which(name) is None)
 
     def measure(
-        self, runs: Sequence[PlannedRun], tell: Callable[[Event], None], say: Callable[[str], None]
+        self,
+        runs: Sequence[PlannedRun],
+        tell: Callable[[MeasureEvent], None],
+        say: Callable[[str], None],
     ) -> Outcome:
         """Measure these runs in their order.
 
@@ -184,13 +187,13 @@ class Harness:
                     check()
                     self._refuse_change(run, planned[run.run_id])
                     left_s = self.expected_s(*runs[number - 1 :])
-                    tell(Event(run.run_id, number, len(runs), left_s, block=run.replicate))
+                    tell(MeasureEvent(run.run_id, number, len(runs), left_s, block=run.replicate))
                     own = {**planned[run.run_id], **described["protocol"]}
                     words, fine = self._one(
                         run, {**described, "protocol": own}, check, outcome, say
                     )
                     tell(
-                        Event(
+                        MeasureEvent(
                             run.run_id,
                             number,
                             len(runs),

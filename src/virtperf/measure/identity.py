@@ -162,7 +162,7 @@ def _folder(run: PlannedRun, here: Path) -> Path:
 
 def _named_files(calls: list[Call], here: Path, root: Path) -> list[tuple[str, list[Path]]]:
     found: dict[str, list[Path]] = {}
-    for place in _named(calls, here, root):
+    for place in _named_places(calls, here, root):
         # a program may take others of its folder; those beside measure.yaml are runs and tables
         alone = place.is_file() and place.parent in (root, here)
         unit = place if alone or place.is_dir() else place.parent
@@ -217,7 +217,7 @@ def _blobs_at(commit: str, name: str, root: Path) -> dict[Path, str]:
     return found
 
 
-def _named(calls: list[Call], here: Path, root: Path) -> Iterator[Path]:
+def _named_places(calls: list[Call], here: Path, root: Path) -> Iterator[Path]:
     """Files and folders of the repository that commands name and that are there; hidden
     ones are programs that were installed, or the run itself.
     """

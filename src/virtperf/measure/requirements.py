@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from rawperf.core.errors import VirtperfError
 from rawperf.core.model import Level
 from rawperf.core.near import did_you_mean
-from virtperf.measure.definition import Limits, RequiredFact
+from virtperf.measure.definition import FactLimits, RequiredFact
 
 Facts = Mapping[str, Level]
 SWAP_TOLERANCE_MB = 8
@@ -104,7 +104,7 @@ def holds_for(wanted: RequiredFact, found: Level | None) -> bool:
     """Whether a fact is as required; what is not known is not."""
     if found is None:
         return False
-    if isinstance(wanted, Limits):
+    if isinstance(wanted, FactLimits):
         if isinstance(found, str):
             return False
         low = wanted.at_least is None or found >= wanted.at_least
@@ -118,7 +118,7 @@ def holds_for(wanted: RequiredFact, found: Level | None) -> bool:
 
 def in_words(wanted: RequiredFact) -> str:
     """What is required, as a reader sees it."""
-    if isinstance(wanted, Limits):
+    if isinstance(wanted, FactLimits):
         parts = (("at least", wanted.at_least), ("at most", wanted.at_most))
         return " and ".join(f"{word} {limit:g}" for word, limit in parts if limit is not None)
     if isinstance(wanted, tuple):

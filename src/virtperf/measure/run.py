@@ -36,7 +36,7 @@ HERE = ("utc_offset", "host", "boot")
 HEAD = "# Written by `virtperf measure`. docs/run-folders.md explains every field.\n"
 
 
-class Said(Model):
+class LateFields(Model):
     """Fields of run.yaml that commands may say, since they are known only afterwards; a reader of
     runs checks them.
     """
@@ -258,7 +258,9 @@ class Measurement:
         said = self.folder / FIELDS
         try:
             if said.is_file():
-                later = load_model(said, Said, aliases=False)[0].model_dump(exclude_unset=True)
+                later = load_model(said, LateFields, aliases=False)[0].model_dump(
+                    exclude_unset=True
+                )
                 files += later.pop("files", ())
                 run["tools"] |= later.pop("tools", {})
                 if (

@@ -20,7 +20,7 @@ thousandth.
 
 
 @dataclass(frozen=True)
-class Form:
+class TwoPieceForm:
     """A form of a two-piece line.
 
     Parameters
@@ -39,18 +39,18 @@ class Form:
     sign: int = 1
 
 
-FORMS: Mapping[str, Form] = {
-    "free": Form(
+FORMS: Mapping[str, TwoPieceForm] = {
+    "free": TwoPieceForm(
         ("intercept", "slope1", "slope2", "breakpoint"),
         "y = intercept + slope1 x + (slope2 - slope1) max(x - breakpoint, 0)",
         ((1, 0, 0), (0, 1, 0), (0, 1, 1)),
     ),
-    "plateau-decline": Form(
+    "plateau-decline": TwoPieceForm(
         ("plateau", "slope2", "breakpoint"),
         "y = plateau + slope2 max(x - breakpoint, 0)",
         ((1, 0), (0, 1)),
     ),
-    "rise-plateau": Form(
+    "rise-plateau": TwoPieceForm(
         ("plateau", "slope1", "breakpoint"),
         "y = plateau - slope1 max(breakpoint - x, 0)",
         ((1, 0), (0, -1)),

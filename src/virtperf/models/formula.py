@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rawperf.core.errors import ModelError
-from virtperf.core.provenance import together
+from virtperf.core.provenance import common_origin
 from virtperf.models import checks
 from virtperf.models.checks import ArgumentError, Array
 from virtperf.models.fits import (
@@ -115,7 +115,7 @@ def contrasts(
             continue
         sides = [_with_levels(frame, {**fixed, **levels}) for levels in (of, to)]
         row = design(sides[0]).mean(axis=0) - design(sides[1]).mean(axis=0)
-        origin = together(
+        origin = common_origin(
             [source(group[_matches(group, levels)]) for levels in (of, to)]  # what is compared
         )
         found[name] = _estimate(results, row, shown_as_ratio, alpha, origin)

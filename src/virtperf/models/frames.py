@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from virtperf.core.provenance import together
+from virtperf.core.provenance import common_origin
 from virtperf.models import ratio
 from virtperf.models.checks import ArgumentError
 from virtperf.models.diagnostics import RowNote
@@ -367,6 +367,6 @@ def _compared(
                 f"no rows of {words[side]}", source(below if above.empty else above)
             )
             continue
-        origin = together([source(above), source(below)])
+        origin = common_origin([source(above), source(below)])
         found[name] = attributed(origin, function, above[value], below[value])
     return found

@@ -21,7 +21,7 @@ MAX_SHARE = 10_000.0
 
 
 @dataclass(frozen=True)
-class Guest:
+class GuestShare:
     """A virtual machine and its claim to the real processors.
 
     Parameters
@@ -104,7 +104,7 @@ def shares(
     cpus = math.ceil(processors)
     values = frame[share].astype(float)
     guests = [
-        Guest(name, value, cpus, wanted.get(name))
+        GuestShare(name, value, cpus, wanted.get(name))
         for name, value in zip(names, values, strict=True)
     ]
     got = {rule: allocate(guests, processors, excess=rule) for rule in EXCESS}
@@ -115,7 +115,7 @@ def shares(
 
 
 def allocate(
-    guests: Sequence[Guest], processors: float, *, excess: str = "proportional"
+    guests: Sequence[GuestShare], processors: float, *, excess: str = "proportional"
 ) -> pd.DataFrame:
     """Distribute the real processors over guests of different names as their shares demand, in the
     long run.

@@ -34,7 +34,7 @@ _LAST_LINES = 5
 
 
 @dataclass(frozen=True)
-class Event:
+class PipelineEvent:
     """What happens while the pipeline runs.
 
     `message` has words of DVC, of a stage or of the pipeline itself, `plan` says what will run;
@@ -49,7 +49,7 @@ class Event:
     seconds: float = 0.0
 
 
-Tell = Callable[[Event], None]
+Tell = Callable[[PipelineEvent], None]
 
 
 def run_pipeline(
@@ -86,7 +86,7 @@ def run_pipeline(
             )
 
     def say(text: str) -> None:
-        tell(Event("message", "", text=text))
+        tell(PipelineEvent("message", "", text=text))
 
     def since() -> str:
         return f", which has run the pipeline since {time.strftime('%H:%M:%S')}"
@@ -115,7 +115,7 @@ def run_pipeline(
             chosen = [study for study in chosen if study in changed]
             if shared and chosen:  # they depend on what the studies' last stages write
                 stages[SHARED] = _stages_of(files[SHARED])
-        tell(Event("plan", "", text=times.forecast(stages, max(1, jobs), SHARED)))
+        tell(PipelineEvent("plan", "", text=times.forecast(stages, max(1, jobs), SHARED)))
         tell = _timed(times, tell)
         arguments = ["--force"] if force else []
         try:
@@ -143,7 +143,7 @@ def _timed(times: StageTimes, tell: Tell) -> Tell:
     long stages take.
     """
 
-    def told(event: Event) -> None:
+    def told(event: PipelineEvent) -> None:
         if event.kind == "begin":
             expected = times.expected_s(event.study, event.stage) or 0.0
             event = replace(event, seconds=expected)
@@ -268,13 +268,17 @@ def _repro(root: Path, study: str, arguments: Sequence[str], tell: Tell) -> bool
         for line in process.stdout:
             if found := _RUNNING.match(line):
                 if stage:
-                    tell(Event("end", study, stage, seconds=time.monotonic() - begun))
+                    tell(PipelineEvent("end", study, stage, seconds=time.monotonic() - begun))
                 stage, begun = found[1], time.monotonic()
-                tell(Event("begin", study, stage))
+                tell(PipelineEvent("begin", study, stage))
         errors.join()
         well = process.wait() == 0
     if stage:
-        tell(Event("end" if well else "failed", study, stage, seconds=time.monotonic() - begun))
+        tell(
+            PipelineEvent(
+                "end" if well else "failed", study, stage, seconds=time.monotonic() - begun
+            )
+        )
     return well
 
 
@@ -292,4 +296,4 @@ def _own_temporary_folder(root: Path) -> dict[str, str]:
 def _pass_on(lines: Iterable[str], study: str, tell: Tell) -> None:
     for line in lines:
         if line.strip():
-            tell(Event("message", study, text=line.rstrip()))
+            tell(PipelineEvent("message", study, text=line.rstrip()))

@@ -35,7 +35,7 @@ _RECORD = "application/vnd.virtperf+json"
 
 
 @dataclass(frozen=True)
-class Difference:
+class ChangedResult:
     """A result that is not the same: its path, and what differs in it."""
 
     path: str
@@ -43,7 +43,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class VerifyResult:
     """What making a revision again showed.
 
     `recorded`: committed files that running the revision has changed, so that it does not give what
@@ -53,10 +53,10 @@ class Comparison:
     commit: str
     recorded: tuple[str, ...]
     equal: int
-    differences: tuple[Difference, ...]
+    differences: tuple[ChangedResult, ...]
 
 
-def verify(layout: Layout, revision: str, tell: Tell, *, jobs: int) -> Comparison:
+def verify(layout: Layout, revision: str, tell: Tell, *, jobs: int) -> VerifyResult:
     """Run a revision's whole pipeline in a worktree of git, and compare its results with those here.
 
     Stages run with this environment's packages and the revision's own `src`.
@@ -76,7 +76,7 @@ def verify(layout: Layout, revision: str, tell: Tell, *, jobs: int) -> Compariso
             equal, differences = _compared(there, layout.root)
         finally:
             _git(layout.root, "worktree", "remove", "--force", str(there))
-    return Comparison(commit, tuple(changed), equal, tuple(differences))
+    return VerifyResult(commit, tuple(changed), equal, tuple(differences))
 
 
 def _git(folder: Path, *arguments: str) -> str:
@@ -96,7 +96,7 @@ def _git(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def _compared(before: Path, after: Path) -> tuple[int, list[Difference]]:
+def _compared(before: Path, after: Path) -> tuple[int, list[ChangedResult]]:
     """How many results are equal in two trees, and those that are not."""
     ours, theirs = _hashes(after), _hashes(before)
     equal, differences = 0, []
@@ -104,11 +104,11 @@ def _compared(before: Path, after: Path) -> tuple[int, list[Difference]]:
         if ours.get(path) == theirs.get(path):
             equal += 1
         elif path not in theirs:
-            differences.append(Difference(path, ("only here",)))
+            differences.append(ChangedResult(path, ("only here",)))
         elif path not in ours:
-            differences.append(Difference(path, ("only in the revision",)))
+            differences.append(ChangedResult(path, ("only in the revision",)))
         else:
-            differences.append(Difference(path, tuple(_lines(before / path, after / path))))
+            differences.append(ChangedResult(path, tuple(_lines(before / path, after / path))))
     return equal, differences
 
 
@@ -158,7 +158,7 @@ def changed_cells(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
         ("new", new.index.difference(old.index)),
     ):
         if len(rows):
-            yield f"{len(rows)} row(s) {words}, such as {_named(key, rows[0])}"
+            yield f"{len(rows)} row(s) {words}, such as {_row_label(key, rows[0])}"
     both = old.index.intersection(new.index, sort=False)
     told = old.loc[both].compare(new.loc[both], result_names=("before", "now"))
     if told.empty:
@@ -173,7 +173,7 @@ def changed_cells(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
     )
     for (row, column), _ in zip(cells, range(MAX_CELLS), strict=False):
         pair = told.loc[row, (column, "before")], told.loc[row, (column, "now")]
-        yield f"{_named(key, row)}: {column} {pair[0]} before, {pair[1]} now"
+        yield f"{_row_label(key, row)}: {column} {pair[0]} before, {pair[1]} now"
 
 
 def _plain(value: Any) -> Any:
@@ -189,6 +189,6 @@ def _key(frames: Sequence[pd.DataFrame]) -> list[str]:
     return []
 
 
-def _named(key: Sequence[str], row: Any) -> str:
+def _row_label(key: Sequence[str], row: Any) -> str:
     values = row if isinstance(row, tuple) else (row,)
     return ", ".join(f"{name} {value}" for name, value in zip(key, values, strict=True))

@@ -19,7 +19,7 @@ from virtperf.reconstruct.contradictions import (
 )
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim, Claims
-from virtperf.study.constraints import Row, claim_rows, natural_rows
+from virtperf.study.constraints import Inequality, claim_rows, natural_rows
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
 
@@ -176,7 +176,7 @@ def solve(
 def _solved(
     study: Study,
     active: tuple[Claim, ...],
-    limits: Sequence[Row],
+    limits: Sequence[Inequality],
     explain: bool,
     linear: type[LinearSystem],
     known: Feasible | None,
@@ -204,7 +204,7 @@ def _solved(
     return Feasible(study, active, kept, contradictions, tuple(clusters), known)
 
 
-def mean_rows(feasible: Feasible) -> list[Row]:
+def mean_rows(feasible: Feasible) -> list[Inequality]:
     """The limits of all claims of the kind `relative_mean`, from the ranges that the other claims
     allow.
 
@@ -223,7 +223,7 @@ def mean_rows(feasible: Feasible) -> list[Row]:
             for sign, end in ((-1.0, low), (1.0, high)):
                 if np.isfinite(end):
                     rows.append(
-                        Row(
+                        Inequality(
                             claim.id,
                             tuple((q, sign * c) for c, q in whole.terms),
                             sign * float(end),
@@ -269,7 +269,9 @@ def connected_claims(study: Study, active: Sequence[Claim]) -> list[set[str]]:
     ]
 
 
-def _rows(study: Study, active: Sequence[Claim], limits: Sequence[Row] = ()) -> list[Row]:
+def _rows(
+    study: Study, active: Sequence[Claim], limits: Sequence[Inequality] = ()
+) -> list[Inequality]:
     """The rows of claims, `limits`, and the natural bounds of all quantities that they name or that
     are plotted.
     """
@@ -280,8 +282,8 @@ def _rows(study: Study, active: Sequence[Claim], limits: Sequence[Row] = ()) -> 
 
 
 def _clusters(
-    rows: Sequence[Row], sentences: Mapping[str, frozenset[str]]
-) -> list[list[list[Row]]]:
+    rows: Sequence[Inequality], sentences: Mapping[str, frozenset[str]]
+) -> list[list[list[Inequality]]]:
     """Rows in groups that share no quantity and no claim; groups that share sentences, which are
     set aside whole, together. In stable order.
     """

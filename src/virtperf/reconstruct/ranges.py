@@ -18,7 +18,7 @@ from virtperf.core.levels import level_text
 from virtperf.core.stage_tables import RANGES
 from virtperf.reconstruct.feasible import TOUCHING, Feasible, merge_intervals
 from virtperf.reconstruct.region import Region, Regions
-from virtperf.reconstruct.search import Found, Function, searched
+from virtperf.reconstruct.search import Function, SearchResult, searched
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
@@ -36,7 +36,7 @@ NOT_POSITIVE = "the divisor may be 0: the range is that of the data sets in whic
 
 
 @dataclass(frozen=True)
-class Answer:
+class AllowedRange:
     """What one set of claims allows for a number: pieces of its range, for an argmax the levels,
     and remarks.
     """
@@ -54,9 +54,11 @@ class Answers:
     regions: Regions
     seed: int
     within: Answers | None = None  # of a narrower set of values: its data sets are tried here, too
-    _found: dict[tuple[Expression, ...], tuple[list[Found], float]] = field(default_factory=dict)
+    _found: dict[tuple[Expression, ...], tuple[list[SearchResult], float]] = field(
+        default_factory=dict
+    )
 
-    def answer(self, asked: Derivation) -> Answer:
+    def answer(self, asked: Derivation) -> AllowedRange:
         region = self.regions.of(asked.parts)
         kind, parts = asked.derived.kind, asked.parts
         if kind == "argmax":
@@ -72,29 +74,29 @@ class Answers:
             if kind == "percent_change":
                 found = [(100 * (low - 1), 100 * (high - 1)) for low, high in found]
             positive = min(low for low, _ in region.ranges(to)) > TOUCHING
-            return Answer(merge_intervals(found), notes=() if positive else (NOT_POSITIVE,))
+            return AllowedRange(merge_intervals(found), notes=() if positive else (NOT_POSITIVE,))
         if kind == "maximum":
-            return Answer(merge_intervals(region.maxima(parts)))
-        return Answer(merge_intervals(region.ranges(_linear(asked))))
+            return AllowedRange(merge_intervals(region.maxima(parts)))
+        return AllowedRange(merge_intervals(region.ranges(_linear(asked))))
 
     def _nonnegative(self, part: Expression) -> bool:
         quantities = self.regions.feasible.study.quantities
         return all(c >= 0 and quantities[q.name].low >= 0 for c, q in part.terms)
 
-    def _searched(self, asked: Derivation) -> Answer:
+    def _searched(self, asked: Derivation) -> AllowedRange:
         found, most = self._data_sets(asked)
         ranges = [f.ranges[asked.gives] for f in found if asked.gives in f.ranges]
         tried = sum(f.data_sets for f in found)
         if not ranges:
-            return Answer(data_sets=tried)
+            return AllowedRange(data_sets=tried)
         pieces = merge_intervals(ranges)
         notes = [NO_PEAK] if asked.gives == "peak_load" and np.isinf(pieces[-1]) else []
         at_the_end = pieces[-1] >= max(asked.axis) - TOUCHING
         notes += [LAST_GAP] if asked.gives == "breakpoint" and at_the_end else []
         notes += [NO_LIMIT.format(most)] if np.isfinite(most) else []
-        return Answer(pieces, notes=tuple(notes), data_sets=tried)
+        return AllowedRange(pieces, notes=tuple(notes), data_sets=tried)
 
-    def _data_sets(self, asked: Derivation) -> tuple[list[Found], float]:
+    def _data_sets(self, asked: Derivation) -> tuple[list[SearchResult], float]:
         """What the search of a declaration found, and how far values without an upper limit were
         searched.
         """
@@ -185,13 +187,13 @@ _SAME = {
 """Kinds of claims that print the number of a kind of derived numbers."""
 
 
-def _argmax(asked: Derivation, region: Region) -> Answer:
+def _argmax(asked: Derivation, region: Region) -> AllowedRange:
     places = region.largest(asked.parts)
     levels = asked.derived.levels
     order = np.argsort(levels) if all(isinstance(level, int | float) for level in levels) else None
     numbers = [float(levels[k]) for k in places] if order is not None else []
     ends = {int(order[0]), int(order[-1])} if order is not None else set()
-    return Answer(
+    return AllowedRange(
         (min(numbers), max(numbers)) if numbers else (-np.inf, np.inf),
         tuple(level_text(levels[k]) for k in places),
         notes=(AT_THE_END,) if ends & set(places) else (),

@@ -9,7 +9,7 @@ import numpy as np
 
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.reconstruct.system import LinearSystem
-from virtperf.study.constraints import Row, combined_row, natural_rows
+from virtperf.study.constraints import Inequality, combined_row, natural_rows
 from virtperf.study.quantities import Expression, Quantity
 
 BEYOND = 10.0
@@ -84,7 +84,7 @@ class Region:
         ]
 
     def _with(
-        self, rows: Sequence[Row], *, on: bool
+        self, rows: Sequence[Inequality], *, on: bool
     ) -> tuple[LinearSystem, tuple[np.ndarray, ...]]:
         """The system with more rows, all on or all off, and the masks of it."""
         more = np.full(len(rows), on)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from virtperf.reconstruct.system import INFEASIBLE, OPTIMAL, UNBOUNDED, LinearSystem, LPResult
-from virtperf.study.constraints import Row
+from virtperf.study.constraints import Inequality
 
 EXACT = 1e-9
 """Relative distance that counts as none, of a point from a row and of two values: far below what
@@ -42,7 +42,7 @@ class CachedLinearSystem(LinearSystem):
     proofs, it may give others. Sets of rows are bits, packed into whole numbers.
     """
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[Inequality]) -> None:
         super().__init__(rows)
         self._sparse = csr_array(self._scaled[0])
         self._most = self._scaled[1] + EXACT * np.maximum(1.0, np.abs(self._scaled[1]))

@@ -49,7 +49,7 @@ where it has none.
 
 
 @dataclass
-class Found:
+class SearchResult:
     """The ranges of numbers over the data sets that were tried, and the data sets at their ends;
     none for no number.
     """
@@ -66,7 +66,7 @@ def searched(
     function: Function,
     seed: int,
     also: Sequence[Mapping[Quantity, float]] = (),
-) -> list[Found]:
+) -> list[SearchResult]:
     """The ranges of the numbers `names` over data sets of `parts`, one for each resolution of the
     region.
 
@@ -93,12 +93,12 @@ class _Search:
         self.rng = np.random.default_rng(seed)
         self.tried = 0
 
-    def run(self, names: Sequence[str], also: Sequence[Mapping[Quantity, float]]) -> Found:
+    def run(self, names: Sequence[str], also: Sequence[Mapping[Quantity, float]]) -> SearchResult:
         corners = self._corners() if self.known else np.empty((0, self.E.shape[1]))
         if not len(corners):
-            return Found()
+            return SearchResult()
         points, ends = self._numbers(np.vstack([self._given(also), corners, self._walk(corners)]))
-        found = Found()
+        found = SearchResult()
         for name in names if len(points) else ():
             low, first = self._end(points, ends, name, 0)
             high, last = self._end(points, ends, name, 1)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csc_array
 
-from virtperf.study.constraints import Row
+from virtperf.study.constraints import Inequality
 from virtperf.study.quantities import Expression
 
 DUAL_ZERO = 1e-9
@@ -51,7 +51,7 @@ class Extreme:
 class LinearSystem:
     """Rows over the quantities that they name."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[Inequality]) -> None:
         self.rows = tuple(rows)
         self.quantities = tuple(dict.fromkeys(q for row in rows for q, _ in row.terms))
         self.index = {quantity: i for i, quantity in enumerate(self.quantities)}

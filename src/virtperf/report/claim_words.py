@@ -40,7 +40,7 @@ _WITHOUT_NUMBER = {
 
 
 @dataclass(frozen=True)
-class Said:
+class ClaimWords:
     """A claim in words: its number, what the other claims allow, both verdicts; what measured runs
     give, or "".
     """
@@ -53,7 +53,7 @@ class Said:
     reason: str
 
 
-def said(claim: Claim, data: StudyData) -> Said:
+def claim_in_words(claim: Claim, data: StudyData) -> ClaimWords:
     """What tables say of a claim."""
     result, unit = data.result(claim.id), unit_of(claim, data.study)
     values = [
@@ -62,7 +62,7 @@ def said(claim: Claim, data: StudyData) -> Said:
     value, low, high = as_precise(*values)
     measured = f"{value}{unit}" if low == high else f"{value} ({low} to {high}){unit}"
     reason = result.get("reason")
-    return Said(
+    return ClaimWords(
         printed(claim, unit),
         implied(claim, result, unit),
         *verdict_words(claim, result),

@@ -19,13 +19,13 @@ from rawperf.core.near import did_you_mean
 from virtperf.core import stage_tables
 from virtperf.core.mean import Mean
 from virtperf.core.provenance import Provenance
-from virtperf.core.schema import Table
+from virtperf.core.schema import TableSchema
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.conditions import Means, means_by_quantity, rows_by_quantity, scale_of
 from virtperf.study.definition import Study, load_study
 from virtperf.study.hypotheses import claims_of
 from virtperf.study.quantities import Quantity
-from virtperf.study.samples import DEFAULT_LEVEL, Samples, samples_by_quantity
+from virtperf.study.samples import DEFAULT_LEVEL, StudySamples, samples_by_quantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +85,12 @@ class StudyData:
             (quantity, str(provenance), scale or scale_of(self.study, quantity.name))
         )
 
-    def samples(self, provenance: Provenance) -> Samples:
+    def samples(self, provenance: Provenance) -> StudySamples:
         """The runs of each quantity, measured or made up, and ratios between them."""
         return self._samples[provenance]
 
     @cached_property
-    def _samples(self) -> dict[Provenance, Samples]:
+    def _samples(self) -> dict[Provenance, StudySamples]:
         level = float(self.means["level"].iloc[0]) if len(self.means) else DEFAULT_LEVEL
         return {
             kind: samples_by_quantity(self.study, self.observations, kind, level)
@@ -155,11 +155,11 @@ def load(
         missing.append(f"{stage}/{study_id}/{file}")
         return None
 
-    def frame(stage: str, table: Table) -> pd.DataFrame:
+    def frame(stage: str, table: TableSchema) -> pd.DataFrame:
         path, factors = there(stage, table.file), tuple(study.factors)
         return table.frame((), factors) if path is None else table.read(path, factors)
 
-    def of_runs(table: Table) -> pd.DataFrame:
+    def of_runs(table: TableSchema) -> pd.DataFrame:
         found = frame("runs", table)
         own = (
             found["provenance"].map(chosen) if "provenance" in found else found["run_id"].isin(read)

@@ -169,7 +169,7 @@ def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False)
 
     Raises `StudyError` where the exhibit is no figure over time.
     """
-    figure = named(data, exhibit)
+    figure = exhibit_of(data, exhibit)
     if figure.kind != "timeseries":
         raise StudyError(
             f"{figure.id} is no figure over time", file="study.yaml", expected="kind: timeseries"
@@ -192,7 +192,7 @@ def distribution(
 
     Raises `StudyError` where the exhibit is no figure of distributions.
     """
-    figure = named(data, exhibit)
+    figure = exhibit_of(data, exhibit)
     if figure.kind != "distribution":
         raise StudyError(
             f"{figure.id} is no figure of distributions",
@@ -215,7 +215,7 @@ def distribution(
     return shown
 
 
-def named(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
+def exhibit_of(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
     """The exhibit of that id; raises `StudyError` with near ids."""
     if isinstance(exhibit, Exhibit):
         return exhibit
@@ -226,7 +226,7 @@ def named(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
 
 
 def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
-    found = named(data, exhibit)
+    found = exhibit_of(data, exhibit)
     if not found.series:
         known = ", ".join(e.id for e in data.study.exhibits if e.series)
         raise StudyError(

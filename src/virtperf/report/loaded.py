@@ -161,7 +161,7 @@ class LoadedStudy:
         says what is not true of the study's runs.
         """
         picture, fits, others = _sorted_by_what_they_are(shown)
-        exhibit = frames.named(self.data, exhibit_id)
+        exhibit = frames.exhibit_of(self.data, exhibit_id)
         record, figure = self._drawn(exhibit, picture, [*fits, *others])
         return _shown(record, figure)
 
@@ -226,7 +226,7 @@ class LoadedStudy:
         The intervals are those of verdicts (`core.contrasts`): within blocks where both sides have
         them; empty without enough runs.
         """
-        exhibit = frames.named(self.data, exhibit_id)
+        exhibit = frames.exhibit_of(self.data, exhibit_id)
         ((column, level),) = to.items()
         factor = self.study.factors[exhibit.series[0].over]
         if column not in (factor.name, "series"):
@@ -247,7 +247,7 @@ class LoadedStudy:
         headed: bool,
         folded: bool = False,
     ) -> Shown:
-        exhibit = frames.named(self.data, exhibit_id)
+        exhibit = frames.exhibit_of(self.data, exhibit_id)
         picture, fits, estimates = _sorted_by_what_they_are(shown)
         record, figure = self._drawn(exhibit, picture, fits)
         made = [fit_estimates(self.context, exhibit, found) for found in fits if found]

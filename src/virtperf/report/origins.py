@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf.core.near import did_you_mean
-from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin_of, together
+from virtperf.core.provenance import Origin, Provenance, ProvenanceError, common_origin, origin_of
 from virtperf.report import frames
 from virtperf.report.data import StudyData
 
@@ -50,7 +50,7 @@ def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
             found="; ".join(said),
             remedy="show each provenance in a table of its own.",
         )
-    return together(origins.values())
+    return common_origin(origins.values())
 
 
 def frame_origin(data: StudyData, frame: pd.DataFrame, label: str) -> Origin:

@@ -20,7 +20,7 @@ from virtperf.study.quantities import Expression, Instance, Quantity
 
 
 @dataclass(frozen=True)
-class Row:
+class Inequality:
     """The inequality ``sum of coefficient x quantity <= bound``; `claim` is "" for natural bounds
     and conventions.
     """
@@ -30,38 +30,41 @@ class Row:
     bound: float
 
 
-def claim_rows(study: Study, claim: Claim) -> list[Row]:
+def claim_rows(study: Study, claim: Claim) -> list[Inequality]:
     """The rows of a claim; `study` gives the resolution that a strict ordering must exceed."""
     return [row for instance in claim.instances for row in _instance_rows(study, claim, instance)]
 
 
-def natural_rows(study: Study, quantities: Iterable[Quantity]) -> list[Row]:
+def natural_rows(study: Study, quantities: Iterable[Quantity]) -> list[Inequality]:
     """Natural bounds of the quantities and the reference points that fix a relative scale."""
     rows = []
     for quantity in quantities:
         kind = study.quantities[quantity.name]
         if np.isfinite(kind.low):
-            rows.append(Row("", ((quantity, -1.0),), -kind.low))
+            rows.append(Inequality("", ((quantity, -1.0),), -kind.low))
         if np.isfinite(kind.high):
-            rows.append(Row("", ((quantity, 1.0),), kind.high))
+            rows.append(Inequality("", ((quantity, 1.0),), kind.high))
         for at, value in kind.references:
             if study.quantity_at(quantity.name, at) == quantity:
-                rows += [Row("", ((quantity, 1.0),), value), Row("", ((quantity, -1.0),), -value)]
+                rows += [
+                    Inequality("", ((quantity, 1.0),), value),
+                    Inequality("", ((quantity, -1.0),), -value),
+                ]
     return rows
 
 
-def combined_row(claim: str, bound: float, *weighted: tuple[float, Expression]) -> Row:
+def combined_row(claim: str, bound: float, *weighted: tuple[float, Expression]) -> Inequality:
     """The row that a weighted sum of expressions is at most `bound`."""
     total: dict[Quantity, float] = {}
     for weight, expression in weighted:
         for coefficient, quantity in expression.terms:
             total[quantity] = total.get(quantity, 0.0) + weight * coefficient
-    return Row(claim, tuple((q, c) for q, c in total.items() if c != 0.0), bound)
+    return Inequality(claim, tuple((q, c) for q, c in total.items() if c != 0.0), bound)
 
 
 def _limits(
     claim: Claim, low: float, high: float, of: Expression, to: Expression | None = None
-) -> list[Row]:
+) -> list[Inequality]:
     """Rows for ``low <= of <= high``, or ``low x to <= of <= high x to`` where `to` is given."""
     rows = []
     for sign, end in ((1.0, high), (-1.0, low)):
@@ -81,7 +84,7 @@ def margin_factors(claim: Claim) -> tuple[float, float]:
 
 def _steps(
     study: Study, claim: Claim, pairs: Iterable[tuple[Expression, Expression]], strict: bool
-) -> list[Row]:
+) -> list[Inequality]:
     """Rows saying that the first of each pair is smaller, by the quantity's resolution where
     strict.
     """
@@ -103,7 +106,7 @@ def _slopes(instance: Instance) -> list[Expression]:
     ]
 
 
-def _instance_rows(study: Study, claim: Claim, instance: Instance) -> list[Row]:
+def _instance_rows(study: Study, claim: Claim, instance: Instance) -> list[Inequality]:
     parts, low, high = instance.parts, claim.low, claim.high
     first, *others = parts
     match claim.kind:

@@ -308,8 +308,10 @@ def _check(study: Study, report: Report) -> None:
                 try:
                     study.expression(text) if text else None
                 except ValueError as err:
-                    at = ("findings", position, "numbers", name, key)
-                    report(study.document.error(str(err), *at))
+                    problem = study.document.error(
+                        str(err), "findings", position, "numbers", name, key
+                    )
+                    report(problem)
     _check_derived(study, report)
 
 

@@ -37,14 +37,14 @@ def _ends(value: Any) -> Any:
     return value
 
 
-class Limits(Model):
+class ReadingLimits(Model):
     """Between two factors or numbers; an end that is not given is open."""
 
     low: NotNegative = 0.0
     high: Positive | None = None
 
     @model_validator(mode="after")
-    def _ordered(self) -> Limits:
+    def _ordered(self) -> ReadingLimits:
         if not self.low <= self.top:
             raise ValueError(f"the lower limit {self.low:g} is above the upper one, {self.top:g}")
         if self.low == 0 and self.high is None:
@@ -56,17 +56,17 @@ class Limits(Model):
         """The upper limit, infinite where there is none."""
         return inf if self.high is None else self.high
 
-    def within(self, other: Limits) -> bool:
+    def within(self, other: ReadingLimits) -> bool:
         """Whether these limits allow nothing that `other` does not."""
         return other.low <= self.low and self.top <= other.top
 
-    def inverse(self) -> Limits:
+    def inverse(self) -> ReadingLimits:
         """1/high to 1/low."""
         low = 0.0 if self.high is None else 1 / self.high
-        return Limits.model_construct(low=low, high=1 / self.low if self.low else None)
+        return ReadingLimits.model_construct(low=low, high=1 / self.low if self.low else None)
 
 
-_Limits = Annotated[Limits, BeforeValidator(_ends)]
+_Limits = Annotated[ReadingLimits, BeforeValidator(_ends)]
 
 
 class Word(Model):
@@ -139,7 +139,7 @@ class Readings:
     def limits(self, name: str) -> tuple[float, float]:
         """The word's limits under this reading, as factors of the number or reference."""
         word = self[name]
-        found: Limits = getattr(word, self.reading)
+        found: ReadingLimits = getattr(word, self.reading)
         return found.low / (word.number or 1.0), found.top / (word.number or 1.0)
 
     def read(self, name: str, kind: str, value: float | None = None, room: float = 0.0) -> Read:

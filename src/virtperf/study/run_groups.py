@@ -23,7 +23,7 @@ DESCRIBED = ("run_id", "factors", "machine", "tools", "protocol")
 
 
 @dataclass(frozen=True)
-class Difference:
+class FactDifference:
     """A fact that is not the same in runs which are averaged or compared.
 
     `fact` is the name by which `machine_may_differ` allows it; `what` says it in words. `runs` by
@@ -50,7 +50,7 @@ class Difference:
         )
 
 
-def differences(study: Study, entries: Iterable[Entry]) -> list[Difference]:
+def differences(study: Study, entries: Iterable[Entry]) -> list[FactDifference]:
     """Facts in which runs of one experiment differ, and the study does not allow for it.
 
     Runs whose experiment is not recorded are compared with those of their condition. A fact that is
@@ -68,7 +68,7 @@ def differences(study: Study, entries: Iterable[Entry]) -> list[Difference]:
             for value, runs in values.items():
                 listed.setdefault(value, {}).update(dict.fromkeys(runs))
     return [
-        Difference(
+        FactDifference(
             fact,
             what,
             f"runs of experiment {name}" if name else "runs of the same condition",
@@ -183,17 +183,17 @@ def run_groups(entries: Iterable[Entry]) -> list[RunGroup]:
         RunGroup(
             key[0],
             key[1] or NOT_RECORDED,
-            tuple(dict.fromkeys(c for e in group if (c := _said(e, "commit")))),
+            tuple(dict.fromkeys(c for e in group if (c := _protocol_text(e, "commit")))),
             group[0].get("machine") or {},
             key[2],
-            len({boot for e in group if (boot := _said(e, "boot"))}),
+            len({boot for e in group if (boot := _protocol_text(e, "boot"))}),
             tuple(str(entry["run_id"]) for entry in group),
         )
         for key, group in groups.items()
     ]
 
 
-def _said(entry: Entry, name: str) -> str:
+def _protocol_text(entry: Entry, name: str) -> str:
     protocol = entry.get("protocol") or {}
     text = str(protocol.get(name) or "")
     return f"{text}, changed since" if name == "commit" and text and protocol["dirty"] else text

@@ -32,7 +32,7 @@ Terms = Mapping[Quantity, float]
 """A sum of quantities, each with its coefficient."""
 
 
-class Samples(Mapping[Quantity, Replicates]):
+class StudySamples(Mapping[Quantity, Replicates]):
     """The runs of each quantity, in the unit in which runs observe it; `independent` has the numbers
     of single runs whose independent samples stand in the place of runs.
 
@@ -130,7 +130,7 @@ class Samples(Mapping[Quantity, Replicates]):
 
 def samples_by_quantity(
     study: Study, observations: pd.DataFrame, provenance: Provenance, level: float = DEFAULT_LEVEL
-) -> Samples:
+) -> StudySamples:
     """The runs that observed each quantity, in their own unit, with their blocks and days.
 
     Of `observations`, the table `OBSERVATIONS`, those of runs of this `provenance` are read; `level`
@@ -147,7 +147,7 @@ def samples_by_quantity(
         for quantity, found in places.items()
         if len(found) == 1 and (mean := _of_row(table.iloc[found[0]], level)).of_samples
     }
-    return Samples(
+    return StudySamples(
         {
             quantity: Replicates(
                 np.array([columns[0][place] for place in found]),

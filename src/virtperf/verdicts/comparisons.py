@@ -16,7 +16,7 @@ from virtperf.study.claims import Claim
 from virtperf.study.constraints import margin_factors
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Instance, Quantity
-from virtperf.study.samples import Samples
+from virtperf.study.samples import StudySamples
 from virtperf.verdicts.regions import Comparison
 
 TOLERANCE = 0.02
@@ -31,7 +31,7 @@ MORE_THAN_ZERO = math.ulp(0.0)
 Terms = dict[Quantity, float]
 
 
-def comparisons(study: Study, claim: Claim, samples: Samples) -> tuple[list[Comparison], int]:
+def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list[Comparison], int]:
     """Those of a claim's comparisons whose conditions were all measured, and how many it makes.
 
     The ranges are those that the claim itself states: its `low` and `high`, its margin, or the
@@ -186,7 +186,7 @@ def _orders(study: Study, pairs: Iterable[tuple[Terms, Terms]], strict: bool) ->
             yield _Number(larger, least, math.inf, under=smaller, unit=unit, order=True)
 
 
-def _scaled(study: Study, claim: Claim, number: _Number, samples: Samples) -> _Number | None:
+def _scaled(study: Study, claim: Claim, number: _Number, samples: StudySamples) -> _Number | None:
     """The number on the claim's scale; None where a mean that it needs was not measured."""
     if not samples.keys() >= {*number.over, *number.under}:
         return None
@@ -203,7 +203,7 @@ def _scaled(study: Study, claim: Claim, number: _Number, samples: Samples) -> _N
     return replace(number, unit=None) if without_scale else None
 
 
-def _ordered(study: Study, number: _Number, samples: Samples) -> _Number:
+def _ordered(study: Study, number: _Number, samples: StudySamples) -> _Number:
     """An order as the ratio of the larger to the smaller, with the least ratio that it asks for."""
     low = 1.0
     if number.low > 0:
@@ -213,7 +213,7 @@ def _ordered(study: Study, number: _Number, samples: Samples) -> _Number:
     return replace(number, low=low, unit="", order=False)
 
 
-def _difference(study: Study, number: _Number, samples: Samples) -> _Number:
+def _difference(study: Study, number: _Number, samples: StudySamples) -> _Number:
     """An order as the larger less the smaller, in the runs' own unit."""
     terms = _combined((1, number.over), (-1, number.under))
     low = 0.0
@@ -224,7 +224,7 @@ def _difference(study: Study, number: _Number, samples: Samples) -> _Number:
     return replace(number, over=terms, under={}, low=low, unit=unit, order=False)
 
 
-def _unit(study: Study, number: _Number, samples: Samples) -> float:
+def _unit(study: Study, number: _Number, samples: StudySamples) -> float:
     """How much of the runs' own unit one unit of the claim's scale is; 0 where that is not
     known.
     """
@@ -238,7 +238,7 @@ def _unit(study: Study, number: _Number, samples: Samples) -> float:
 
 
 def _comparison(
-    claim: Claim, number: _Number, contrast: Contrast, samples: Samples, label: str
+    claim: Claim, number: _Number, contrast: Contrast, samples: StudySamples, label: str
 ) -> Comparison:
     counts = [samples.count(q) for q in number.quantities]
     found = Comparison(

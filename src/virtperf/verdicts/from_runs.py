@@ -18,7 +18,7 @@ from virtperf.core.stage_tables import VERDICTS
 from virtperf.study.claims import NUMBERED, Claim, Claims
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import Hypothesis
-from virtperf.study.samples import Samples, samples_by_quantity
+from virtperf.study.samples import StudySamples, samples_by_quantity
 from virtperf.verdicts.comparisons import (
     MORE_THAN_ONE,
     MORE_THAN_ZERO,
@@ -66,7 +66,7 @@ NO_VERDICT = {
 def judge_claim(
     study: Study,
     claim: Claim,
-    samples: Samples,
+    samples: StudySamples,
     level: float,
     *,
     provenance: Provenance = Provenance.MEASURED,

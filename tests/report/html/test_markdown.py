@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from virtperf.report.html.markdown import Heading, Writer, pages_of
+from virtperf.report.html.markdown import ContentsEntry, Writer, pages_of
 
 
 def test_headings_get_anchors_that_nothing_else_has() -> None:
     writer = Writer(taken=frozenset({"figure-2"}))
     writer.html("# Figure 2\n\n## A *b* `c` & d\n\n### A b c d")
     assert writer.headings == [
-        Heading(1, "Figure 2", "figure-2-2"),
-        Heading(2, "A b c & d", "a-b-c-d"),
-        Heading(3, "A b c d", "a-b-c-d-2"),
+        ContentsEntry(1, "Figure 2", "figure-2-2"),
+        ContentsEntry(2, "A b c & d", "a-b-c-d"),
+        ContentsEntry(3, "A b c d", "a-b-c-d-2"),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from tests.report.html.toy_notebook import cell, figure
-from virtperf.report.html.report import Output, Part, build_page
+from virtperf.report.html.report import Output, PagePart, build_page
 
 
 def shown(*outputs) -> tuple[Output, ...]:
@@ -52,4 +52,4 @@ def test_printed_text_loses_its_colours_and_keeps_its_stream() -> None:
 
 def test_a_record_is_one_output_whatever_else_the_notebook_shows_of_it() -> None:
     (part,) = build_page(new_notebook(cells=[cell("x", figure())]), None).parts
-    assert isinstance(part, Part) and len(part.outputs) == 1 and "<svg" in part.outputs[0].body
+    assert isinstance(part, PagePart) and len(part.outputs) == 1 and "<svg" in part.outputs[0].body

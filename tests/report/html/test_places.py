@@ -6,10 +6,10 @@ import pytest
 
 from rawperf.core.errors import VirtperfError
 from tests.cases import each_case
-from virtperf.report.html.record import NOTEBOOK, Place, trace_place
+from virtperf.report.html.record import NOTEBOOK, LinkBase, trace_place
 from virtperf.report.trace import trace_key
 
-PAGE = Place(known=frozenset({"claim-busy", "figure-2", "here"}))
+PAGE = LinkBase(known=frozenset({"claim-busy", "figure-2", "here"}))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_key_has_the_place_that_its_page_gives_it() -> None:
 
 
 def test_links_to_exhibits_and_claims_of_another_study_name_its_page() -> None:
-    here = Place(known=frozenset({"figure-5"}))
+    here = LinkBase(known=frozenset({"figure-5"}))
     assert here.address("exhibit:other-2011/figure-5", "") == "other-2011.html#figure-5"
     assert (
         NOTEBOOK.address("claim:other-2011/less", "toy") == "../reports/other-2011.html#claim-less"

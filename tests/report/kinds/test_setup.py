@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.cases import each_case
 from tests.report import toy
 from tests.report.plain import plain
-from virtperf.report.kinds.setup import named, said
+from virtperf.report.kinds.setup import setting_label, setting_text
 from virtperf.report.loaded import LoadedStudy, load_study
 
 SETUP = """
@@ -37,7 +37,7 @@ conventions: [The text does not say how many guests. We take four.]
     ],
 )
 def test_values_have_the_unit_that_their_name_ends_in(name: str, value: object, words: str) -> None:
-    assert said(name, value) == words
+    assert setting_text(name, value) == words
 
 
 @each_case(
@@ -50,7 +50,7 @@ def test_values_have_the_unit_that_their_name_ends_in(name: str, value: object, 
     ],
 )
 def test_names_lose_their_unit(name: str, words: str) -> None:
-    assert named(name) == words
+    assert setting_label(name) == words
 
 
 def test_every_fact_of_study_yaml_is_told_and_what_is_ours_stands_apart(tmp_path: Path) -> None:

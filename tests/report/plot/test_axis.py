@@ -11,12 +11,12 @@ import pytest
 
 from tests.cases import each_case
 from virtperf.report.plot import axis
-from virtperf.report.plot.axis import Words
+from virtperf.report.plot.axis import AxisWords
 
 
 def levels(*found: object, numeric: bool = True) -> axis.Levels:
     return axis.levels_of(
-        [pd.DataFrame({"x": list(found)})], "x", Words({}, {}, {}), numeric=numeric
+        [pd.DataFrame({"x": list(found)})], "x", AxisWords({}, {}, {}), numeric=numeric
     )
 
 
@@ -75,7 +75,7 @@ def test_own_numbers_ascend_and_words_stay_in_their_order() -> None:
 
 
 def test_a_studys_order_and_words_are_kept() -> None:
-    words = Words({}, {"x": [(20480, "20,480"), (10240, "10,240"), (512, "512")]}, {})
+    words = AxisWords({}, {"x": [(20480, "20,480"), (10240, "10,240"), (512, "512")]}, {})
     found = axis.levels_of([pd.DataFrame({"x": [10240, 20480]})], "x", words)
     assert (list(found.where), found.texts) == ([20480, 10240], ("20,480", "10,240"))
     left, right = found.limits

@@ -18,7 +18,7 @@ from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
 from virtperf.report.synthesis.agreement import agreement
-from virtperf.report.synthesis.capacity import Course, Grid
+from virtperf.report.synthesis.capacity import Course, RatioGrid
 from virtperf.report.synthesis.checks import speaks_of
 from virtperf.report.synthesis.definition import Curve, JointGrid
 from virtperf.report.synthesis.loaded import Synthesis, load_synthesis
@@ -175,7 +175,7 @@ def test_a_grid_says_what_is_known_at_both_ratios() -> None:
     reference = Value("s", "l", "n", REFERENCE, "", ((1, 1),), Provenance.RECONSTRUCTED, "")
     cells = {(1.0, 1.0): (reference,)}
     cells |= {(x, y): (value("s", (1 / x / y, 1)),) for x in (2.0, 4.0) for y in (2.0, 4.0)}
-    grid = Grid(asked, "S 1, 2026", cells)
+    grid = RatioGrid(asked, "S 1, 2026", cells)
     assert grid.at(1, 1) == "1 (reference)" and grid.at(2, 4).startswith("allows")
     between = "between the tested ratios: CPU 2 to 4 and memory 2 to 4"
     assert grid.at(3, 2.5) == f"allows 0.0625 to 1 {between}"

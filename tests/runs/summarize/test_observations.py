@@ -8,7 +8,7 @@ import pytest
 from rawperf.core.errors import StudyError
 from virtperf.runs.summarize.means import cosine_mean, maximum, median
 from virtperf.runs.summarize.observations import observe, ratio
-from virtperf.runs.summarize.series import RunSeries, Series
+from virtperf.runs.summarize.series import RunSeries, SampleSeries
 from virtperf.study.definition import load_study
 
 T = np.arange(60.0, 1201, 60)
@@ -33,12 +33,12 @@ exhibits: []
 """
 
 
-def steps(*values: float, t: np.ndarray = T) -> Series:
-    return Series(t, np.resize(np.array(values, dtype=float), len(t)))
+def steps(*values: float, t: np.ndarray = T) -> SampleSeries:
+    return SampleSeries(t, np.resize(np.array(values, dtype=float), len(t)))
 
 
-def total(value: float) -> Series:
-    return Series(np.array([np.nan]), np.array([value]))
+def total(value: float) -> SampleSeries:
+    return SampleSeries(np.array([np.nan]), np.array([value]))
 
 
 SERIES = {
@@ -46,8 +46,8 @@ SERIES = {
     ("x", "driver", "book", "rate"): steps(30),
     ("x", "processor", "P0", "busy"): steps(0.5),
     ("x", "processor", "P1", "busy"): steps(1.5),
-    ("x", "segment", "S", "pages"): Series(T, np.where(T == 480, 50.0, 10.0)),
-    ("x", "segment", "EARLY", "pages"): Series(T, np.where(T == 240, 90.0, 1.0)),
+    ("x", "segment", "S", "pages"): SampleSeries(T, np.where(T == 480, 50.0, 10.0)),
+    ("x", "segment", "EARLY", "pages"): SampleSeries(T, np.where(T == 240, 90.0, 1.0)),
     ("x", "command", "fill", "took"): total(12.5),
     ("x", "command", "SAVESEG A", "took"): total(7.0),
     ("x", "command", "SAVESEG B", "took"): total(8.0),
@@ -121,7 +121,7 @@ def test_the_window_bounds_a_peak_too(tmp_path):
 
 
 def test_a_largest_sum_needs_common_times(tmp_path):
-    series = SERIES | {("x", "segment", "EARLY", "pages"): Series(T + 7, np.ones(len(T)))}
+    series = SERIES | {("x", "segment", "EARLY", "pages"): SampleSeries(T + 7, np.ones(len(T)))}
     rule = "{from: [{metric: pages, entity_kind: segment}], combine: sum, statistic: max}"
     assert seen(tmp_path, rule, unit="B")["value"] == 51
     row = seen(tmp_path, rule, series, unit="B")

@@ -18,7 +18,7 @@ from virtperf.core.stage_tables import (
 )
 from virtperf.runs.ingest.stage import ingest
 from virtperf.runs.summarize.audits import audit
-from virtperf.runs.summarize.series import RunSeries, Series, evaluate
+from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate
 from virtperf.runs.summarize.stage import summarize
 
 
@@ -64,18 +64,18 @@ def two_drivers(rate, seed, **fields):
 def test_the_window_takes_what_was_measured_within_it():
     t = np.arange(10.0, 1201, 10)
     x = np.where((t > 300) & (t <= 900), 1.0, 5.0)
-    found = evaluate(Series(t, x), (300.0, 900.0), 0.95)
+    found = evaluate(SampleSeries(t, x), (300.0, 900.0), 0.95)
     # the sample at 300 s speaks of the ten seconds before the window, the one at 900 s of the window's last
     assert (found.mean.value, found.mean.n) == (1.0, 60)
 
 
 def test_a_total_of_the_run_is_no_series():
-    found = evaluate(Series(np.array([np.nan]), np.array([42.0])), (300.0, 900.0), 0.95)
+    found = evaluate(SampleSeries(np.array([np.nan]), np.array([42.0])), (300.0, 900.0), 0.95)
     assert (found.mean.value, found.mean.n, found.stationarity) == (42.0, 1, "")
 
 
 def test_no_sample_in_the_window_is_said():
-    found = evaluate(Series(np.array([10.0]), np.array([42.0])), (300.0, 900.0), 0.95)
+    found = evaluate(SampleSeries(np.array([10.0]), np.array([42.0])), (300.0, 900.0), 0.95)
     assert found.mean.n == 0 and np.isnan(found.mean.value)
     assert found.flags == ("no sample in the window",)
 
@@ -83,7 +83,7 @@ def test_no_sample_in_the_window_is_said():
 def test_a_longer_warm_up_shortens_the_window():
     t = np.arange(10.0, 901, 10)
     noise = np.random.default_rng(5).standard_normal(90)
-    found = evaluate(Series(t, np.where(t <= 400, 80.0, 100.0) + noise), (300.0, 900.0), 0.95)
+    found = evaluate(SampleSeries(t, np.where(t <= 400, 80.0, 100.0) + noise), (300.0, 900.0), 0.95)
     assert found.warmup_s == found.begin_s == 400
     assert found.mean.value == pytest.approx(100, abs=0.5)
     assert "longer than declared" in found.flags[0]
@@ -94,7 +94,7 @@ def test_a_cut_that_changes_nothing_does_not_shorten_the_window():
     later = 0
     for seed in range(300):
         x = np.random.default_rng(seed).standard_normal(90)
-        found = evaluate(Series(t, x), (300.0, 900.0), 0.95)
+        found = evaluate(SampleSeries(t, x), (300.0, 900.0), 0.95)
         later += found.warmup_s > 300
         assert found.begin_s == 300 or found.flags
         later -= found.begin_s > 300
@@ -106,7 +106,9 @@ def test_a_cut_that_changes_nothing_does_not_shorten_the_window():
 def test_a_series_that_never_settles_is_flagged():
     t = np.arange(10.0, 1201, 10)
     found = evaluate(
-        Series(t, t / 10 + np.random.default_rng(1).standard_normal(120)), (300.0, 900.0), 0.95
+        SampleSeries(t, t / 10 + np.random.default_rng(1).standard_normal(120)),
+        (300.0, 900.0),
+        0.95,
     )
     assert "no steady state" in found.flags[0]
     assert found.stationarity == "drift"
@@ -345,7 +347,8 @@ def toy_run(series, metrics=None, **info):
         n: {"formats": ["perfkit", "xentop", "sar"], "kind": "gauge", "unit": "1"} for n in names
     } | (metrics or {})
     made = {
-        key: Series(t, np.broadcast_to(np.asarray(v, float), t.shape)) for key, v in series.items()
+        key: SampleSeries(t, np.broadcast_to(np.asarray(v, float), t.shape))
+        for key, v in series.items()
     }
     return RunSeries(facts, known, made, 0.95)
 
@@ -440,10 +443,10 @@ def test_failed_requests():
     for errors, expected in ((0, "ok"), (10, "ok"), (11, "violated")):
         run = toy_run({}, metrics=metrics | {"driver_web_errors": metrics["page_elements_total"]})
         nan = np.array([np.nan])
-        run.series["xentop", "driver", "d", "page_elements_total"] = Series(
+        run.series["xentop", "driver", "d", "page_elements_total"] = SampleSeries(
             nan, np.array([10_000.0])
         )
-        run.series["xentop", "driver", "d", "driver_web_errors"] = Series(
+        run.series["xentop", "driver", "d", "driver_web_errors"] = SampleSeries(
             nan, np.array([float(errors)])
         )
         assert status(run, "failed requests") == expected

@@ -8,7 +8,7 @@ import pytest
 from rawperf.core.errors import StudyError
 from tests.toy_runs import STUDY
 from virtperf.runs.summarize.observations import observe
-from virtperf.runs.summarize.series import RunSeries, Series
+from virtperf.runs.summarize.series import RunSeries, SampleSeries
 from virtperf.runs.summarize.timelines import STEPS, chosen_runs, thumbnail, timeline
 from virtperf.study.definition import load_study
 
@@ -40,7 +40,7 @@ def study_with(tmp_path, unit="MiB"):
 
 
 def traced(value, t=T, file="a.txt", line=1):
-    return Series(
+    return SampleSeries(
         t, np.broadcast_to(float(value), t.shape), np.full(len(t), file), line + np.arange(len(t))
     )
 
@@ -139,7 +139,7 @@ def test_lineage_names_the_lines_of_the_window(tmp_path):
 
 def test_a_total_is_its_own_line_and_has_the_declared_window(tmp_path):
     nan = np.array([np.nan])
-    total = Series(nan, np.array([4.0]), np.array(["log"]), np.array([7]))
+    total = SampleSeries(nan, np.array([4.0]), np.array(["log"]), np.array([7]))
     _, lineage = observe(
         study_with(tmp_path), run_of({("x", "processor", "P0", "processor_busy"): total})
     )

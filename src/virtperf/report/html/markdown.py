@@ -17,7 +17,7 @@ from virtperf.report.wording import slug
 
 
 @dataclass(frozen=True)
-class Heading:
+class ContentsEntry:
     """One entry of the table of contents; `text` is plain text."""
 
     level: int
@@ -34,7 +34,7 @@ class Writer:
     links stay.
     """
 
-    headings: list[Heading] = field(default_factory=list)
+    headings: list[ContentsEntry] = field(default_factory=list)
     taken: frozenset[str] = frozenset()
     known: frozenset[str] | None = None
 
@@ -49,7 +49,7 @@ class Writer:
 
 def pages_of(
     sources: Sequence[str], taken: frozenset[str]
-) -> tuple[list[Markup], list[list[Heading]]]:
+) -> tuple[list[Markup], list[list[ContentsEntry]]]:
     """All Markdown cells of one page, and the headings of each; a link may lead to a heading that
     comes later.
     """
@@ -86,7 +86,7 @@ class _Renderer(mistune.HTMLRenderer):
             f"{slug(plain)}-{count}" if count > 1 else slug(plain) for count in itertools.count(1)
         )
         anchor = next(name for name in names if name not in taken)
-        self._page.headings.append(Heading(level, plain, anchor))
+        self._page.headings.append(ContentsEntry(level, plain, anchor))
         link = _macros().heading_link(anchor) if level > 1 else ""
         return self.heading(f"{text} {link}", level, id=anchor)
 

@@ -34,7 +34,7 @@ def record_html(
     *,
     notebook: bool = False,
     repeated: bool = False,
-    place: Place | None = None,
+    place: LinkBase | None = None,
     heading: str = "",
 ) -> Markup:
     """A record's markup on `place`; without one, on a page that holds this record alone.
@@ -44,7 +44,7 @@ def record_html(
     so that it goes in as an image, since the ids in it may stand on a page only once. `heading` is
     what stands above it: a caption does not repeat it.
     """
-    where = place or (NOTEBOOK if notebook else Place(known=frozenset(ids([record]))))
+    where = place or (NOTEBOOK if notebook else LinkBase(known=frozenset(ids([record]))))
     blocks, tail = split_tail(record.blocks)
     if record.kind == "setup" and not notebook:
         blocks, tail = _folded_tables(blocks)
@@ -167,7 +167,7 @@ def trace_place(key: str) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class LinkBase:
     """A page or a notebook, from which `folder` leads to the reports.
 
     `known` are the ids on this page: a link to an exhibit or a claim that is not among them is
@@ -216,7 +216,7 @@ class Place:
         return f"#{quote(anchor)}" if anchor in self.known else ""
 
 
-NOTEBOOK = Place(
+NOTEBOOK = LinkBase(
     folder="../reports/", elsewhere=True
 )  # a notebook stands in a folder beside the reports
 

@@ -24,9 +24,9 @@ from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 from rawperf.core.errors import VirtperfError
 from rawperf.core.files import write_atomically
 from virtperf.report.glossary import NO_WORDS, Glossary, Term
-from virtperf.report.html.markdown import Heading, Writer, pages_of
+from virtperf.report.html.markdown import ContentsEntry, Writer, pages_of
 from virtperf.report.html.notebooks import for_notebook_only, normalise, read_notebook, record_of
-from virtperf.report.html.record import Place, distinct, ids, record_html
+from virtperf.report.html.record import LinkBase, distinct, ids, record_html
 from virtperf.report.html.sanitize import own_html
 from virtperf.report.html.templating import (
     TEMPLATES,
@@ -156,7 +156,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """A piece of a page: prose has a `body`; code has outputs, its source, and its first line as
     `summary`; what is shown has outputs of a cell of which more outputs follow.
     """
@@ -168,13 +168,13 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Page:
+class ReportPage:
     """What the template shows."""
 
     title: str
     has_heading: bool
-    headings: tuple[Heading, ...]
-    parts: tuple[Part, ...]
+    headings: tuple[ContentsEntry, ...]
+    parts: tuple[PagePart, ...]
     notice: str = ""
     words: tuple[Term, ...] = ()
 
@@ -185,7 +185,7 @@ def build_page(
     notice: str = "",
     prefix: str = "",
     glossary: Glossary = NO_WORDS,
-) -> Page:
+) -> ReportPage:
     """The parts of a notebook's page; without a title, its first heading is the title."""
     cells = [
         c
@@ -203,23 +203,23 @@ def build_page(
     taken = frozenset(ids(records))
     prose, of_prose = pages_of(list(_prose(cells, shown)), taken)
     headings = [heading for found in of_prose for heading in found]
-    place = Place(taken | {heading.anchor for heading in headings}, prefix=prefix)
+    place = LinkBase(taken | {heading.anchor for heading in headings}, prefix=prefix)
     written, chosen, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
-    parts: list[Part] = []
+    parts: list[PagePart] = []
     quiet: list[str] = []  # code that shows nothing stands with the next one that does
     for position, cell in enumerate(cells):
         if cell.cell_type == "markdown":
             body, found = next(written)
             heading = found[-1].text if found else heading
-            parts.append(Part("prose", body))
+            parts.append(PagePart("prose", body))
             continue
         seen: list[Output] = []
         for output, record in shown[position]:
             if record is not None and markdown_above(record):
                 body, found = next(written)
                 heading = found[-1].text if found else heading
-                parts += [Part("shown", Markup(), outputs=tuple(seen))] if seen else []
-                parts.append(Part("prose", body))
+                parts += [PagePart("shown", Markup(), outputs=tuple(seen))] if seen else []
+                parts.append(PagePart("prose", body))
                 seen = []
             made = _output(output, record, next(chosen) if record else None, place, heading)
             seen += [made] if made is not None else []
@@ -229,10 +229,10 @@ def build_page(
                 "\n\n".join(quiet), PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True)
             )
             summary = _summary(cell.source)
-            parts.append(Part("code", Markup(source), summary, tuple(seen)))  # noqa: S704 (Pygments escapes)
+            parts.append(PagePart("code", Markup(source), summary, tuple(seen)))  # noqa: S704 (Pygments escapes)
             quiet = []
     first = next((h.text for h in headings if h.level == 1), None)
-    return Page(
+    return ReportPage(
         title or first or "Report",
         first is not None,
         tuple(headings),
@@ -245,7 +245,7 @@ def build_page(
 _UNSEEN = re.compile(r"<svg.*?</svg>|<pre.*?</pre>|<[^>]*>", re.DOTALL)
 
 
-def _visible(parts: Sequence[Part]) -> str:
+def _visible(parts: Sequence[PagePart]) -> str:
     """The words of a page without markup, drawings and code."""
     shown = (
         body
@@ -279,7 +279,11 @@ def _summary(source: str) -> str:
 
 
 def _output(
-    output: NotebookNode, record: Record | None, chosen: Record | None, place: Place, heading: str
+    output: NotebookNode,
+    record: Record | None,
+    chosen: Record | None,
+    place: LinkBase,
+    heading: str,
 ) -> Output | None:
     if record is not None and chosen is not None:
         return Output(

@@ -75,7 +75,7 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ExhibitKind:
     """One kind of exhibit, by its name in study.yaml and `Record.kind`.
 
     `record` of declared kinds is ``record(context, exhibit, figure=None, *shown) -> Record``, where
@@ -93,20 +93,20 @@ class Kind:
     check: Callable[[Study, Exhibit], object] | None = None
 
 
-def kinds() -> Mapping[str, Kind]:
+def kinds() -> Mapping[str, ExhibitKind]:
     """All kinds by name, found among the modules of this package's folders."""
     return _found(tuple(__path__))
 
 
 @lru_cache(maxsize=4)
-def _found(folders: tuple[str, ...]) -> dict[str, Kind]:
+def _found(folders: tuple[str, ...]) -> dict[str, ExhibitKind]:
     modules = [
         importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(folders)
     ]
     return {module.KIND.name: module.KIND for module in modules if hasattr(module, "KIND")}
 
 
-def kind_of(exhibit: Exhibit) -> Kind:
+def kind_of(exhibit: Exhibit) -> ExhibitKind:
     """The kind that study.yaml gives to an exhibit; where there is none, a `StudyError` names near
     ones.
     """

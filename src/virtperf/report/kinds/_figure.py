@@ -107,7 +107,7 @@ def check_colours(study: Study, exhibit: Exhibit) -> None:
             )
 
 
-def _named(claims: Sequence[str]) -> str:
+def _claim_list(claims: Sequence[str]) -> str:
     """The claims that set a limit, the first ones of many: the trace page has all."""
     more = len(claims) - MAX_NAMED_CLAIMS
     return ";".join([*claims[:MAX_NAMED_CLAIMS], *([f"and {more} more"] if more > 0 else [])])
@@ -302,8 +302,8 @@ def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Facto
     table = (
         points.assign(
             unit=points["quantity"].map(units),
-            low_set_by=points["low_by"].map(_named),
-            high_set_by=points["high_by"].map(_named),
+            low_set_by=points["low_by"].map(_claim_list),
+            high_set_by=points["high_by"].map(_claim_list),
             **{name: points[name].map(_pieces) for name in ("pieces", "pieces_text")},
             **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in KINDS},
         )

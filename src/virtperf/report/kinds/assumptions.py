@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Record, Span, Words
 
 
@@ -69,4 +69,4 @@ def _with_links(text: str, said: dict[str, str]) -> Words:
     return tuple(w for w in words if w)
 
 
-KIND = Kind("assumptions", record)
+KIND = ExhibitKind("assumptions", record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rawperf.core.errors import StudyError
-from virtperf.report.kinds import Context, Figure, Kind, _figure
+from virtperf.report.kinds import Context, ExhibitKind, Figure, _figure
 from virtperf.report.records import Record
 from virtperf.study.definition import Exhibit
 
@@ -27,4 +27,4 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
     return _figure.draw(plot.bars, context, exhibit)
 
 
-KIND = Kind("bar", record, spec=_figure.Spec, draw=draw, check=_figure.check)
+KIND = ExhibitKind("bar", record, spec=_figure.Spec, draw=draw, check=_figure.check)

@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.claim_words import Said, quantities, said
-from virtperf.report.frames import named
-from virtperf.report.kinds import Context, Kind, note
+from virtperf.report.claim_words import ClaimWords, claim_in_words, quantities
+from virtperf.report.frames import exhibit_of
+from virtperf.report.kinds import Context, ExhibitKind, note
 from virtperf.report.kinds.contradictions import places
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import NO_BREAK, exhibit_name, plural, pretty
@@ -68,13 +68,13 @@ def record(context: Context, about: str | None = None) -> Record:
     elif about == "text":
         title = "What the paper says elsewhere"
     else:
-        exhibit = named(data, about)
+        exhibit = exhibit_of(data, about)
         title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
         plotted = _plotted(study, exhibit)
     rows: list[tuple[Words, ...]] = []
     found = []
     for claim in chosen:
-        result, told = data.result(claim.id), said(claim, data)
+        result, told = data.result(claim.id), claim_in_words(claim, data)
         verdicts = {"text_verdict": told.text_verdict, "measured_verdict": told.measured_verdict}
         by_text = _text_cell(told.text_verdict, result, conflicts.get(claim.id, []))
         rows.append((_saying(claim), told.printed, told.allowed, by_text, _measured_cell(told)))
@@ -190,7 +190,7 @@ def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> Wor
     return tuple(cell)
 
 
-def _measured_cell(told: Said) -> Words:
+def _measured_cell(told: ClaimWords) -> Words:
     """The verdict with its estimate; empty without a measurement."""
     if told.measured_verdict == "no measurement":
         return ""
@@ -201,4 +201,4 @@ def _measured_cell(told: Said) -> Words:
     )
 
 
-KIND = Kind("claims", record)
+KIND = ExhibitKind("claims", record)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from virtperf.core.provenance import Provenance
-from virtperf.report.kinds import Context, Kind, analysis
+from virtperf.report.kinds import Context, ExhibitKind, analysis
 from virtperf.report.kinds import note as remark
 from virtperf.report.origins import frame_origin
 from virtperf.report.records import Grid, Record
@@ -42,4 +42,4 @@ def _words(value: object) -> str:
     return pretty(float(value)) if isinstance(value, int | float) else str(value)
 
 
-KIND = Kind("computed", record)
+KIND = ExhibitKind("computed", record)

@@ -10,7 +10,7 @@ from typing import Any
 
 from virtperf.report.claim_words import implied, printed, quantities, relations, unit_of
 from virtperf.report.data import StudyData
-from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READINGS, changes, folded
 from virtperf.report.records import (
     Block,
@@ -270,4 +270,4 @@ def _groups(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> l
     return blocks
 
 
-KIND = Kind("contradictions", record)
+KIND = ExhibitKind("contradictions", record)

@@ -22,7 +22,7 @@ from pydantic import Field, model_validator
 from rawperf.core.model import Model
 from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Provenance
-from virtperf.report.kinds import Context, ExhibitSpec, Kind, source, spec_of
+from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, source, spec_of
 from virtperf.report.records import Box, Diagram, Numbers, Record
 from virtperf.report.wording import exhibit_name, joined
 from virtperf.study.definition import Exhibit
@@ -96,4 +96,4 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
     )
 
 
-KIND = Kind("diagram", record, spec=Spec)
+KIND = ExhibitKind("diagram", record, spec=Spec)

@@ -14,7 +14,7 @@ from rawperf.core.model import Flag
 from virtperf.core.order_statistics import interquartile_range, quantile
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
-from virtperf.report.kinds import Context, ExhibitSpec, Figure, Kind, note, trace, whose
+from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, Figure, note, trace, whose
 from virtperf.report.kinds._figure import check_colours, drawing
 from virtperf.report.records import Block, Folded, Grid, Numbers, Record
 from virtperf.report.wording import as_precise, exhibit_name, interval, pretty
@@ -167,4 +167,4 @@ def _finding(table: pd.DataFrame, unit: str) -> str:
     )
 
 
-KIND = Kind("distribution", record, spec=Spec, draw=draw, check=check)
+KIND = ExhibitKind("distribution", record, spec=Spec, draw=draw, check=check)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.claim_words import said
-from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.claim_words import claim_in_words
+from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import as_precise, pretty
 
@@ -38,7 +38,7 @@ def record(context: Context) -> Record:
         if all(_verdict(result) == "no measurement" for result in results[1:]):
             left_out += 1
             continue
-        told = said(claim, data)
+        told = claim_in_words(claim, data)
         rows.append((claim.says, told.printed, *map(_cell, results)))
         for level, result in zip([factor.default, *others], results, strict=True):
             numbers = {name: result.get(name) for name in NUMBERS}
@@ -87,4 +87,4 @@ def _cell(result: dict[Any, Any]) -> Words:
     return tuple(parts)
 
 
-KIND = Kind("elsewhere", record)
+KIND = ExhibitKind("elsewhere", record)

@@ -4,7 +4,7 @@ should know.
 
 from __future__ import annotations
 
-from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Block, Folded, Grid, Heading, Listing, Record, Span, Words
 from virtperf.report.wording import exhibit_name, plural
 from virtperf.study.printed import corrections
@@ -39,4 +39,4 @@ def record(context: Context) -> Record:
     return register(context, "errata", *blocks)
 
 
-KIND = Kind("errata", record)
+KIND = ExhibitKind("errata", record)

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf.core.errors import VirtperfError
-from virtperf.report.kinds import Context, Kind, analysis
+from virtperf.report.kinds import Context, ExhibitKind, analysis
 from virtperf.report.origins import one_origin
 from virtperf.report.records import Grid, Record
 from virtperf.report.wording import as_precise, pretty
@@ -83,4 +83,4 @@ def _flat(estimates: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield str(label), item
 
 
-KIND = Kind("estimates", record)
+KIND = ExhibitKind("estimates", record)

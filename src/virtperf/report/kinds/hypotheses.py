@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from virtperf.core.numbers import PROSE_SIGNIFICANT, pretty
-from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READINGS, folded, measured_changes
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import plural
@@ -113,4 +113,4 @@ def _asked(claim: Claim) -> Words:
     return tuple(words)
 
 
-KIND = Kind("hypotheses", record)
+KIND = ExhibitKind("hypotheses", record)

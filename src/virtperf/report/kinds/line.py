@@ -4,7 +4,7 @@ request.
 
 from __future__ import annotations
 
-from virtperf.report.kinds import Context, Figure, Kind, _figure
+from virtperf.report.kinds import Context, ExhibitKind, Figure, _figure
 from virtperf.report.records import Record
 from virtperf.study.definition import Exhibit
 
@@ -29,4 +29,4 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
     )
 
 
-KIND = Kind("line", record, spec=_figure.Spec, draw=draw, check=_figure.check)
+KIND = ExhibitKind("line", record, spec=_figure.Spec, draw=draw, check=_figure.check)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from virtperf.report.kinds import Context, Figure, Kind, analysis
+from virtperf.report.kinds import Context, ExhibitKind, Figure, analysis
 from virtperf.report.kinds import note as remark
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.origins import frame_origin
@@ -27,4 +27,4 @@ def record(
     )
 
 
-KIND = Kind("own", record)
+KIND = ExhibitKind("own", record)

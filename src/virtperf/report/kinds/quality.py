@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.kinds import Context, Kind, register
+from virtperf.report.kinds import Context, ExhibitKind, register
 from virtperf.report.records import (
     Block,
     Grid,
@@ -94,7 +94,7 @@ def record(context: Context) -> Record:
     blocks += [*_protocols(runs), *_clocks(runs)]
     if len(warned):
         grouped = [
-            (str(warning), _few(group["run_id"]))
+            (str(warning), _run_list(group["run_id"]))
             for warning, group in warned.groupby("warning", sort=False)
         ]
         blocks += _titled("Warnings", ("Warning", "Runs"), grouped)
@@ -282,7 +282,7 @@ def _warm_up(audits: pd.DataFrame) -> list[Block]:
     columns = ("Declared", "Runs", "Earliest", "Median", "Latest", "Runs later than declared")
     title = "Warm-up of throughput: found against declared"
     later = found[found["later"]].groupby("note", sort=False)["run_id"]
-    items = [f"{_capital(note or 'no remark')}: {_few(runs)}" for note, runs in later]
+    items = [f"{_capital(note or 'no remark')}: {_run_list(runs)}" for note, runs in later]
     return _titled(title, columns, rows, items, numeric=tuple(range(6)), stacks=True)
 
 
@@ -303,7 +303,7 @@ def _stationarity(series: pd.DataFrame) -> list[Block]:
     ]
     columns = ("Class", "Series", "Share", "Meaning")
     remarks = [
-        f"{_capital(flag)}: {plural(len(group), 'series', 'series')} of {_few(sorted(group['run_id'].unique()))}"
+        f"{_capital(flag)}: {plural(len(group), 'series', 'series')} of {_run_list(sorted(group['run_id'].unique()))}"
         f" ({joined(sorted(group['metric'].unique()))})"
         for flag, group in series[series["flags"] != ""].groupby("flags", sort=False)
     ]
@@ -315,7 +315,7 @@ def _span(values: pd.Series) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _few(runs: Iterable[str], most: int = 4) -> str:
+def _run_list(runs: Iterable[str], most: int = 4) -> str:
     named = list(runs)
     more = len(named) - most
     return joined(named) if more <= 0 else f"{', '.join(named[:most])} and {plural(more, 'other')}"
@@ -340,4 +340,4 @@ def _titled(
     ]
 
 
-KIND = Kind("quality", record)
+KIND = ExhibitKind("quality", record)

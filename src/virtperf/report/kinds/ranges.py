@@ -16,7 +16,7 @@ from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import from_runs
 from virtperf.report.axis_words import unit_words
 from virtperf.report.data import StudyData
-from virtperf.report.kinds import Context, Kind, note
+from virtperf.report.kinds import Context, ExhibitKind, note
 from virtperf.report.origins import TEXT
 from virtperf.report.other_readings import READINGS, changes, folded, read_otherwise
 from virtperf.report.range_words import bounds_of, level_words, range_words
@@ -230,4 +230,4 @@ def _unit(study: Study, asked: Derivation, shown: Sequence[Derivation]) -> str:
     return "" if unit == "1" else unit
 
 
-KIND = Kind("ranges", record)
+KIND = ExhibitKind("ranges", record)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from virtperf.report.data import StudyData
-from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.kinds.contradictions import linked
 from virtperf.report.other_readings import (
     READINGS,
@@ -218,4 +218,4 @@ def _limits(readings: Readings, name: str) -> str:
     return interval(scale * low if low else -float("inf"), scale * high) + of
 
 
-KIND = Kind("readings", record)
+KIND = ExhibitKind("readings", record)

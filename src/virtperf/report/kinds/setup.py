@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Block, Grid, Heading, Listing, Record
 from virtperf.report.wording import pretty
 from virtperf.study.definition import Study
@@ -52,7 +52,8 @@ def record(context: Context) -> Record:
         values = {k: v for k, v in (written.get(part) or {}).items() if k != "steps"}
         if values:
             rows = tuple(
-                (named(name, called), said(name, value, called)) for name, value in values.items()
+                (setting_label(name, called), setting_text(name, value, called))
+                for name, value in values.items()
             )
             heading = "Value" if study.kind == "measured" else "As the paper says"
             blocks += [Heading(text=title), Grid(label=title, columns=("What", heading), rows=rows)]
@@ -90,16 +91,16 @@ def _grid(title: str, entries: Mapping[str, Mapping[str, Any]], called: Mapping[
     columns = ("", *(str(entry.get("label", key)) for key, entry in entries.items()))
     rows = [
         (
-            named(fact, called),
-            *(said(fact, e[fact], called) if fact in e else "" for e in entries.values()),
+            setting_label(fact, called),
+            *(setting_text(fact, e[fact], called) if fact in e else "" for e in entries.values()),
         )
         for fact in facts
     ]
-    told = tuple(row for row in rows if {*row[1:]} - {"", said("", None)})
+    told = tuple(row for row in rows if {*row[1:]} - {"", setting_text("", None)})
     return Grid(label=title, columns=columns, rows=told)
 
 
-def named(name: str, called: Mapping[str, str] = MappingProxyType({})) -> str:
+def setting_label(name: str, called: Mapping[str, str] = MappingProxyType({})) -> str:
     """A name of study.yaml in words, without its unit: ``memory_mb`` is ``Memory``; `called` has
     words for some.
     """
@@ -112,7 +113,7 @@ def named(name: str, called: Mapping[str, str] = MappingProxyType({})) -> str:
     return text[:1].upper() + text[1:]
 
 
-def said(name: str, value: Any, called: Mapping[str, str] = MappingProxyType({})) -> str:
+def setting_text(name: str, value: Any, called: Mapping[str, str] = MappingProxyType({})) -> str:
     """A value of study.yaml in words, with the unit that its name ends in."""
     unit = UNITS.get(name.rpartition("_")[2], "") if "_" in name else ""
     if value is None:
@@ -123,13 +124,14 @@ def said(name: str, value: Any, called: Mapping[str, str] = MappingProxyType({})
         return f"{pretty(value)} {unit}".strip()
     if isinstance(value, Mapping):
         return "; ".join(
-            f"{named(str(k), called)}: {said(str(k), v, called)}" for k, v in value.items()
+            f"{setting_label(str(k), called)}: {setting_text(str(k), v, called)}"
+            for k, v in value.items()
         )
     if isinstance(value, Sequence) and not isinstance(value, str):
         if len(value) == 2 and all(isinstance(v, int | float) for v in value):
             return f"{pretty(value[0])} to {pretty(value[1])} {unit}".strip()
-        return "; ".join(said("", v, called) for v in value) or "none"
+        return "; ".join(setting_text("", v, called) for v in value) or "none"
     return str(value)
 
 
-KIND = Kind("setup", record)
+KIND = ExhibitKind("setup", record)

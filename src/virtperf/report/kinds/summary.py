@@ -15,7 +15,7 @@ from rawperf.core.near import did_you_mean
 from virtperf.report.claim_words import unit_of, verdict_counts, verdict_words
 from virtperf.report.data import StudyData
 from virtperf.report.key_numbers import best_known, reach
-from virtperf.report.kinds import Context, Figure, Kind, kind_of, note, register
+from virtperf.report.kinds import Context, ExhibitKind, Figure, kind_of, note, register
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.kinds.contradictions import of_the_paper, places
 from virtperf.report.kinds.hypotheses import verdict
@@ -331,4 +331,4 @@ def _facts_of_runs(context: Context) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-KIND = Kind("summary", record, draw=draw)
+KIND = ExhibitKind("summary", record, draw=draw)

@@ -11,7 +11,16 @@ import pandas as pd
 from rawperf.core.errors import StudyError
 from rawperf.core.model import Model
 from virtperf.core.provenance import Provenance
-from virtperf.report.kinds import Context, ExhibitSpec, Figure, Kind, note, source, spec_of, trace
+from virtperf.report.kinds import (
+    Context,
+    ExhibitKind,
+    ExhibitSpec,
+    Figure,
+    note,
+    source,
+    spec_of,
+    trace,
+)
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.records import Block, Grid, Listing, Numbers, Record, Span, Words
 from virtperf.report.wording import exhibit_name, plural
@@ -145,4 +154,4 @@ def _corrected(mark: int, correction: Correction) -> Words:
     )
 
 
-KIND = Kind("table", record, spec=Spec, draw=draw, check=check)
+KIND = ExhibitKind("table", record, spec=Spec, draw=draw, check=check)

@@ -12,7 +12,7 @@ from rawperf.core.model import Model
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.frames import allowed, joined
-from virtperf.report.kinds import Context, ExhibitSpec, Figure, Kind, trace
+from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, Figure, trace
 from virtperf.report.kinds._figure import check_colours, drawing
 from virtperf.report.records import Numbers, Paragraph, Record
 from virtperf.report.wording import clock, exhibit_name, pretty
@@ -116,4 +116,4 @@ def _finding(table: pd.DataFrame, marks: pd.DataFrame) -> str:
     return " ".join(parts)
 
 
-KIND = Kind("timeseries", record, spec=Spec, draw=draw, check=check_colours)
+KIND = ExhibitKind("timeseries", record, spec=Spec, draw=draw, check=check_colours)

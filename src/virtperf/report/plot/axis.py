@@ -27,7 +27,7 @@ ROOM = WIDTH - 80  # width of a panel, about
 
 
 @dataclass(frozen=True)
-class Words:
+class AxisWords:
     """What axes say: the words that travel with frames (`exhibits.axis_words`), and those of a
     caller.
     """
@@ -39,7 +39,7 @@ class Words:
     panels: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, frames: Iterable[pd.DataFrame | None], labels: Mapping[str, str]) -> Words:
+    def of(cls, frames: Iterable[pd.DataFrame | None], labels: Mapping[str, str]) -> AxisWords:
         """The words of the first frame that has any; `labels` go before them."""
         known = (frame.attrs.get("axes") for frame in frames if frame is not None)
         axes: dict[str, Any] = next((words for words in known if words), {})
@@ -133,7 +133,12 @@ class Levels:
 
 
 def levels_of(
-    frames: Iterable[pd.DataFrame], x: str, words: Words, *, numeric: bool = True, side: float = 0.0
+    frames: Iterable[pd.DataFrame],
+    x: str,
+    words: AxisWords,
+    *,
+    numeric: bool = True,
+    side: float = 0.0,
 ) -> Levels:
     """The levels of an axis: in a study's order where the frames bring one, else numbers ascending,
     words as found.

@@ -19,7 +19,7 @@ from rawperf.core.errors import VirtperfError
 from rawperf.core.near import did_you_mean
 from virtperf.core.order_statistics import band_half_width
 from virtperf.report.plot import axis, legend
-from virtperf.report.plot.axis import Words
+from virtperf.report.plot.axis import AxisWords
 from virtperf.report.plot.theme import (
     INK_COLOUR,
     MUTED_COLOUR,
@@ -63,7 +63,7 @@ def distribution(
                 f"the frame has no column {column!r}", remedy=did_you_mean(column, frame.columns)
             )
     hue = hue if hue is not None and hue in frame.columns else None
-    words = Words.of([frame], labels or {})
+    words = AxisWords.of([frame], labels or {})
     series = list(dict.fromkeys(frame[hue])) if hue else [None]
     looks = {label: look(words.colours.get(str(label), k)) for k, label in enumerate(series)}
     with theme():

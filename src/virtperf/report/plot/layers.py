@@ -13,7 +13,7 @@ import pandas as pd
 from rawperf.core.errors import VirtperfError
 from rawperf.core.near import did_you_mean
 from virtperf.report.plot import marks
-from virtperf.report.plot.axis import Words
+from virtperf.report.plot.axis import AxisWords
 from virtperf.report.plot.theme import Look, look
 
 QUANTITY = "quantity"  # the column of a study's frames that says what is measured
@@ -39,7 +39,7 @@ class Layers:
     runs: pd.DataFrame
     rows: tuple[Any, ...]
     series: tuple[Any, ...]
-    words: Words
+    words: AxisWords
     y: str
     ylabel: str
     needs_words: bool
@@ -98,7 +98,7 @@ def gathered(
         raise VirtperfError(
             "there is nothing to draw", expected="one of the frames points, means, printed, runs"
         )
-    words = Words.of(frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})})
+    words = AxisWords.of(frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})})
     if all(QUANTITY in frame for frame in frames.values()):
         frames = {n: f.assign(**{PANEL: f[QUANTITY].map(words.panel)}) for n, f in frames.items()}
     shown = list(dict.fromkeys(p for f in frames.values() if PANEL in f for p in f[PANEL].tolist()))

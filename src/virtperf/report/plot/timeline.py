@@ -17,7 +17,7 @@ from matplotlib.ticker import MultipleLocator
 from rawperf.core.errors import VirtperfError
 from rawperf.core.near import did_you_mean
 from virtperf.report.plot import axis, legend, marks
-from virtperf.report.plot.axis import Words
+from virtperf.report.plot.axis import AxisWords
 from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, look, panels, theme
 from virtperf.report.wording import clock
 
@@ -53,7 +53,7 @@ def timeline(
                 f"the frame has no column {column!r}", remedy=did_you_mean(column, frame.columns)
             )
     hue, row = (c if c is not None and c in frame.columns else None for c in (hue, row))
-    words = Words.of([frame], labels or {})
+    words = AxisWords.of([frame], labels or {})
     rows = list(dict.fromkeys(frame[row])) if row else [None]
     series = list(dict.fromkeys(frame[hue])) if hue else [None]
     looks = {label: look(words.colours.get(str(label), k)) for k, label in enumerate(series)}

@@ -73,17 +73,19 @@ class Course:
         return Allowed(around, tuple(v for where, vs in self.points if where in around for v in vs))
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RatioLimits:
         """At which tested ratios the measure stays near its reference and at which it falls."""
         start = self.curve.ratio(self.curve.reference)
         known = [(ratio, ends_of(values)) for ratio, values in self.points if ratio != start]
         kept = tuple(ratio for ratio, (low, _) in known if low >= KEPT)
         lost = tuple(ratio for ratio, (_, high) in known if high < KEPT)
-        return Limits(kept, lost, tuple(r for r, _ in known if r not in kept and r not in lost))
+        return RatioLimits(
+            kept, lost, tuple(r for r, _ in known if r not in kept and r not in lost)
+        )
 
 
 @dataclass(frozen=True)
-class Limits:
+class RatioLimits:
     """Tested ratios beside the reference, by what is certain there.
 
     `kept`: at least `KEPT` of the reference. `lost`: less than that. `unknown`: either is possible.
@@ -125,7 +127,7 @@ class Allowed:
 
 
 @dataclass(frozen=True)
-class Grid:
+class RatioGrid:
     """A grid of `synthesis.yaml`: values by CPU ratio and memory ratio."""
 
     grid: JointGrid
@@ -282,7 +284,9 @@ def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
     return found
 
 
-def grids(studies: Mapping[str, StudyData], asked: Sequence[JointGrid], level: float) -> list[Grid]:
+def grids(
+    studies: Mapping[str, StudyData], asked: Sequence[JointGrid], level: float
+) -> list[RatioGrid]:
     """The values of every grid; raises `StudyError` where one names what its study does not have."""
     found = []
     for grid in asked:
@@ -300,7 +304,7 @@ def grids(studies: Mapping[str, StudyData], asked: Sequence[JointGrid], level: f
         }
         reference = (grid.cpu.ratio(grid.cpu.reference), grid.memory.ratio(grid.memory.reference))
         cells[reference] = (_one(data, asking),)
-        found.append(Grid(grid, system_of(data.study, grid.system), cells))
+        found.append(RatioGrid(grid, system_of(data.study, grid.system), cells))
     return found
 
 

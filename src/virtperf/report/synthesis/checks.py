@@ -12,9 +12,9 @@ from virtperf.report.synthesis.capacity import along, corners
 from virtperf.report.synthesis.definition import (
     Curve,
     JointGrid,
-    Question,
     Reference,
     SynthesisFile,
+    SynthesisQuestion,
 )
 from virtperf.report.synthesis.values import (
     claim_named,
@@ -61,7 +61,7 @@ def check_synthesis(file: SynthesisFile, known: Known, report: Report) -> None:
             report(problem)
 
 
-def left_out(question: Question, known: Known) -> Iterator[StudyError]:
+def left_out(question: SynthesisQuestion, known: Known) -> Iterator[StudyError]:
     """The studies whose factors, quantities or derived numbers have to do with a question, and that
     have neither a cell nor a reason.
     """

@@ -48,7 +48,7 @@ class Reference(Model):
         return self
 
 
-class Row(Model):
+class QuantityRow(Model):
     """One quantity that several studies speak of."""
 
     id: Id
@@ -60,7 +60,7 @@ class Row(Model):
     cells: Annotated[tuple[Reference, ...], Field(min_length=1)]  # a study that has none is silent
 
 
-class Question(Model):
+class SynthesisQuestion(Model):
     """A question and the quantities that answer it.
 
     `words`: parts of labels of factors, quantities and derived numbers that have to do with the
@@ -74,7 +74,7 @@ class Question(Model):
     asks: str
     words: tuple[str, ...] = ()
     unused: dict[str, Annotated[str, Field(min_length=10)]] = {}
-    rows: Annotated[tuple[Row, ...], Field(min_length=1)]
+    rows: Annotated[tuple[QuantityRow, ...], Field(min_length=1)]
 
     @property
     def studies(self) -> set[str]:
@@ -158,7 +158,7 @@ class JointGrid(Model):
     memory: FactorAxis
 
 
-class Answer(Model):
+class FrontPageAnswer(Model):
     """One line of the site's first page: what is compared with what, and the row whose values
     answer.
     """
@@ -172,8 +172,8 @@ class SynthesisFile(Model):
 
     title: str
     sentences: tuple[Sentence, ...] = Field(min_length=1)
-    answers: tuple[Answer, ...] = ()
-    questions: tuple[Question, ...] = Field(min_length=1)
+    answers: tuple[FrontPageAnswer, ...] = ()
+    questions: tuple[SynthesisQuestion, ...] = Field(min_length=1)
     curves: tuple[Curve, ...] = ()
     grids: tuple[JointGrid, ...] = ()
 
@@ -194,7 +194,7 @@ class SynthesisFile(Model):
         return self
 
     @property
-    def rows(self) -> dict[str, Row]:
+    def rows(self) -> dict[str, QuantityRow]:
         """All rows by id."""
         return {row.id: row for question in self.questions for row in question.rows}
 

@@ -19,7 +19,7 @@ from virtperf.report.loaded import find_data
 from virtperf.report.records import Listing, Record, Span, Words
 from virtperf.report.show import Shown
 from virtperf.report.synthesis import capacity, tables
-from virtperf.report.synthesis.capacity import Course, Grid
+from virtperf.report.synthesis.capacity import Course, RatioGrid
 from virtperf.report.synthesis.definition import FILE, SynthesisFile, load_file
 from virtperf.report.synthesis.values import Value, study_named, values
 
@@ -83,7 +83,7 @@ class Synthesis:
         return capacity.courses(self._of_curves, self.file.curves, self.level)
 
     @cached_property
-    def grids(self) -> Sequence[Grid]:
+    def grids(self) -> Sequence[RatioGrid]:
         """What changes with CPUs and memory together."""
         return capacity.grids(self._of_curves, self.file.grids, self.level)
 

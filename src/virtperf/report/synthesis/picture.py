@@ -29,7 +29,7 @@ from virtperf.report.plot.theme import (
     theme,
 )
 from virtperf.report.synthesis.capacity import RATIOS, Course
-from virtperf.report.synthesis.definition import RATIO, Row
+from virtperf.report.synthesis.definition import RATIO, QuantityRow
 from virtperf.report.synthesis.values import REFERENCE, Value
 from virtperf.report.wording import wrapped
 
@@ -48,7 +48,7 @@ MARGIN = 0.06
 
 
 def ratios(
-    rows: Mapping[str, Row], found: Mapping[str, Sequence[Value]], studies: Sequence[str]
+    rows: Mapping[str, QuantityRow], found: Mapping[str, Sequence[Value]], studies: Sequence[str]
 ) -> Figure:
     """All ratios with a limit, grouped by quantity, one line a value; colours are studies.
 

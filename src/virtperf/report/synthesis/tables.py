@@ -16,8 +16,8 @@ from virtperf.report.records import Block, Grid, Numbers, Paragraph, Record, Spa
 from virtperf.report.synthesis import capacity
 from virtperf.report.synthesis.agreement import Agreement, agreement
 from virtperf.report.synthesis.capacity import KEPT, Course
-from virtperf.report.synthesis.capacity import Grid as JointValues
-from virtperf.report.synthesis.definition import Question, Row
+from virtperf.report.synthesis.capacity import RatioGrid as JointValues
+from virtperf.report.synthesis.definition import QuantityRow, SynthesisQuestion
 from virtperf.report.synthesis.values import Value
 from virtperf.report.wording import joined, plural, printable
 
@@ -52,7 +52,7 @@ def record(
     )
 
 
-def frame(rows: Mapping[str, Row], found: Found) -> pd.DataFrame:
+def frame(rows: Mapping[str, QuantityRow], found: Found) -> pd.DataFrame:
     """One row a value and piece: what the download holds and the picture draws."""
     return pd.DataFrame(
         [
@@ -77,7 +77,7 @@ def frame(rows: Mapping[str, Row], found: Found) -> pd.DataFrame:
     )
 
 
-def matrix(questions: Sequence[Question], found: Found, studies: Sequence[str]) -> Record:
+def matrix(questions: Sequence[SynthesisQuestion], found: Found, studies: Sequence[str]) -> Record:
     """How many numbers each system has for each question, and why a study has none."""
     every = [value for asked in questions for row in asked.rows for value in found[row.id]]
     systems = dict.fromkeys(
@@ -108,7 +108,7 @@ def matrix(questions: Sequence[Question], found: Found, studies: Sequence[str]) 
     return record("matrix", title, grid, *reasons, values=every, numbers=numbers)
 
 
-def question(asked: Question, found: Found) -> Record:
+def question(asked: SynthesisQuestion, found: Found) -> Record:
     """Every number that answers one question, with the evidence, and whether the studies agree."""
     lines: list[tuple[Words, ...]] = []
     shown: list[Value] = []
@@ -139,7 +139,7 @@ def question(asked: Question, found: Found) -> Record:
     return record(asked.id, asked.asks, grid, *remarks, values=shown, numbers=numbers)
 
 
-def agreements(questions: Sequence[Question], found: Found) -> Record:
+def agreements(questions: Sequence[SynthesisQuestion], found: Found) -> Record:
     """All quantities for which several studies give two limits, with the outcome."""
     rows: list[tuple[Words, ...]] = []
     shown: list[Value] = []

@@ -18,7 +18,7 @@ from virtperf.report import from_runs
 from virtperf.report.data import StudyData
 from virtperf.report.origins import TEXT
 from virtperf.report.range_words import ORDERED, Bounds, bounds_of, range_words
-from virtperf.report.synthesis.definition import RATIO, Reference, Row
+from virtperf.report.synthesis.definition import RATIO, QuantityRow, Reference
 from virtperf.report.wording import PROSE_SIGNIFICANT, as_precise, pretty
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
@@ -80,7 +80,7 @@ class Value:
         return self.words if plain else f"{self.kind}{mark} {self.words}"
 
 
-def values(studies: Mapping[str, StudyData], row: Row, level: float) -> list[Value]:
+def values(studies: Mapping[str, StudyData], row: QuantityRow, level: float) -> list[Value]:
     """Every number of a row, in its order; a derived number that runs measured too has both.
 
     Raises

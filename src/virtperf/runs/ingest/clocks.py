@@ -12,12 +12,12 @@ DAY = 86400.0
 
 def align(t: np.ndarray, clock: str, file: RawFile, run: Run) -> np.ndarray:
     """Seconds since the run's start of all times of a file, as `Clock` has them."""
-    times = Clock(clock, file, run)
+    times = FileClock(clock, file, run)
     seconds = times.seconds(t)
     return seconds + times.days
 
 
-class Clock:
+class FileClock:
     """The times of one file, of which parts are given one after the other; `clock` is one of
     `formats.base.CLOCKS`.
 

@@ -18,7 +18,7 @@ from rawperf.core.metrics import WHOLE, MetricDictionary
 from rawperf.declared.read import DeclaredFormat
 from rawperf.packed import CHUNK
 from virtperf.core.stage_tables import SAMPLES
-from virtperf.runs.ingest.clocks import Clock
+from virtperf.runs.ingest.clocks import FileClock
 from virtperf.runs.ingest.gathered import Gathered
 from virtperf.runs.ingest.runs import RawFile, Run
 from virtperf.runs.ingest.spill import Spill
@@ -58,7 +58,7 @@ def read_run(
     processors = None
     with Spill(out.parent) as spill:
         gathered = Gathered(run, dictionary, spill)
-        clocks: dict[int, Clock] = {}
+        clocks: dict[int, FileClock] = {}
         for number, file in enumerate(run.files):
             entry: dict[str, Any] = {
                 "path": file.path,
@@ -147,15 +147,15 @@ def _read(
     blocks: Iterator[Reading],
     entry: dict[str, Any],
     gathered: Gathered,
-) -> tuple[Clock, dict[str, str]]:
+) -> tuple[FileClock, dict[str, str]]:
     """Pass a file's records on, and note in its entry what is to be said of it; its clock, and what
     its head says.
     """
-    clock: Clock | None = None
+    clock: FileClock | None = None
     info: dict[str, str] = {}
     last = 0
     for block in by_sample(blocks):
-        clock = clock or Clock(block.clock, file, run)
+        clock = clock or FileClock(block.clock, file, run)
         seconds = clock.seconds(block.records["t"].to_numpy(dtype=float))
         entry["records"] += len(seconds)
         entry["warnings"] += block.warnings
@@ -178,7 +178,7 @@ def _read(
     return clock, info
 
 
-def _clock_warnings(clock: Clock, info: dict[str, str], run: Run) -> list[str]:
+def _clock_warnings(clock: FileClock, info: dict[str, str], run: Run) -> list[str]:
     warnings = []
     if clock.low <= clock.high and not clock.inside:
         low, high = clock.low + clock.days, clock.high + clock.days

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from rawperf.tidy import COLUMNS
-from virtperf.core.schema import Kind, Table
+from virtperf.core.schema import CellKind, TableSchema
 
-_KINDS = dict.fromkeys(("t", "value", "metric_value"), Kind.NUMBER) | {"line": Kind.WHOLE}
+_KINDS = dict.fromkeys(("t", "value", "metric_value"), CellKind.NUMBER) | {"line": CellKind.WHOLE}
 
-TABLE = Table(
+TABLE = TableSchema(
     "<file>.parquet",
     "read",
-    {name: _KINDS.get(name, Kind.TEXT) for name in COLUMNS},
+    {name: _KINDS.get(name, CellKind.TEXT) for name in COLUMNS},
     digits=None,
 )

@@ -20,7 +20,7 @@ from virtperf.study.definition import Study
 
 
 @dataclass(frozen=True)
-class Question:
+class PromptQuestion:
     """Something to be asked.
 
     `about` is ``("factors", name)``, ``("start",)`` or ``("files", path, key)``; `option` answers
@@ -35,10 +35,10 @@ class Question:
     default: str | None = None
 
 
-def questions(study: Study, files: Sequence[Inspected], given: Given) -> list[Question]:
+def questions(study: Study, files: Sequence[Inspected], given: Given) -> list[PromptQuestion]:
     """What is not known yet: factors, the start, times of samples that are only numbered."""
     asked = [
-        Question(
+        PromptQuestion(
             ("factors", name),
             f"{name} ({factor.label})" if factor.label != name else name,
             f"--factor {name}=...",
@@ -52,7 +52,7 @@ def questions(study: Study, files: Sequence[Inspected], given: Given) -> list[Qu
         known = first_time(files)
         default = None if known is None else known.isoformat()
         asked.append(
-            Question(
+            PromptQuestion(
                 ("start",),
                 "start of the run, date and time",
                 "--start 2009-01-31T14:00:00",
@@ -71,7 +71,7 @@ def questions(study: Study, files: Sequence[Inspected], given: Given) -> list[Qu
             "interval_s": "seconds between samples",
         }
         asked += [
-            Question(
+            PromptQuestion(
                 ("files", file.path, key),
                 f"{file.path}: {words[key]}",
                 f"--file {file.path} {key}=...",
@@ -127,7 +127,7 @@ def describe(
     raw: Sequence[str],
     given: Given,
     measured: Path,
-    ask: Callable[[Question], str] | None,
+    ask: Callable[[PromptQuestion], str] | None,
 ) -> list[str]:
     """Write the `run.yaml` of a folder of raw files; notes on how the run's times were found.
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from virtperf.core.mean import Mean
-from virtperf.runs.summarize.series import RunSeries, Series, evaluate
+from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate
 
 OK, VIOLATED = "ok", "violated"
 
@@ -62,10 +62,11 @@ def response_time_law(run: RunSeries) -> Iterator[Row]:
     z = float(think or 0)
     t = x[drivers[0]].t
     occupied = sum((x[d].value * (r[d].value + z) for d in drivers), np.zeros(len(t)))
-    busy = evaluate(Series(t, occupied), run.window, run.level).mean
+    busy = evaluate(SampleSeries(t, occupied), run.window, run.level).mean
     if busy.n < 2:
         return
-    total = evaluate(Series(t, sum(x[d].value for d in drivers)), run.window, run.level).mean.value  # type: ignore[arg-type]
+    served = sum((x[d].value for d in drivers), np.zeros(len(t)))
+    total = evaluate(SampleSeries(t, served), run.window, run.level).mean.value
     if total <= 0:
         return
     rounding = sum(

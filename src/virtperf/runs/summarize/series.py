@@ -79,7 +79,7 @@ def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.n
 
 
 @dataclass(frozen=True)
-class Series:
+class SampleSeries:
     """Samples of one metric; `t` in seconds from the run's start, shape (n,), NaN for a total of
     the run.
 
@@ -134,7 +134,7 @@ class RunSeries:
 
     info: Mapping[str, Any]
     metrics: Mapping[str, Mapping[str, Any]]
-    series: Mapping[tuple[str, str, str, str], Series]
+    series: Mapping[tuple[str, str, str, str], SampleSeries]
     level: float
     _found: dict[tuple[str, str, str, str], Steady] = field(default_factory=dict, repr=False)
 
@@ -155,7 +155,7 @@ class RunSeries:
 
     def of(
         self, metric: str, entity_kind: str, source: str | None = None, entity: str = "*"
-    ) -> tuple[str, dict[str, Series]]:
+    ) -> tuple[str, dict[str, SampleSeries]]:
         """Series of a metric by entity, from one format: `source`, or the dictionary's first that
         has any.
 
@@ -203,10 +203,10 @@ class RunSeries:
         entities = tuple(sorted(found))
         share = 1 / len(found) if how == "mean" else 1.0
         reduce_by = reduce_by or reduction({}, independent=self.independent)
-        together, times = _together([found[e] for e in entities]), None
+        together, times = _sum_at_common_times([found[e] for e in entities]), None
         if together is not None:
             steady = evaluate(
-                Series(together.t, together.value * share), self.window, self.level, reduce_by
+                SampleSeries(together.t, together.value * share), self.window, self.level, reduce_by
             )
             left_out = max(len(s.t) for s in found.values()) - len(together.t)
             if left_out:
@@ -248,14 +248,14 @@ def load_series(
     ends = np.append(begins[1:], len(t))[: len(begins)]
     named = zip(*(table[name].take(begins).to_pylist() for name in keys), strict=True)
     series = {
-        key: Series(t[a:b], value[a:b], files[a:b], lines[a:b])
+        key: SampleSeries(t[a:b], value[a:b], files[a:b], lines[a:b])
         for key, a, b in zip(named, begins, ends, strict=True)
     }
     return RunSeries(info, metrics, series, level)
 
 
 def evaluate(
-    series: Series,
+    series: SampleSeries,
     window: tuple[float, float],
     level: float,
     reduce_by: Reduction = cosine_mean,
@@ -303,17 +303,17 @@ def _nothing(level: float) -> Mean:
     return without_error(np.nan, 0, level, "no sample")
 
 
-def _together(series: list[Series]) -> Series | None:
+def _sum_at_common_times(series: list[SampleSeries]) -> SampleSeries | None:
     """The sum over series at the times that all of them have; None where there are hardly any."""
     first = series[0]
     if all(
         len(s.t) == len(first.t) and np.array_equal(s.t, first.t, equal_nan=True) for s in series
     ):
-        return Series(first.t, np.sum([s.value for s in series], axis=0))
+        return SampleSeries(first.t, np.sum([s.value for s in series], axis=0))
     common = reduce(np.intersect1d, (s.t for s in series))
     if 2 * len(common) < max(len(s.t) for s in series):
         return None
-    return Series(common, np.sum([s.value[np.isin(s.t, common)] for s in series], axis=0))
+    return SampleSeries(common, np.sum([s.value[np.isin(s.t, common)] for s in series], axis=0))
 
 
 def _independent(parts: list[Steady], share: float, level: float) -> Steady:

@@ -9,7 +9,7 @@ import numpy as np
 
 from virtperf.core.provenance import Provenance
 from virtperf.runs.summarize.observations import converted
-from virtperf.runs.summarize.series import RunSeries, Series
+from virtperf.runs.summarize.series import RunSeries, SampleSeries
 from virtperf.study.definition import Exhibit, Study
 
 ORDER = (Provenance.MEASURED, Provenance.EXAMPLE)
@@ -81,10 +81,10 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
             return
 
 
-def _summed(series: Iterable[Series]) -> Series:
+def _summed(series: Iterable[SampleSeries]) -> SampleSeries:
     """The sum of what all have at each time, totals left out."""
     parts = list(series)
     t, value = (np.concatenate([getattr(s, name) for s in parts]) for name in ("t", "value"))
     timed = np.isfinite(t)
     times, place = np.unique(t[timed], return_inverse=True)
-    return Series(times, np.bincount(place, weights=value[timed], minlength=len(times)))
+    return SampleSeries(times, np.bincount(place, weights=value[timed], minlength=len(times)))

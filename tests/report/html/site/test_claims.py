@@ -14,7 +14,7 @@ import pytest
 from tests.report.html.site.conftest import Parsed
 from tests.report.toy import HOSTILE
 from virtperf.core import stage_tables
-from virtperf.report.html.site.claims import overview_page, study_page, sure
+from virtperf.report.html.site.claims import excluded_by_the_text, overview_page, study_page
 from virtperf.report.html.site.gather import StudyFacts
 
 
@@ -82,7 +82,7 @@ def test_the_overview_counts_verdicts_and_leads_to_the_claims_behind_them(
 
 
 def test_a_contradiction_that_another_reading_resolves_is_not_sure(facts: StudyFacts) -> None:
-    assert [claim.id for claim in sure(facts)] == ["flat"]
+    assert [claim.id for claim in excluded_by_the_text(facts)] == ["flat"]
     row = {
         "reading": "lenient",
         "kind": "verdict",
@@ -93,4 +93,4 @@ def test_a_contradiction_that_another_reading_resolves_is_not_sure(facts: StudyF
     readings = pd.DataFrame([row]).reindex(columns=list(stage_tables.READINGS.columns))
     changed = copy.copy(facts)
     changed.data = replace(facts.data, readings=readings)
-    assert list(sure(changed)) == []
+    assert list(excluded_by_the_text(changed)) == []

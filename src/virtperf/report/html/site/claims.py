@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from virtperf.report.claim_words import Said, said
+from virtperf.report.claim_words import ClaimWords, claim_in_words
 from virtperf.report.glossary import NO_WORDS, Glossary
 from virtperf.report.html.record import address
 from virtperf.report.html.site.gather import ANSWERED, MEASURED, StudyFacts, asked_again
@@ -35,7 +35,7 @@ FROM_STAGES = ("implied_low", "implied_high", "estimate", "estimate_low", "estim
 
 
 @dataclass(frozen=True)
-class Row:
+class ClaimRow:
     """One claim as its page shows it.
 
     `about` has id and name of each exhibit that it speaks of, and whether the report has that
@@ -45,7 +45,7 @@ class Row:
 
     claim: Claim
     where: str
-    said: Said
+    said: ClaimWords
     interval: Interval | None
     against: tuple[str, ...]
     about: tuple[tuple[str, str, bool], ...]
@@ -59,7 +59,10 @@ def overview_page(every: Sequence[StudyFacts]) -> str:
     studies = [facts for facts in every if facts.data.study.kind == "paper"]
     found = []
     for facts in studies:
-        claims = [(claim, said(claim, facts.data)) for claim in ordered(facts, sure(facts))]
+        claims = [
+            (claim, claim_in_words(claim, facts.data))
+            for claim in ordered(facts, excluded_by_the_text(facts))
+        ]
         matter = depended_on(facts)
         found.append(
             (
@@ -82,7 +85,7 @@ def overview_page(every: Sequence[StudyFacts]) -> str:
     )
 
 
-def sure(facts: StudyFacts) -> Iterator[Claim]:
+def excluded_by_the_text(facts: StudyFacts) -> Iterator[Claim]:
     """Claims that are set aside since the text alone excludes them, whichever way its words are
     read.
     """
@@ -154,12 +157,12 @@ def study_page(facts: StudyFacts, glossary: Glossary = NO_WORDS) -> str:
     )
 
 
-def _row(facts: StudyFacts, claim: Claim) -> Row:
-    told, result = said(claim, facts.data), facts.data.result(claim.id)
+def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
+    told, result = claim_in_words(claim, facts.data), facts.data.result(claim.id)
     known = {e.id for e in facts.data.study.exhibits}
     reading = f" Read as: {claim.reading}." if claim.reading else ""
     against = result.get("conflicts", ()) if told.text_verdict == "contradicted" else ()
-    return Row(
+    return ClaimRow(
         claim=claim,
         where=f"{'; '.join(claim.sections)}.{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
         said=told,
@@ -179,7 +182,7 @@ def _row(facts: StudyFacts, claim: Claim) -> Row:
 
 
 def _filters(
-    rows: Sequence[Row], facts: StudyFacts
+    rows: Sequence[ClaimRow], facts: StudyFacts
 ) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """Name, label and choices of every filter."""
     order = {e.id: k for k, e in enumerate(facts.data.study.exhibits)}
@@ -197,7 +200,7 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
     return [(value, f"{value.replace('_', ' ')} ({counts[value]})") for value in sorted(counts)]
 
 
-def _numbers(facts: StudyFacts, rows: Sequence[Row]) -> Numbers:
+def _numbers(facts: StudyFacts, rows: Sequence[ClaimRow]) -> Numbers:
     """One row a claim: what is printed, what follows, both verdicts."""
     table = []
     for claim, told in ((row.claim, row.said) for row in rows):

@@ -10,7 +10,7 @@ from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.data import load
-from virtperf.report.html.record import Place
+from virtperf.report.html.record import LinkBase
 from virtperf.report.key_numbers import reach
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Record
@@ -41,10 +41,10 @@ class StudyFacts:
         self.text, self.measured = verdict_counts(self.data)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> LinkBase:
         """Where links within this study's records lead from a page of the site."""
         listed = self.data.paper_claims if self.data.study.kind == "paper" else ()
-        return Place(elsewhere=True, listed=frozenset(c.id for c in listed), prefix=self.prefix)
+        return LinkBase(elsewhere=True, listed=frozenset(c.id for c in listed), prefix=self.prefix)
 
     def record(self, kind: str) -> Record:
         """An exhibit that speaks of the whole study, such as ``quality``."""
