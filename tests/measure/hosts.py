@@ -184,10 +184,11 @@ def _sshd(
     folder: Path, name: str, address: str, port: int, namespace: str | None
 ) -> subprocess.Popen[bytes]:
     settings = folder / f"{name}.conf"
+    # SHLVL: bash reads no ~/.bashrc, whatever it does on the machine of these tests
     settings.write_text(
         f"ListenAddress {address}:{port}\nHostKey {folder}/{name}-key\nPidFile none\nUsePAM no\n"
         f"AuthorizedKeysFile {folder}/authorized\nPasswordAuthentication no\nStrictModes no\n"
-        f"PermitRootLogin yes\nSetEnv PATH={folder / name}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
+        f"PermitRootLogin yes\nSetEnv SHLVL=2 PATH={folder / name}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
     )
     around = ["ip", "netns", "exec", namespace] if namespace else []
     log = (folder / f"{name}.log").open("ab")

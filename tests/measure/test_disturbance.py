@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -14,16 +12,7 @@ from hypothesis import strategies as st
 
 from virtperf.measure import disturbance as module
 from virtperf.measure.definition import Quiet, Rules
-from virtperf.measure.disturbance import (
-    Counters,
-    broken,
-    counters,
-    disturbance,
-    quiet,
-    sandboxed_s,
-    uncounted,
-)
-from virtperf.measure.processes import MARK
+from virtperf.measure.disturbance import Counters, broken, counters, disturbance, quiet, uncounted
 
 ZERO = Counters(0.0, 0.0, 0.0, 0.0, 0.0, 0, 0)
 SECONDS = st.floats(0, 1e4)
@@ -71,40 +60,6 @@ def test_the_machine_counts_its_time():
     made = counters(lambda: 0.0)
     assert made.busy >= before.user
     assert made.total >= made.busy
-
-
-BURN = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass\nprint(flush=True)\ntime.sleep(60)"
-
-
-@pytest.mark.parametrize("marked", [True, False])
-def test_a_sandbox_that_clears_session_and_environment_is_the_runs_own(marked):
-    environment = {MARK: "run"} if marked else {}
-    started = f"[{sys.executable!r}, '-c', {BURN!r}], env={environment!r}, start_new_session=True"
-    program = subprocess.Popen(
-        [sys.executable, "-c", f"import subprocess\nsubprocess.run({started})"],
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-    )
-    try:
-        program.stdout.read(1)  # it has burnt, and lives
-        used = sandboxed_s()
-        assert used == 0 if marked else 0.4 <= used < 1  # the marked one is counted elsewhere
-    finally:
-        for process in (*psutil.Process(program.pid).children(), program):
-            process.kill()
-        program.wait()
-        program.stdout.close()
-
-
-def test_a_stranger_among_the_children_is_no_sandbox():
-    stranger = subprocess.Popen([sys.executable, "-c", BURN], stdout=subprocess.PIPE)
-    try:
-        stranger.stdout.read(1)
-        assert sandboxed_s() == 0
-    finally:
-        stranger.kill()
-        stranger.wait()
-        stranger.stdout.close()
 
 
 def test_throttling_is_summed_over_processors_and_own_control_groups(tmp_path, monkeypatch):

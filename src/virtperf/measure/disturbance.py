@@ -4,7 +4,6 @@ others, throttling.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from pathlib import Path
 import psutil
 
 from virtperf.measure.definition import Quiet, Rules
-from virtperf.measure.processes import MARK
 
 SYSTEM = Path("/sys")
 CONTROL_GROUPS = Path("/proc/self/cgroup")
@@ -43,9 +41,7 @@ class Counters:
 
 
 def counters(ours: Callable[[], float]) -> Counters:
-    """Read all counters; `ours` gives the processor time of the run's own processes, to which that of
-    sandboxes is added.
-    """
+    """Read all counters; `ours` gives the processor time of the run's own processes."""
     times = psutil.cpu_times()
     spent = {name: getattr(times, name, 0.0) for name in BUSY + IDLE}
     busy = sum(spent[name] for name in BUSY)
@@ -55,43 +51,10 @@ def counters(ours: Callable[[], float]) -> Counters:
         busy,
         sum(spent.values()),
         spent["steal"],
-        ours() + sandboxed_s(),
+        ours(),
         heat,
         _sum(_quota_files(), "nr_throttled "),
     )
-
-
-def sandboxed_s() -> float:
-    """Processor time, in seconds, of what the run's programs started and `Processes.cpu_s` misses.
-
-    A sandbox such as gVisor's begins sessions of its own and clears the environment. It still
-    descends from a program that the harness started.
-    """
-    programs = [child for child in psutil.Process().children() if _session(child) == child.pid]
-    sessions = {program.pid for program in programs}
-    used = 0.0
-    for program in programs:
-        try:
-            for process in program.children(recursive=True):
-                if _session(process) not in sessions and not _marked(process):
-                    used += sum(process.cpu_times()[:4])
-        except psutil.Error:  # it has ended
-            continue
-    return used
-
-
-def _session(process: psutil.Process) -> int | None:
-    try:
-        return os.getsid(process.pid)
-    except OSError:
-        return None
-
-
-def _marked(process: psutil.Process) -> bool:
-    try:
-        return MARK in process.environ()
-    except (psutil.Error, OSError):  # another user's; it has no environment any more
-        return False
 
 
 def _quota_files() -> Iterator[Path]:
