@@ -94,6 +94,8 @@ def test_what_the_system_refuses_is_one_line(monkeypatch, tmp_path, error, said)
     def fails(*_, **__):
         raise error
 
+    (tmp_path / "params.yaml").touch()
+    (tmp_path / "data").mkdir()
     monkeypatch.setattr("virtperf.core.params.load_parameters", fails)
     result = CliRunner().invoke(main, ["--root", str(tmp_path), "site"])
     assert result.exit_code == 1 and result.output == f"Error: {said}\n"

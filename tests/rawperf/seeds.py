@@ -192,6 +192,7 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "kvm-stat": _files("kvm_stat/kvm_stat.csv"),
     "nmon": _files("nmon/host1.nmon"),
     "numastat": _files("numastat/numastat.txt"),
+    "proc-vmstat": _files("mmtests/proc-vmstat.txt"),
     "podman-stats-json": _files("podman/podman-stats.json"),
     "prometheus": _files("prometheus/node-exporter.txt"),
     "turbostat": _files("turbostat/turbostat-summary.txt"),

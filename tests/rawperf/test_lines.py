@@ -34,6 +34,7 @@ PICKS = (
     ("kvm-stat", 0, "", "kvm_hypercall", 1, "2026-03-01 10:00:01,"),
     ("nmon", 0, "002", "steal", 0, "CPU002,T0001"),
     ("numastat", 0, "node0", "interleave_hit", 0, "interleave_hit              1130"),
+    ("proc-vmstat", 0, "", "pgfault", 1, "pgfault 453421757"),
     ("podman-stats-json", 0, "db", "memory", 0, '"mem_usage": "325.3MB'),
     ("prometheus", 0, 'cpu="0",mode="user"', "node_cpu_seconds_total", 0, "} 4358.6"),
     ("turbostat", 0, "", "IPC", 1, "\t1.25\t"),

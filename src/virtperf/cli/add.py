@@ -170,7 +170,7 @@ def run(
         warnings = [
             *warnings,
             *found.warnings,
-            *disturbed(found.samples, found.run["window_s"], asked_for),
+            *disturbed(found.samples, found.run.get("window_s"), asked_for),
         ]
         warnings += other_windows(study, found.run, roots[found.run["provenance"]])
         _show(study, found, notes, warnings, assumed)

@@ -64,7 +64,7 @@ def test_a_missing_estimate_shows_its_reason_beside_the_others(
 ) -> None:
     missing = Missing("two replicates are needed")
     good = Estimate(1.5, 1.4, 1.6, 0.95, "t", (), origin)
-    shown = loaded.estimates({"good": good, "bad": missing.peak_load(0.05)}, title="Ratios")
+    shown = loaded.estimates({"good": good, "bad": missing}, title="Ratios")
     assert (
         "1.5" in plain(shown)
         and "not available" in plain(shown)
@@ -106,7 +106,7 @@ def test_models_of_no_runs_lead_to_nothing(bare: LoadedStudy) -> None:
         fits,
         ratios,
         {label: fit.peak_load(0.05) for label, fit in fits.items()},
-        {"slope": models.line("value ~ guests", runs).only.slope(0.05)},
+        {"line": models.line("value ~ guests", runs).only},
     ):
         assert bare.estimates(found, title="Nothing").record is None
     assert bare.show("figure-2", fits).record is not None

@@ -22,7 +22,7 @@ DOT = '''
 """Dots."""
 
 from virtperf.core.provenance import Provenance
-from virtperf.report.kinds import Context, ExhibitSpec, Kind, spec_of
+from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, spec_of
 from virtperf.report.records import Grid, Record
 
 
@@ -36,7 +36,7 @@ def record(context, exhibit, figure=None, *shown):
                   provenance=(Provenance.PUBLISHED,))
 
 
-KIND = Kind("dot", record, spec=Spec)
+KIND = ExhibitKind("dot", record, spec=Spec)
 '''
 ENTRY = "  - {id: figure-9, kind: dot, title: Some dots, dots: [one, <two>]}\n"
 

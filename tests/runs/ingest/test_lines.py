@@ -25,6 +25,7 @@ WITHOUT_METRIC = {"kvm-stat", "numastat", "perf-stat-intervals", "turbostat"}
 # format, metric, value, file, what stands on the line
 PICKS = (
     ("vegeta", "single_response_time", 0.000514712, "0.txt", ",514712,"),
+    ("proc-vmstat", "page_fault_rate", 13315, "0.txt", "pgfault 453421757"),
     ("vegeta-report", "page_elements_total", 150, "0.txt", '"requests":150'),
     ("ab", "page_element_throughput_total", 1504.56, "0.txt", "Requests per second:    1504.56"),
     ("cgroup-cpu", "group_cpu_system", 0.144, "1.txt", "system_usec"),

@@ -11,7 +11,7 @@ the record. To add a kind, write a module here; `study.yaml` may then name it if
     def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) ->
     Record: ...
 
-    KIND = Kind("dot", record, spec=Spec)
+    KIND = ExhibitKind("dot", record, spec=Spec)
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ metric's unit, words, and the factor to the unit that is said.
 
 
 def disturbed(
-    samples: pd.DataFrame, window_s: Sequence[float], observed: Sequence[str]
+    samples: pd.DataFrame, window_s: Sequence[float] | None, observed: Sequence[str]
 ) -> list[str]:
     """What else a run's machines did in the window, in words, one a metric and entity.
 
@@ -35,11 +35,13 @@ def disturbed(
     ----------
     samples : DataFrame
         The table `SAMPLES` of the run.
-    window_s : sequence of float
-        Begin and end of the window, seconds.
+    window_s : sequence of float, optional
+        Begin and end of the window, seconds; without one nothing is found.
     observed : sequence of str
         Metrics that the study itself asks for: what it measures is no disturbance.
     """
+    if window_s is None:
+        return []
     inside = samples[
         samples["t_s"].between(window_s[0], window_s[1]) & samples["metric"].isin(list(LIMITS))
     ]
@@ -59,6 +61,8 @@ def other_windows(study: Study, run: Mapping[str, Any], root: Path) -> list[str]
     """Windows of the replicates in the folder `root` that are not this run's, in words, one line
     for all.
     """
+    if run.get("window_s") is None:
+        return []
     own = [float(value) for value in run["window_s"]]
     others = {
         name: window
