@@ -44,6 +44,8 @@ CURVE_DISTANCE = 6
 PANEL_WIDTH = 340
 """Points of a panel beside its legend, about."""
 MARGIN = 0.06
+PANEL_WITH_KEYS = 310
+"""Height of a panel that has a title and keys of its own above it."""
 """Of the axis, beyond the smallest and the largest ratio."""
 
 
@@ -132,7 +134,7 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
     ratios = [ratio for chosen in panes.values() for course in chosen for ratio, _ in course.points]
     room = MARGIN * (max(ratios) - min(ratios))
     with theme():
-        figure, every = panels(len(panes))
+        figure, every = panels(len(panes), height=PANEL_WITH_KEYS)
         every[-1].set_xlim(min(ratios) - room, max(ratios) + room)
         every[-1].set_xlabel(RATIOS[of])
         for axes, (words, chosen) in zip(every, panes.items(), strict=True):
