@@ -43,9 +43,9 @@ CURVE_DISTANCE = 6
 """Points between curves at one ratio."""
 PANEL_WIDTH = 340
 """Points of a panel beside its legend, about."""
-MARGIN = 0.06
 PANEL_WITH_KEYS = 310
 """Height of a panel that has a title and keys of its own above it."""
+MARGIN = 0.06
 """Of the axis, beyond the smallest and the largest ratio."""
 
 
