@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter, NullLocator
 
 from virtperf.report.plot.theme import CHARACTER, FONT, WIDTH
 from virtperf.report.range_words import WIDE
@@ -250,3 +251,14 @@ def finite(*columns: Sequence[float] | np.ndarray | pd.Series | pd.DataFrame) ->
         for v in np.ravel(np.asarray(column, dtype=float))
         if math.isfinite(v)
     ]
+
+
+def plain_logarithmic_numbers(figure: Figure) -> None:
+    """Print numbers at logarithmic axes as they are: powers of ten would be markup for
+    mathematics, which drawings do not typeset.
+    """
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if axis.get_scale() == "log":
+                axis.set_major_formatter(lambda value, _: pretty(value, 6))
+                axis.set_minor_formatter(NullFormatter())
