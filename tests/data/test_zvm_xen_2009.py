@@ -16,7 +16,7 @@ from virtperf.reconstruct.feasible import solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims, load_claims
-from virtperf.study.constraints import Row, claim_rows, natural_rows
+from virtperf.study.constraints import Inequality, claim_rows, natural_rows
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Quantity
 
@@ -175,7 +175,7 @@ AGREEING = [
 ]
 
 
-def rows_of(study: Study, claims: Claims, names: Iterable[str]) -> list[Row]:
+def rows_of(study: Study, claims: Claims, names: Iterable[str]) -> list[Inequality]:
     rows = [row for name in names for row in claim_rows(study, claims[name])]
     return rows + natural_rows(study, dict.fromkeys(q for row in rows for q, _ in row.terms))
 
