@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from virtperf.cli._levels import levels_of
+from virtperf.cli._results import benchmark_options, result_options, write_and_print
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
-    from virtperf.comparison.compare import ComparisonTable
+    from pathlib import Path
 
-FORMATS = ("text", "markdown", "json", "html")
-ENDINGS = {".html": "html", ".md": "markdown", ".json": "json"}
-FAILURES = ("slower", "faster", "lower", "higher", "undecided")
+    from virtperf.comparison.compare import ComparisonTable
 
 
 class _Percent(click.ParamType[float]):
@@ -50,17 +48,9 @@ class _Percent(click.ParamType[float]):
     metavar="REV",
     help="Twice: A's runs at two git revisions; once: against those that are there.",
 )
-@click.option("--where", multiple=True, metavar="NAME=LEVEL", help="Only runs at this level.")
+@benchmark_options
 @click.option("--margin", type=_Percent(), default=0.0, metavar="2%", help="A change that is none.")
 @click.option("--paired", is_flag=True, help="Runs of the same name, or place, belong together.")
-@click.option("--quantity", multiple=True, metavar="NAME", help="Compare these (a pattern).")
-@click.option("--lower-is-better", multiple=True, metavar="NAME", help="Compare it: slower is up.")
-@click.option(
-    "--higher-is-better", multiple=True, metavar="NAME", help="Compare it: slower is down."
-)
-@click.option(
-    "--input-format", metavar="NAME|FILE.yaml", help="Format of raw files, else recognised."
-)
 @click.option(
     "--level",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
@@ -69,28 +59,7 @@ class _Percent(click.ParamType[float]):
     help="Confidence level of intervals, and of all verdicts together (Holm).",
 )
 @click.option("--splits", type=click.IntRange(0), default=200, show_default=True, help="For A/A.")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(FORMATS),
-    default="text",
-    show_default=True,
-    help="How the result is printed.",
-)
-@click.option(
-    "-o",
-    "--output",
-    multiple=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Also write it: a page (.html), Markdown (.md) or JSON, by the name's ending.",
-)
-@click.option(
-    "--fail-on",
-    multiple=True,
-    type=click.Choice(FAILURES),
-    help="Exit status 1 where a row has this verdict.",
-)
+@result_options("slower", "faster", "lower", "higher", "undecided")
 @click.pass_obj
 def compare(
     layout: Layout,
@@ -136,9 +105,6 @@ def compare(
         "format": input_format,
         "root": layout.root,
     }
-    for path in output:
-        if path.suffix not in ENDINGS:
-            raise click.UsageError(f"--output {path}: expected a name in {', '.join(ENDINGS)}.")
     if aa:
         if b or factor or paired or revisions:
             raise click.UsageError(
@@ -151,9 +117,9 @@ def compare(
                 "give two places, or one and either --factor twice or --rev once or twice."
             )
         found = compare_sides(a, b, factor=factor, revisions=revisions, paired=paired, **options)
-    for path in output:
-        _write(found, path)
-    _print(found, output_format)
+    write_and_print(
+        lambda form: _rendered(found, form), lambda: _print(found), output_format, output
+    )
     if found.verdicts & {*fail_on}:
         raise SystemExit(1)
 
@@ -175,19 +141,10 @@ def _rendered(found: ComparisonTable, output_format: str) -> str:
     return comparison_page(values, COLUMNS, found.cells())
 
 
-def _write(found: ComparisonTable, path: Path) -> None:
-    from rawperf.core.files import write_atomically
-
-    write_atomically(path, _rendered(found, ENDINGS[path.suffix]))
-
-
-def _print(found: ComparisonTable, output_format: str) -> None:
+def _print(found: ComparisonTable) -> None:
     from virtperf.cli._terminal import say, show
     from virtperf.comparison.compare import COLUMNS
 
-    if output_format != "text":
-        click.echo(_rendered(found, output_format), nl=False)
-        return
     for sentence in found.sentences:
         say(sentence, style="bold")
     if found.rows:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from virtperf.cli._levels import levels_of
+from virtperf.cli._results import benchmark_options, result_options, write_and_print
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
-    from virtperf.comparison.history import HistoryTable
+    from pathlib import Path
 
-FORMATS = ("text", "markdown", "json", "html")
-ENDINGS = {".html": "html", ".md": "markdown", ".json": "json"}
-FAILURES = ("slower", "faster", "lower", "higher")
+    from virtperf.comparison.history import HistoryTable
 
 
 @click.command()
@@ -34,33 +32,8 @@ FAILURES = ("slower", "faster", "lower", "higher")
     metavar="NAME",
     help="Column, factor or fact with the revision's date; runs else have their day.",
 )
-@click.option("--where", multiple=True, metavar="NAME=LEVEL", help="Only runs at this level.")
-@click.option("--quantity", multiple=True, metavar="NAME", help="Only these (a pattern).")
-@click.option("--lower-is-better", multiple=True, metavar="NAME", help="Judge it: slower is up.")
-@click.option("--higher-is-better", multiple=True, metavar="NAME", help="Judge it: slower is down.")
-@click.option("--input-format", metavar="NAME|FILE.yaml", help="Format of raw files.")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(FORMATS),
-    default="text",
-    show_default=True,
-    help="How the result is printed.",
-)
-@click.option(
-    "-o",
-    "--output",
-    multiple=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Also write it: a page (.html), Markdown (.md) or JSON, by the name's ending.",
-)
-@click.option(
-    "--fail-on",
-    multiple=True,
-    type=click.Choice(FAILURES),
-    help="Exit status 1 where the newest revisions have this verdict.",
-)
+@benchmark_options
+@result_options("slower", "faster", "lower", "higher")
 @click.pass_obj
 def history(
     layout: Layout,
@@ -91,13 +64,8 @@ def history(
     the same autocorrelation and no change reach one as clear in fewer than 5 of 100; docs/compare.md
     says how often changes are missed. Ratios have 95 % intervals.
     """
-    from virtperf.cli._terminal import say, show
-    from virtperf.comparison.history import COLUMNS
     from virtperf.comparison.history import history as histories
 
-    for path in output:
-        if path.suffix not in ENDINGS:
-            raise click.UsageError(f"--output {path}: expected a name in {', '.join(ENDINGS)}.")
     found = histories(
         place,
         revision=revision,
@@ -109,18 +77,9 @@ def history(
         format=input_format,
         root=layout.root,
     )
-    for path in output:
-        from rawperf.core.files import write_atomically
-
-        write_atomically(path, _rendered(found, ENDINGS[path.suffix]))
-    if output_format != "text":
-        click.echo(_rendered(found, output_format), nl=False)
-    else:
-        for sentence in found.sentences:
-            say(sentence, style="bold")
-        show(COLUMNS, found.cells(), right=("revisions", "autocorrelation", "p (Holm)"))
-        for note in found.notes:
-            say(f"note: {note}")
+    write_and_print(
+        lambda form: _rendered(found, form), lambda: _print(found), output_format, output
+    )
     if found.verdicts & {*fail_on}:
         raise SystemExit(1)
 
@@ -135,3 +94,14 @@ def _rendered(found: HistoryTable, output_format: str) -> str:
     if output_format == "markdown":
         return found.to_markdown() + "\n"
     return history_page(found.to_dict(), COLUMNS, found.cells())
+
+
+def _print(found: HistoryTable) -> None:
+    from virtperf.cli._terminal import say, show
+    from virtperf.comparison.history import COLUMNS
+
+    for sentence in found.sentences:
+        say(sentence, style="bold")
+    show(COLUMNS, found.cells(), right=("revisions", "autocorrelation", "p (Holm)"))
+    for note in found.notes:
+        say(f"note: {note}")

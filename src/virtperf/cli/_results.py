@@ -1,0 +1,106 @@
+"""Options and output that commands on benchmarks share: which runs and quantities, how the result is
+printed and written, which verdict fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+FORMATS = ("text", "markdown", "json", "html")
+ENDINGS = {".html": "html", ".md": "markdown", ".json": "json"}
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def benchmark_options(command: Command) -> Command:
+    """Which runs and which quantities."""
+    return _with(
+        command,
+        click.option(
+            "--where", multiple=True, metavar="NAME=LEVEL", help="Only runs at this level."
+        ),
+        click.option("--quantity", multiple=True, metavar="NAME", help="Only these (a pattern)."),
+        click.option(
+            "--lower-is-better", multiple=True, metavar="NAME", help="Judge it: slower is up."
+        ),
+        click.option(
+            "--higher-is-better", multiple=True, metavar="NAME", help="Judge it: slower is down."
+        ),
+        click.option(
+            "--input-format", metavar="NAME|FILE.yaml", help="Format of raw files, else recognised."
+        ),
+    )
+
+
+def result_options(*failures: str) -> Callable[[Command], Command]:
+    """How the result is printed and written, and which of the verdicts `failures` may end with
+    status 1.
+    """
+
+    def decorate(command: Command) -> Command:
+        return _with(
+            command,
+            click.option(
+                "--format",
+                "output_format",
+                type=click.Choice(FORMATS),
+                default="text",
+                show_default=True,
+                help="How the result is printed.",
+            ),
+            click.option(
+                "-o",
+                "--output",
+                multiple=True,
+                type=click.Path(dir_okay=False, path_type=Path),
+                callback=_known_endings,
+                metavar="FILE",
+                help="Also write it: a page (.html), Markdown (.md) or JSON, by the name's ending.",
+            ),
+            click.option(
+                "--fail-on",
+                multiple=True,
+                type=click.Choice(failures),
+                help="Exit status 1 where there is this verdict.",
+            ),
+        )
+
+    return decorate
+
+
+def write_and_print(
+    rendered: Callable[[str], str],
+    print_text: Callable[[], None],
+    output_format: str,
+    output: Sequence[Path],
+) -> None:
+    """Write a result to the files `output` and print it; `rendered` gives it in a format but text,
+    `print_text` prints it as text.
+    """
+    from rawperf.core.files import write_atomically
+
+    for path in output:
+        write_atomically(path, rendered(ENDINGS[path.suffix]))
+    if output_format == "text":
+        print_text()
+    else:
+        click.echo(rendered(output_format), nl=False)
+
+
+def _with(command: Command, *options: Callable[[Command], Command]) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _known_endings(
+    context: click.Context, parameter: click.Parameter, paths: tuple[Path, ...]
+) -> tuple[Path, ...]:
+    for path in paths:
+        if path.suffix not in ENDINGS:
+            raise click.UsageError(f"--output {path}: expected a name in {', '.join(ENDINGS)}.")
+    return paths
