@@ -38,7 +38,8 @@ class TextVerdict:
         (they exclude it), depends (on which of the others are set aside, where they contradict each
         other), convention (the natural bounds and the scale imply it, whatever is measured),
         assumed (an assumption of ours), off (one that is switched off).
-    `implied`: what the others allow for the claim's number, over all resolutions.
+    `implied`: what the others allow for the claim's number, over all resolutions; of a claim that
+        they exclude, which speaks of several cases, only in the cases in which they do.
     `information`: the mean share, 0 to 1, by which the claim narrows the intervals of the points
         that it speaks of.
     """
@@ -68,7 +69,9 @@ class LeaveOneOut:
         system = cluster.system_of(claim)
         masks = list(cluster.without(claim))
         least = _least(self.feasible.study, claim)
-        spans = [_implied(system, mask, claim, least) for mask in masks]
+        verdict = self._verdict(claim, system, masks)
+        find = _implied_where_excluded if verdict == "contradicted" else _implied
+        spans = [find(system, mask, claim, least) for mask in masks]
         # of a number half-way between two that are exported, the solver's last bits do not decide
         low, high = rounded(
             (min(low for low, _ in spans), max(high for _, high in spans)), SURE_DIGITS
@@ -76,7 +79,6 @@ class LeaveOneOut:
         if low > high:  # a ratio whose divisor is 0 under every resolution
             low, high = least, np.inf
         dropped = claim.id in self.feasible.contradictions.dropped
-        verdict = self._verdict(claim, system, masks)
         information = 0.0 if dropped else self._information(system, claim)
         return TextVerdict(verdict, (float(low), float(high)), information)
 
@@ -234,6 +236,36 @@ def _implied(
         if low <= least + NOTHING and high == np.inf:  # other instances can't widen it
             break
     return low, high
+
+
+def _implied_where_excluded(
+    system: LinearSystem, others: np.ndarray, claim: Claim, least: float
+) -> tuple[float, float]:
+    """The widest range over those instances that the others exclude one by one; over all where they
+    exclude several together only.
+    """
+    limits = (
+        (1 / (1 + claim.margin), 1 + claim.margin)
+        if claim.kind == "equivalence"
+        else (claim.low, claim.high)
+    )
+    found = [
+        _implied_by_instance(system, others, claim, at.parts)
+        for at in (claim.instances if claim.kind in _WITH_LIMITS else ())
+    ]
+    excluded = [(max(span[0], least), span[1]) for span in found if span and _apart(span, limits)]
+    if not excluded:
+        return _implied(system, others, claim, least)
+    return min(low for low, _ in excluded), max(high for _, high in excluded)
+
+
+_WITH_LIMITS = ("value", "range", "ratio", "percent_change", "difference", "equivalence")
+
+
+def _apart(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether two ranges, neither of which is empty, have no number in common."""
+    room = TOLERANCE * max(1.0, *(abs(end) for end in other if np.isfinite(end)))
+    return one[0] <= one[1] and (one[0] > other[1] + room or one[1] < other[0] - room)
 
 
 def _least(study: Study, claim: Claim) -> float:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from rawperf.core.tables import rounded
 from virtperf.core.params import Reading
-from virtperf.core.stage_tables import READINGS
+from virtperf.core.stage_tables import RANGES, READINGS
 from virtperf.reconstruct.feasible import Feasible, connected_claims, solve
 from virtperf.reconstruct.leave_one_out import SURE_DIGITS, LeaveOneOut
 from virtperf.reconstruct.ranges import Answers
@@ -163,7 +163,10 @@ def _derived(
         owners = {c for q in anew if (system := feasible.system_of(q)) for c in system.owner}
         row, found = in_force[asked.derived.id, asked.label], answers.answer(asked)
         before = float(row["low_text"]), float(row["high_text"])
-        low, high = map(float, rounded([found.pieces[0], found.pieces[-1]], SURE_DIGITS))
+        # with the digits of the table that it is compared with: a difference beyond is none
+        low, high = map(
+            float, rounded([found.pieces[0], found.pieces[-1]], RANGES.digits or SURE_DIGITS)
+        )
         levels = tuple(row["levels_text"])
         if levels != found.levels or (not levels and differs(before, (low, high), 0.0)):
             yield {
@@ -176,8 +179,21 @@ def _derived(
                 "high": before[1],
                 "low_read": low,
                 "high_read": high,
-                "claims": [c.id for c in feasible.active if c.id in owners & changed],
+                "claims": _nearest_first(feasible.active, owners & changed, set(named)),
             }
+
+
+def _nearest_first(claims: Iterable[Claim], wanted: set[str], asked: set[Quantity]) -> list[str]:
+    """The ids of the wanted claims: first those that speak of a quantity that is asked for, then
+    those that bear on it through others.
+    """
+    found = [claim for claim in claims if claim.id in wanted]
+    return [c.id for c in sorted(found, key=lambda c: asked.isdisjoint(_speaks_of(c)))]
+
+
+def _speaks_of(claim: Claim) -> set[Quantity]:
+    terms = (term for at in claim.instances for part in at.parts for term in part.terms)
+    return {quantity for _, quantity in terms}
 
 
 def _read_anew(alone: Feasible, feasible: Feasible, quantity: Quantity) -> bool:

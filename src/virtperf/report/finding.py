@@ -21,6 +21,9 @@ from virtperf.study.definition import Factor
 
 MAX_NAMED_POINTS = 6  # points of one series, and measured points, whose values are told
 COURSE_ENDS = 0.1  # half-width of the ends of a course, as a share of their middle
+ORDER_ONLY = 10.0
+"""A point that claims order among others is told as such where its range is open, or its upper limit
+more than so many times the lower one: the range says something of the value otherwise."""
 ORDERS = 3  # claims that are told where they state nothing but an order
 SHORT = 80  # characters of such a claim
 SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve that leaves one of them."
@@ -118,7 +121,7 @@ def _phrase(point: Any) -> str:
         return f"{short(point.low)}{aside}"
     if point.high <= WIDE * point.low:
         return f"{short(point.low)} to {short(point.high)}{aside}"
-    if point.ordered:
+    if point.ordered and not point.high <= ORDER_ONLY * point.low:
         return f"{_ORDER}{aside}"
     if math.isinf(point.high):
         return (f"at least {short(point.low)}" if point.low > 0 else "no upper limit") + aside

@@ -100,7 +100,7 @@ def test_what_is_no_distribution_is_refused(tmp_path, was, becomes, problem):
 def test_the_head_of_the_report_says_which_claims_hold_in_the_papers_own_data(study):
     text = words_of(study.summary().record)
     assert "Hold in the paper's own data (measured by the authors, February 2020): 3 of 3" in text
-    assert "2 reproduced and 1 value agrees" in text
+    assert "2 reproduced and 1 whose value agrees" in text
     assert "we measured" not in text.lower()
 
 
@@ -132,5 +132,5 @@ def test_a_comparison_alone_sets_no_range_beside_published_data(study):
 
 def test_the_head_of_the_report_counts_what_claims_encode(study):
     text = words_of(study.summary().record)
-    assert "made of 3 sentences of the paper" in text
+    assert "from 3 sentences of the paper" in text
     assert "plotted points known" not in text

@@ -209,13 +209,17 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
             continue
         every = plural(len(data.paper_claims), "claim")
         counted = f"{lead.format(whose=artifact.words)}: {len(claims)} of {every}"
-        kinds = joined(f"{len(by_word[word])} {word}" for word in words if word in by_word)
+        kinds = joined(
+            f"{len(by_word[word])} {'whose ' if word.startswith('value ') else ''}{word}"
+            for word in words
+            if word in by_word
+        )
         parts: list[str | Span] = [Span(text=counted, style="strong")]
         if words == _ANSWERS[0][0]:
             # notes that no claim encodes are no part of them
             notes = {note for claim in data.paper_claims for note in claim.ledger}
             sentences = plural(len(notes), "sentence")
-            parts.append(f" ({kinds}), which are made of {sentences} of the paper.")
+            parts.append(f" ({kinds}), from {sentences} of the paper.")
         else:
             for place, (claim, _) in enumerate(claims):
                 says = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")

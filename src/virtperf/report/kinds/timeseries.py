@@ -111,7 +111,7 @@ def _finding(table: pd.DataFrame, marks: pd.DataFrame) -> str:
         most, median = rows.iloc[int(rows["value"].argmax())], pretty(rows["value"].median(), 3)
         highest = f"at most {pretty(most['value'], 3)} {most['unit']} at {clock(most['t_s'])} min"
         parts.append(f"{label}: median {median} {most['unit']}, {highest}.")
-    parts = parts or ["No run was measured, so there is no course over time."]
+    parts = parts or ["No run was measured, so there is no time series."]
     parts += [f"{mark['series']}: {allowed(mark['pieces'])}." for mark in marks.to_dict("records")]
     return " ".join(parts)
 
