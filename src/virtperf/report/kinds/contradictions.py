@@ -116,8 +116,11 @@ def linked(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:
     """A claim's words as a link to its row."""
     if claim is None:
         return (Span(text=claim_id, style="code"), ", a claim that is no longer there")
-    kind = " (an assumption of ours)" if claim.assumed else ""
-    kind = kind or (" (words, read as numbers)" if claim.reading else "")
+    if claim.assumed:
+        said = "said outside of the paper's text, taken as an assumption"
+        kind = f" ({said if claim.ledger else 'an assumption of ours'})"
+    else:
+        kind = " (words, read as numbers)" if claim.reading else ""
     return (Span(text=claim.says, link=f"claim:{claim_id}"), *((kind,) if kind else ()))
 
 

@@ -59,6 +59,11 @@ class QuantityRow(Model):
     )
     cells: Annotated[tuple[Reference, ...], Field(min_length=1)]  # a study that has none is silent
 
+    @property
+    def head(self) -> str:
+        """The quantity in words, with the unit of its numbers where they have one."""
+        return self.says if self.unit in ("", RATIO, "share") else f"{self.says}, {self.unit}"
+
 
 class SynthesisQuestion(Model):
     """A question and the quantities that answer it.

@@ -117,7 +117,7 @@ def question(asked: SynthesisQuestion, found: Found) -> Record:
         shown += found[row.id]
         lines += [
             (
-                row.says,
+                row.head,
                 _with(value.system or value.study, value.study if value.system else ""),
                 _with(value.label, value.reading),
                 value.said,
@@ -149,7 +149,7 @@ def agreements(questions: Sequence[SynthesisQuestion], found: Found) -> Record:
             shown += found[row.id]
             rows.append(
                 (
-                    row.says,
+                    row.head,
                     _listed(compared.compared),
                     compared.words,
                     tuple(_apart(compared)) or "none",
