@@ -139,7 +139,11 @@ def test_disjoint_pieces_and_a_printed_value_beside_them(
     points.loc[0, "printed"] = 85.0
     assert ": 10 to 12 or 80 to 90 (printed: 85) at 2 guests." in say(points)
     points.at[0, "pieces"] = [10.0, 44.9999, 45.0001, 90.0]  # a gap that printed digits do not show
-    assert ": 85 at 2 guests." in say(points) and "Two ranges" not in say(points)
+    # a range that reaches much further to one side of the printed number is told, too
+    assert ": between 10 and 90 (printed: 85) at 2 guests." in say(points)
+    assert "Two ranges" not in say(points)
+    points.loc[0, "printed"] = 45.0
+    assert ": 45 at 2 guests." in say(points)
 
 
 def test_series_of_which_the_same_is_known_are_told_together(

@@ -24,6 +24,10 @@ COURSE_ENDS = 0.1  # half-width of the ends of a course, as a share of their mid
 ORDER_ONLY = 10.0
 """A point that claims order among others is told as such where its range is open, or its upper limit
 more than so many times the lower one: the range says something of the value otherwise."""
+LOPSIDED = 2.0
+"""Up to how many times as far a range reaches to one side of a printed number as to the other."""
+VISIBLE = 0.01
+"""As a share of the printed number: a range that reaches no further is told by it in any case."""
 ORDERS = 3  # claims that are told where they state nothing but an order
 SHORT = 80  # characters of such a claim
 SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve that leaves one of them."
@@ -115,7 +119,7 @@ def _phrase(point: Any) -> str:
     aside = f" (printed: {short(point.printed)})" if printed else ""
     if len(merged(point.pieces)) > 2 and math.isfinite(point.high):
         return f"{allowed(point.pieces)}{aside}"
-    if printed and (not point.known or point.low <= point.printed <= point.high):
+    if printed and (not point.known or _stands_for(point)):
         return short(point.printed)
     if short(point.low) == short(point.high):
         return f"{short(point.low)}{aside}"
@@ -131,6 +135,17 @@ def _phrase(point: Any) -> str:
         if point.low > 0
         else f"at most {high}{aside}"
     )
+
+
+def _stands_for(point: Any) -> bool:
+    """Whether a printed number tells the range around it: not where the range reaches much further to
+    one side, since another number is printed, too, or other claims cut off the other side.
+    """
+    below, above = point.printed - point.low, point.high - point.printed
+    if min(below, above) < 0:
+        return False
+    near, far = sorted((below, above))
+    return far <= LOPSIDED * near or far <= VISIBLE * abs(point.printed)
 
 
 def is_wide(point: Any) -> bool:
