@@ -174,6 +174,13 @@ words:
         ("[0.95, 1]", "[1.1, 1]", "the lower limit 1.1 is above the upper one", 4),
         ("strict: 1.01", "strict: 0.99", "at least 1", 11),
         ("[equal]", "[nearly]", "'nearly' stands twice", 8),
+        ("    why: Short of", "    uses: [0.97, 0.92]\n    why: Short of", "excludes 0.92", 2),
+        (
+            "words:\n",
+            "words:\n  hardly: {inverse: nearly, uses: [1.2], why: The other side.}\n",
+            "excludes 1.2, which a paper calls so",
+            2,
+        ),
         ("of: reference", "of: refrence", "did you mean 'reference'", 10),
         ("    why: Short of", "    wy: Short of", "'wy'", 7),
         (

@@ -194,7 +194,7 @@ def _relation(claim: Claim, instance: Instance, study: Study) -> str:
     unit = (
         study.quantities[instance.parts[0].terms[0][1].name].unit if instance.parts[0].terms else ""
     )
-    unit = NO_BREAK + unit if unit not in ("", "1") else ""
+    unit = NO_BREAK + unit if unit not in ("", "1", "count") else ""
     limits = interval(claim.low, claim.high, "" if claim.kind == "ratio" else unit)
     axis = ", ".join(map(pretty, instance.axis))
     match claim.kind:

@@ -43,12 +43,11 @@ class Factor(Model):
         """The label after a number: ``guests``, but ``1 guest``; ``JVMs per guest``, but ``1 JVM
         per guest``.
 
-        A level with words of its own keeps what stands before "per".
+        A level with words of its own keeps what stands before "per" or "at a time".
         """
+        link = next((words for words in (" per ", " at a time") if words in self.label), " per ")
         many, per, what = (
-            self.label.partition(" per ")
-            if level not in self.level_labels
-            else (self.label, "", "")
+            self.label.partition(link) if level not in self.level_labels else (self.label, "", "")
         )
         plural = many.endswith("s") and not many.lower().endswith("ss")
         end = 2 if many.lower().endswith(("sses", "shes", "tches", "xes")) else 1

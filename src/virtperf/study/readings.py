@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
 from pathlib import Path
@@ -75,11 +75,14 @@ class Word(Model):
     `of`: limits are factors of the claim's printed number, or of what the claim compares with.
     `number`: the number that the word itself is; limits are then limits of that number.
     `also`: words that are read alike.
+    `uses`: what papers call by the word and print as well, as the limits are given; a paper's own use
+        says what the word can mean, so that every reading has to allow it.
     """
 
     of: Literal["number", "reference"]
     number: Positive | None = None
     also: tuple[str, ...] = ()
+    uses: tuple[Positive, ...] = ()
     strict: _Limits
     default: _Limits
     lenient: _Limits
@@ -89,12 +92,26 @@ class Word(Model):
     def _nested(self) -> Word:
         if not (self.strict.within(self.default) and self.default.within(self.lenient)):
             raise ValueError("each reading must allow all that the stricter one allows")
+        if problem := _excluded_use(self.uses, self.strict):
+            raise ValueError(problem)
         return self
+
+
+def _excluded_use(uses: Iterable[float], strict: ReadingLimits) -> str:
+    """What is wrong where the strict reading, and so perhaps the others, excludes a paper's own
+    use.
+    """
+    found = next((use for use in uses if not strict.low <= use <= strict.top), None)
+    if found is None:
+        return ""
+    limits = _words(strict.low or -inf, strict.top)
+    return f"the strict reading, {limits}, excludes {found:g}, which a paper calls so"
 
 
 class _Inverse(Model):
     inverse: str
     also: tuple[str, ...] = ()
+    uses: tuple[Positive, ...] = ()
     why: str = Field(min_length=10)
 
 
@@ -215,6 +232,8 @@ def load_readings(path: Path, reading: Reading = "default", report: Report = sto
                 )
                 continue
             inverse = {each: getattr(of, each).inverse() for each in get_args(Reading)}
+            if problem := _excluded_use(word.uses, inverse["strict"]):
+                report(document.error(problem, "words", name, "uses"))
             number = None if of.number is None else 1 / of.number
             word = Word.model_construct(
                 of=of.of, number=number, also=word.also, why=word.why, **inverse
