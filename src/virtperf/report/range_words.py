@@ -23,6 +23,11 @@ ORDERED = 1.1, 5.0
 some number between 0 and so many times the quantity's resolution."""
 
 
+FAR = 100.0
+"""A ratio that reaches over more than this factor has one end from the smallest difference that
+counts as one (`resolution`), which is ours and no limit of the text: only the other end is told."""
+
+
 @dataclass(frozen=True)
 class Bounds:
     """What a number can't pass whatever a text says, and what a comparison is made with.
@@ -68,6 +73,8 @@ def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = Fal
     `pieces` are low1, high1, low2, high2, ... in ascending order. `searched`: the number can lie
     beyond, so that the range is what it takes at least.
     """
+    if bounds.same == 1 and not searched and 0 < FAR * pieces[0] < pieces[-1] < math.inf:
+        pieces = [0.0, *pieces[1:]] if pieces[-1] <= 2 else [*pieces[:-1], math.inf]
     low, high = pieces[0], pieces[-1]
     no_low, no_high = low <= bounds.low, high >= bounds.high
     pairs = list(zip(pieces[::2], pieces[1::2], strict=True))

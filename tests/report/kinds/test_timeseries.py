@@ -30,8 +30,7 @@ def test_without_a_measured_run_the_stated_levels_are_shown_and_no_course(tmp_pa
     toy.change(data, stage_tables.TIMELINES, {}, provenance="example")
     record = load_study("toy", data).show("figure-5").record
     assert (
-        record.caption
-        == "No run was measured, so there is no time series. Throughput: 90 to 110."
+        record.caption == "No run was measured, so there is no time series. Throughput: 90 to 110."
     )
     assert record.provenance == ("reconstructed",) and [len(n.rows) for n in record.numbers] == [1]
     assert record.drawing is not None and "Time from the start" not in record.drawing.svg

@@ -157,9 +157,12 @@ def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
     claims = [_known(known, name) for name in finding.claims]
     from_text = {verdict_words(claim, data.result(claim.id))[0] for claim in claims}
     sure = next((word for word in VERDICT_WORDS if word in from_text), "")
-    n_places = min(c.n_places for c in claims)
-    if sure == "independent" and n_places > 1:
-        return sure, f"Said in {n_places} places"
+    places = sorted({c.n_places for c in claims})
+    if sure == "independent" and places[-1] > 1:
+        return (
+            sure,
+            f"Said in {' to '.join(map(str, dict.fromkeys((places[0], places[-1]))))} places",
+        )
     return sure, VERDICT_WORDS.get(sure, "Not judged yet")
 
 
