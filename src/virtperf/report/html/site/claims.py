@@ -161,11 +161,11 @@ def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
     told, result = claim_in_words(claim, facts.data), facts.data.result(claim.id)
     known = {e.id for e in facts.data.study.exhibits}
     reading = f" Read as: {claim.reading}." if claim.reading else ""
-    known = f" {TAKEN_FROM[claim.taken_from]}" if claim.taken_from else ""
+    source = f" {TAKEN_FROM[claim.taken_from]}" if claim.taken_from else ""
     against = result.get("conflicts", ()) if told.text_verdict == "contradicted" else ()
     return ClaimRow(
         claim=claim,
-        where=f"{'; '.join(claim.sections)}.{known}{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
+        where=f"{'; '.join(claim.sections)}.{source}{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
         said=told,
         interval=interval(claim, result),
         against=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
