@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, Field, model_validator
 
 from rawperf.core.errors import RawperfError
+from rawperf.core.buckets import BUCKET
 from rawperf.core.metrics import Kind, Metric
 from rawperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
 from rawperf.core.near import did_you_mean
@@ -121,13 +122,14 @@ class Time(Model):
 
 class Entity(Model):
     """Whom a row speaks of: its kind, and its name from a line above the row and from fields
-    (joined by blanks), else from the file's name.
+    (joined by blanks), else from the file's name. `optional`: rows without such a line have none.
     """
 
     kind: Annotated[str, Field(min_length=1)] = "host"
     name: Texts = ()
     line: Groups | None = None
     file: Groups | None = None
+    optional: Flag = False
 
     @model_validator(mode="after")
     def _one(self) -> Entity:
@@ -137,6 +139,42 @@ class Entity(Model):
             )
         if self.line is not None and groups_of(self.line) != ("name",):
             raise ValueError("the expression of line has one group, (?P<name>...)")
+        return self
+
+
+class Histogram(Model):
+    """Rows that are buckets of a histogram: which columns hold their bounds, in which unit.
+
+    Without `lower`, a bucket begins where the one before it ends, the first at 0. `above` is an
+    expression for a line above, whose text `units` translates. `cumulative`: counts are of
+    everything up to the upper bound. `whole`: bounds are whole numbers that both belong to the
+    bucket, which therefore reaches up to the next whole number.
+    """
+
+    upper: Annotated[str, Field(min_length=1)]
+    lower: Annotated[str, Field(min_length=1)] | None = None
+    unit: str = ""
+    above: Groups | None = None
+    units: dict[str, str] = {}
+    printed: dict[str, Number] = {}
+    cumulative: Flag = False
+    whole: Flag = False
+
+    @model_validator(mode="after")
+    def _one(self) -> Histogram:
+        if bool(self.unit) == (self.above is not None):
+            raise ValueError("the unit of the bounds is missing: give unit, or above and units")
+        if self.above is not None and (groups_of(self.above) != ("unit",) or not self.units):
+            raise ValueError(
+                "the expression of above has one group, (?P<unit>...), whose texts units translates"
+            )
+        for unit in (*self.units.values(), *filter(None, (self.unit,))):
+            try:
+                conversion_factor(unit, unit)
+            except RawperfError as err:
+                raise ValueError(str(err)) from err
+        if self.whole and self.lower is None:
+            raise ValueError("whole is for buckets with both bounds: lower is missing")
         return self
 
 
@@ -230,6 +268,7 @@ class TableDeclaration(Model):
     where: Condition = {}
     unless: Condition = {}
     entity: Entity = Entity()
+    histogram: Histogram | None = None
     melt: Groups | None = None
     repeat: str | None = None
     names: str | None = None
@@ -249,6 +288,8 @@ class TableDeclaration(Model):
             raise ValueError("melt and repeat are two ways to make rows of columns: give one")
         if self.melt is not None and "value" in groups_of(self.melt):
             raise ValueError("value is the melted number itself: give the group another name")
+        if self.histogram is not None:
+            self._counts_buckets()
         same = [rule.record for rule in self.fields]
         twice = next((name for place, name in enumerate(same) if name in same[:place]), None)
         if twice is not None:
@@ -262,6 +303,17 @@ class TableDeclaration(Model):
                 "per is for a row with both fields; a row of a name and a number (names) has one"
             )
         return self
+
+    def _counts_buckets(self) -> None:
+        if self.entity.kind != BUCKET:
+            raise ValueError(f"a row of a histogram is a bucket: write entity: {{kind: {BUCKET}}}")
+        if self.names is None and (len(self.fields) != 1 or self.others):
+            raise ValueError("a row of a histogram has one number: the count of its bucket")
+        if self.every_s is not None:
+            raise ValueError("buckets are not summed up over intervals: leave out every_s")
+        other = next((r for r in self.fields if r.unit not in (None, "count") or r.within), None)
+        if other is not None:
+            raise ValueError(f"{other.field} of a histogram is a count: its unit is count")
 
 
 class Declaration(TableDeclaration):
@@ -336,6 +388,7 @@ class Declaration(TableDeclaration):
         found: list[str | None] = []
         found += (part.time.field, part.time.plus, part.time.then) if part.time else ()
         found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
+        found += (part.histogram.lower, part.histogram.upper) if part.histogram else ()
         for rule in part.fields:
             named = rule.field if part.names is None else None
             found += (*rule.where, rule.needs, rule.per, named)
@@ -360,6 +413,8 @@ class Declaration(TableDeclaration):
             raise ValueError("time from a line is for pairs and lines")
         if part.entity.line is not None and self.reads not in ("pairs", "lines"):
             raise ValueError("an entity from a line is for pairs and lines")
+        if part.histogram is not None and part.histogram.above and self.reads != "lines":
+            raise ValueError("the unit of a histogram from a line above is for lines")
         if part.melt is not None and part.names is None and not part.others:
             melted = groups_of(part.melt)
             if "field" not in melted and any(rule.field != "value" for rule in part.fields):

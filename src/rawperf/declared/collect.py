@@ -15,6 +15,7 @@ from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDec
 from rawperf.core.errors import FormatError
 from rawperf.core.near import did_you_mean
 from rawperf.core.patterns import extracted, first_group, whole_lines
+from rawperf.declared.buckets import Buckets
 from rawperf.declared.chunks import Chunk
 from rawperf.declared.intervals import Intervals
 from rawperf.declared.numbers import NumberReader
@@ -61,6 +62,7 @@ class Collector:
         )
         each = {rule.record: rule.each for rule in part.fields}
         self._sums = Intervals(part.every_s, each, file) if part.every_s is not None else None
+        self._buckets = Buckets(part, self._numbers, file) if part.histogram else None
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     @property
@@ -93,6 +95,11 @@ class Collector:
             return
         entity = self._who(chunk)
         t = self._times(chunk, entity)
+        if self._buckets is not None:
+            known = list(self._entities)
+            owners = [known[code] for code in entity.tolist()]
+            chunk, called = self._buckets.rows(chunk, owners, t)
+            entity = np.array([self._entities[name] for name in called], dtype=np.int64)
         if part.names is not None and part.value is not None:
             self._named(chunk, entity, t, part.names, part.value)
             return
@@ -198,7 +205,12 @@ class Collector:
             columns = [owners, *columns]
         who = [" ".join(filter(None, map(_text, cells))) for cells in zip(*columns, strict=True)]
         who = who or [""] * len(chunk.lines)
-        if entity.line is not None and entity.file is None and not all(owners):
+        if (
+            entity.line is not None
+            and entity.file is None
+            and not entity.optional
+            and not all(owners)
+        ):
             raise FormatError(
                 f"no line above says which {entity.kind} it is about",
                 file=self._file,
