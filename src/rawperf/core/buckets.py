@@ -9,7 +9,9 @@ from dataclasses import dataclass
 BUCKET = "bucket"
 """Entity kind of buckets, whose values are counts."""
 _NUMBER = r"-?(?:inf|[\d.]+(?:e[+-]?\d+)?)"
-_NAME = re.compile(rf"(?:(?P<owner>.*) )?(?P<lower>{_NUMBER}) to (?P<upper>{_NUMBER}) (?P<unit>\S+)")
+_NAME = re.compile(
+    rf"(?:(?P<owner>.*) )?(?P<lower>{_NUMBER}) to (?P<upper>{_NUMBER}) (?P<unit>\S+)"
+)
 
 
 @dataclass(frozen=True, order=True)

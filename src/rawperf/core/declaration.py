@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field, model_validator
 
-from rawperf.core.errors import RawperfError
 from rawperf.core.buckets import BUCKET
+from rawperf.core.errors import RawperfError
 from rawperf.core.metrics import Kind, Metric
 from rawperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
 from rawperf.core.near import did_you_mean

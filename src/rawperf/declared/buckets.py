@@ -48,9 +48,7 @@ class Buckets:
         counts = self._numbers.of(
             _listed(chunk.column(self._count)), chunk.lines_of(self._count), self._count
         )
-        names = (
-            _listed(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
-        )
+        names = _listed(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
         called, own = [], counts.copy()
         units = self._units(chunk)
         for place, (owner, name) in enumerate(zip(owners, names, strict=True)):
@@ -80,7 +78,9 @@ class Buckets:
             if self._histogram.whole:
                 ends += 1.0
             if ends < begins:
-                raise self._wrong("the bounds of a bucket are the wrong way round", line, begins, ends)
+                raise self._wrong(
+                    "the bounds of a bucket are the wrong way round", line, begins, ends
+                )
             called.append(Bucket(begins, ends, units[place], owner).name)
         cells = [None if math.isnan(count) else count for count in own.tolist()]
         return replace(chunk, cells={**chunk.cells, self._count: cells}), called
