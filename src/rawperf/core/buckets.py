@@ -41,7 +41,7 @@ def bucket_of(entity: str) -> Bucket | None:
         return None
     if math.isnan(lower) or math.isnan(upper) or lower > upper:
         return None
-    return Bucket(lower, upper, match["unit"], match["owner"] or "")
+    return Bucket(lower, upper, match["unit"], (match["owner"] or "") + (match["again"] or ""))
 
 
 def _text(bound: float) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, Strict, model_validator
 
 from rawperf.core.buckets import BUCKET
 from rawperf.core.errors import RawperfError
@@ -147,7 +147,8 @@ class Histogram(Model):
 
     Without `lower`, a bucket begins where the one before it ends, the first at 0. `above` is an
     expression for a line above, whose text `units` translates. `cumulative`: counts are of
-    everything up to the upper bound. `whole`: bounds are whole numbers that both belong to the
+    everything up to the upper bound. `middle_bits`: `upper` names the middle of a bucket, of which
+    there are 2 to so many in each power of two. `whole`: bounds are whole numbers that both belong to the
     bucket, which therefore reaches up to the next whole number.
     """
 
@@ -159,6 +160,7 @@ class Histogram(Model):
     printed: dict[str, Number] = {}
     cumulative: Flag = False
     whole: Flag = False
+    middle_bits: Annotated[int, Strict(), Field(ge=1, le=30)] | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Histogram:
@@ -175,6 +177,8 @@ class Histogram(Model):
                 raise ValueError(str(err)) from err
         if self.whole and self.lower is None:
             raise ValueError("whole is for buckets with both bounds: lower is missing")
+        if self.middle_bits is not None and (self.lower is not None or self.cumulative):
+            raise ValueError("middle_bits is for buckets that are told by their middle alone")
         return self
 
 
@@ -247,6 +251,7 @@ _OPTIONS = {
     "repeat": ("csv",),
     "separator": ("pairs",),
     "rows": ("json", "json-lines", "yaml", "xml"),
+    "entries": ("json", "json-lines", "yaml"),
     "lines": ("lines",),
     "strict": ("lines",),
     "ignore": ("lines",),
@@ -265,6 +270,7 @@ class TableDeclaration(Model):
     time: Time | None = None
     rows: Texts = ()
     lines: GroupPatterns = ()
+    entries: Annotated[tuple[str, ...], Field(min_length=2, max_length=2)] | None = None
     where: Condition = {}
     unless: Condition = {}
     entity: Entity = Entity()

@@ -45,10 +45,13 @@ class Buckets:
         if self._histogram.lower is not None:
             lower = self._bounds(chunk, self._histogram.lower, NO_LOWER_BOUND, -math.inf)
         upper = self._bounds(chunk, self._histogram.upper, NO_BOUND, math.inf, lower + 1)
+        if self._histogram.middle_bits is not None:
+            lower, upper = _around(upper, self._histogram.middle_bits)
         counts = self._numbers.of(
             _listed(chunk.column(self._count)), chunk.lines_of(self._count), self._count
         )
         names = _listed(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
+        told = self._histogram.lower is not None or self._histogram.middle_bits is not None
         called, own = [], counts.copy()
         units = self._units(chunk)
         for place, (owner, name) in enumerate(zip(owners, names, strict=True)):
@@ -57,9 +60,9 @@ class Buckets:
             begins = float(lower[place])
             before = self._before if self._before is not None and self._before[0] == key else None
             line = int(chunk.lines[place])
-            if self._histogram.lower is None:
+            if not told:
                 begins = before[1] if before else min(0.0, -math.inf if ends <= 0 else 0.0)
-            if before is not None and self._histogram.lower is None and ends < begins:
+            if before is not None and not told and ends < begins:
                 raise self._wrong("the bounds of buckets do not ascend", line, begins, ends)
             if before is not None and self._histogram.cumulative:
                 if count < before[2]:
@@ -148,3 +151,13 @@ class Buckets:
 
 def _listed(cells: Any) -> list[Any]:
     return cells.to_pylist() if isinstance(cells, pa.Array) else list(cells)
+
+
+def _around(middle: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of buckets by their middle: 2 to the `bits` of them in each power of two, and one a
+    whole number below 2 to the ``bits + 1``.
+    """
+    power = np.floor(np.log2(np.maximum(middle, 1.0)))
+    width = np.exp2(np.maximum(power - bits, 0.0))
+    lower = np.where(width > 1, middle - width / 2, middle)
+    return lower, lower + width
