@@ -122,7 +122,7 @@ class Time(Model):
 
 class Entity(Model):
     """Whom a row speaks of: its kind, and its name from a line above the row and from fields
-    (joined by blanks), else from the file's name. `optional`: rows without such a line have none.
+    (joined by blanks), else from the file's name. `optional`: rows may have none of these.
     """
 
     kind: Annotated[str, Field(min_length=1)] = "host"
@@ -247,6 +247,7 @@ _OPTIONS = {
     "comment": ("csv", "pairs", "lines"),
     "heading": ("csv",),
     "first": ("csv",),
+    "leave_out_rows": ("csv",),
     "melt": ("csv",),
     "repeat": ("csv",),
     "separator": ("pairs",),
@@ -336,6 +337,7 @@ class Declaration(TableDeclaration):
     columns: Texts = ()
     heading: Pattern | None = None
     first: Annotated[str, Field(min_length=1)] | None = None
+    leave_out_rows: Annotated[int, Strict(), Field(ge=0, le=100)] = 0
     separator: Literal[":", "=", "blank"] = ":"
     documents: Literal["one", "last"] = "one"
     strict: Flag = False
@@ -368,6 +370,8 @@ class Declaration(TableDeclaration):
             self._check(part)
         if self.columns and (self.heading or self.first):
             raise ValueError("columns is for files without a heading: leave out heading and first")
+        if self.leave_out_rows and any(part.melt or part.repeat for part in self.parts):
+            raise ValueError("leave_out_rows is for tables whose rows are those of the file")
         if self.decimal == self.thousands:
             raise ValueError("decimal and thousands are the same character")
         known = () if any(part.melt for part in self.parts) else self.columns

@@ -47,6 +47,7 @@ class Collector:
         self._time = part.time
         self._clock = TimeReader(part.time, self._numbers, file)
         self._named_in_file: dict[str, None] = {}
+        self._leave_out = declaration.leave_out_rows
         self._timed: bool | None = None  # whether the file has the times that it may have
         self._seen: set[str] = set()
         self._keys: dict[str, None] = {}
@@ -88,6 +89,9 @@ class Collector:
             if isinstance(chunk.cells[name], pa.Array)
             or any(cell is not None for cell in chunk.cells[name])
         }
+        if self._leave_out:
+            left, self._leave_out = self._leave_out, max(self._leave_out - len(chunk.lines), 0)
+            chunk = chunk.taken(np.arange(min(left, len(chunk.lines)), len(chunk.lines)))
         keep = self._fits(chunk, part.where, True) & ~self._fits(chunk, part.unless, False)
         if not keep.all():
             chunk = chunk.taken(np.flatnonzero(keep))
@@ -153,7 +157,8 @@ class Collector:
         if self.part.names is not None:
             found, known = self._named_in_file, list(self._named_in_file)
         else:
-            wanted += sorted(self._words())
+            told = self.part.entity.name if self.part.entity.optional else ()
+            wanted += sorted(self._words() - {*told})
         for name in wanted:
             if name not in found:
                 remedy = did_you_mean(name, [n for n in known if n != name])
