@@ -10,7 +10,8 @@ BUCKET = "bucket"
 """Entity kind of buckets, whose values are counts."""
 _NUMBER = r"-?(?:inf|[\d.]+(?:e[+-]?\d+)?)"
 _NAME = re.compile(
-    rf"(?:(?P<owner>.*) )?(?P<lower>{_NUMBER}) to (?P<upper>{_NUMBER}) (?P<unit>\S+)"
+    rf"(?:(?P<owner>.*) )?(?P<lower>{_NUMBER}) to (?P<upper>{_NUMBER}) (?P<unit>[^\s#]+)"
+    r"(?P<again>#\d+)?"
 )
 
 

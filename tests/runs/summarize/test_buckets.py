@@ -85,9 +85,7 @@ def test_percentiles_lie_between_the_bounds_of_their_buckets(place):
     assert ends.loc["median"].tolist() == pytest.approx([2.048, 1.024, 2.048])
     assert ends.loc["p99"].tolist() == pytest.approx([2.048, 1.024, 4.096])
     assert ends.loc["slow", "value"] == pytest.approx(100 * 10 / 1490)
-    assert ends.loc["guessed"].tolist() == pytest.approx(
-        [1.024 + 1.024 * 745 / 1480, 1.024, 2.048]
-    )
+    assert ends.loc["guessed"].tolist() == pytest.approx([1.024 + 1.024 * 745 / 1480, 1.024, 2.048])
     assert found.loc["median", "n"] == 1490
     assert set(found["method"]) == {BUCKETED}
     size = means[means["quantity"] == "size"].iloc[0]
@@ -148,7 +146,11 @@ def test_what_buckets_cannot_say_is_refused(place):
     for was, becomes, problem in (
         ("statistic: median}}\n  p99", "statistic: mean}}\n  p99", "of buckets there is no mean"),
         ("share: 0.99}", "share: 0.99, cpus: 2}", "cpus is not for buckets"),
-        ("limit: {value: 2.048, unit: ms}", "interpolate: true, limit: {value: 2.048, unit: ms}", "interpolate is for"),
+        (
+            "limit: {value: 2.048, unit: ms}",
+            "interpolate: true, limit: {value: 2.048, unit: ms}",
+            "interpolate is for",
+        ),
     ):
         assert was in STUDY
         path.write_text(STUDY.replace(was, becomes))
