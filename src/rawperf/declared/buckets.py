@@ -31,7 +31,8 @@ class Buckets:
         self._part, self._histogram = part, part.histogram
         self._numbers, self._file = numbers, file
         self._count = part.value or part.fields[0].field
-        self._printed = {**self._histogram.printed, "": 1.0} if self._histogram.printed else None
+        printed: dict[str, str | float] = {**self._histogram.printed, "": 1.0}
+        self._printed = printed if self._histogram.printed else None
         # of the row above: whose histogram it is of, its upper bound, what was counted up to it
         self._before: tuple[tuple[Any, ...], float, float] | None = None
 
