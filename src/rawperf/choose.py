@@ -12,7 +12,7 @@ from rawperf.core.metrics import MetricDictionary, load_metrics
 from rawperf.core.near import did_you_mean
 from rawperf.declared.metrics import extended, with_presets
 from rawperf.declared.read import DeclaredFormat
-from rawperf.registry import all_formats, head_of, sniff
+from rawperf.registry import all_formats, by_name, head_of, sniff
 
 METRICS = PACKAGED_METRICS
 """The metric dictionary that the package brings."""
@@ -44,7 +44,8 @@ def choose(
             )
         return known[format_name]
     head = head_of(data)
-    return next((form for form in inputs if form.takes(path, head)), None) or sniff(data, file=file)
+    told = (*inputs, *(form for form in all_formats().values() if by_name(form)))
+    return next((form for form in told if form.takes(path, head)), None) or sniff(data, file=file)
 
 
 def dictionary_of(path: Path = METRICS, inputs: Sequence[DeclaredFormat] = ()) -> MetricDictionary:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import entry_points
-from typing import BinaryIO
+from typing import BinaryIO, TypeGuard
 
 from rawperf.base import Format, Reading, Streaming
 from rawperf.core.errors import FormatError
@@ -84,11 +84,6 @@ _OUTPUTS = (
         "declare its lines, see docs/formats/declared.md",
     ),
     (
-        "kubectl top",
-        rb"\A(?:NAMESPACE +)?(?:NAME|POD) +(?:NAME +)?CPU\(cores\) +(?:CPU% +)?MEMORY\(bytes\)",
-        "its columns can be declared (delimiter: ' ', printed: {m: 0.001, Mi: MiB}), with a time above",
-    ),
-    (
         "an HdrHistogram log",
         rb"^#\[(?:Histogram log format|StartTime|BaseTime)|^\"StartTimestamp\",\"Interval_Length\"",
         "declare Interval_Max (heading: '\"StartTimestamp\".*'); percentiles by HistogramLogProcessor",
@@ -99,9 +94,14 @@ _OUTPUTS = (
         "collect by k6 run --summary-export, or declare them with names and value",
     ),
     (
-        "a Prometheus query's result",
-        rb'"resultType"\s*:\s*"(?:matrix|vector)"',
-        "keep the exporters' text (curl .../metrics, with a line of date +%s above each)",
+        "a Prometheus query's result at one time",
+        rb'"resultType"\s*:\s*"vector"',
+        "ask for query_range, or keep the exporters' text (curl .../metrics, below date +%s)",
+    ),
+    (
+        "a log of fio under another name",
+        rb"\A\d+, \d+, [012], \d+(?:, \w+)*\n\d+, \d+, [012], \d+",
+        "call it as fio does, NAME_bw.1.log, NAME_iops.1.log, NAME_clat.1.log: only that says what it holds",
     ),
     (
         "turbostat's rows of every processor",
@@ -122,11 +122,6 @@ _OUTPUTS = (
         "kvm_stat's table for people",
         rb"^ *Event +Total +%Total +CurAvg",
         "collect by kvm_stat -c -l, which prints columns",
-    ),
-    (
-        "/proc/stat",
-        rb"^cpu  \d+ \d+ \d+ \d+ [\d ]+\ncpu0 ",
-        "collect by sar -u or mpstat, or declare its lines",
     ),
     (
         "Windows' performance counters (typeperf, relog)",
@@ -169,6 +164,12 @@ def all_formats() -> dict[str, Format]:
     return dict(sorted(found.items()))
 
 
+def by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
+    """Whether a format's files are told by their names too, since others have the same content."""
+    match = fmt.declaration.match if isinstance(fmt, DeclaredFormat) else None
+    return match is not None and bool(match.file)
+
+
 def get_format(name: str) -> Format:
     """The format of that name; raises `FormatError` listing the known ones."""
     formats = all_formats()
@@ -187,7 +188,7 @@ def ranking(data: bytes) -> list[tuple[float, str]]:
     A byte order mark and the colours of a terminal say nothing about a format.
     """
     head = head_of(data)
-    scores = ((fmt.sniff(head), name) for name, fmt in all_formats().items())
+    scores = ((fmt.sniff(head), name) for name, fmt in all_formats().items() if not by_name(fmt))
     return sorted(((score, name) for score, name in scores if score > 0), reverse=True)
 
 

@@ -26,6 +26,7 @@ from rawperf.core.tables import plain_texts
 from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.packed import peeked
 from rawperf.rates import Key, Rates
+from rawperf.registry import by_name
 from rawperf.sample_rows import Rows, rows_of
 
 DECLARATIONS = (".yaml", ".yml")
@@ -80,7 +81,7 @@ class RawTables:
     ) -> None:
         head, self._stream = peeked(stream)
         self._chosen = choose(head, file, format_name, inputs, file=file)
-        told = format_name is not None or self._chosen in inputs
+        told = format_name is not None or self._chosen in inputs or by_name(self._chosen)
         scores = [] if told else ranking(head)
         self._file, self._interval_s = file, interval_s
         self.format, self.title = self._chosen.name, self._chosen.title

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from rawperf import Reading, all_formats, sniff
+from rawperf.choose import choose
 from rawperf.core.errors import FormatError
 from tests.cases import each_case
 from tests.rawperf.sample_files import sample, sample_names
@@ -23,6 +24,9 @@ FORMAT_OF = {
     "cgroup/memory-1": "cgroup-memory-1",
     "cgroup/memory-2": "cgroup-memory",
     "cms/": "cms-console",
+    "fio/mixed_bw": "fio-log-bw",
+    "fio/mixed_iops": "fio-log-iops",
+    "fio/mixed_clat": "fio-log-latency",
     "fio/fio-3.33.txt": "fio-text",
     "fio/fio-3.33-minimal": "fio-minimal",
     "fio/": "fio",
@@ -52,6 +56,10 @@ FORMAT_OF = {
     "swapon/": "swapon",
     "swingbench/": "swingbench",
     "sysbench/": "sysbench",
+    "bcc/": "bcc-histogram",
+    "bpftrace/": "bpftrace-histogram",
+    "kubectl/": "kubectl-top",
+    "proc/stat": "proc-stat",
     "uperf/": "uperf",
     "vmstat/": "vmstat",
     "wrk/": "wrk",
@@ -115,7 +123,7 @@ def test_a_sample_is_read_or_refused_by_name(name: str) -> None:
             sniff(data, file=FILE)
         check_refusal(caught.value, last_line(data))
         return
-    assert sniff(data).name == format_of(name)
+    assert choose(data, name, None, file=FILE).name == format_of(name)
     check_reading(read(name), last_line(data))
 
 

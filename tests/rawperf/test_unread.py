@@ -63,27 +63,22 @@ NAMED = {
         "declared.md",
     ),
     "macOS": (b"Darwin host1 23.1 arm64\n", "macOS'", "declared.md"),
-    "kubectl top": (
-        b"NAME    CPU(cores)   MEMORY(bytes)\nweb-1   12m   34Mi\n",
-        "kubectl top",
-        "Mi: MiB",
-    ),
     "HdrHistogram": (
         b"#[Histogram log format version 1.3]\n",
         "HdrHistogram log",
         "HistogramLogProcessor",
     ),
     "k6 points": (b'{"type":"Point","metric":"http_reqs"}\n', "k6's points", "--summary-export"),
-    "query_range": (
-        b'{"status":"success","data":{"resultType":"matrix"}}',
+    "a query's result at one time": (
+        b'{"status":"success","data":{"resultType":"vector"}}',
         "Prometheus query",
-        "/metrics",
+        "query_range",
     ),
+    "a log of fio": (b"1000, 203, 0, 0, 0\n2000, 201, 0, 0, 0\n", "log of fio", "_bw.1.log"),
     "turbostat": (b"Core\tCPU\tAvg_MHz\tBusy%\n-\t-\t1\t2\n", "every processor", "--Summary"),
     "collectl": (b"#<--------CPU-------->\n#cpu sys\n", "collectl's table", "collectl -P"),
     "dstat": (b"----total-usage---- -dsk/total-\nusr sys\n", "dstat's table", "--output"),
     "kvm_stat": (b" Event          Total %Total CurAvg/s\n", "kvm_stat's table", "kvm_stat -c"),
-    "/proc/stat": (b"cpu  1 2 3 4 5 6 7 8 9 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n", "/proc/stat", "mpstat"),
     "typeperf": (
         b'"(PDH-CSV 4.0)","\\\\HOST\\Processor(_Total)\\% Processor Time"\n',
         "typeperf",

@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, Strict, model_validator
 
+from rawperf.core.buckets import BUCKET
 from rawperf.core.errors import RawperfError
 from rawperf.core.metrics import Kind, Metric
 from rawperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
@@ -121,13 +122,14 @@ class Time(Model):
 
 class Entity(Model):
     """Whom a row speaks of: its kind, and its name from a line above the row and from fields
-    (joined by blanks), else from the file's name.
+    (joined by blanks), else from the file's name. `optional`: rows may have none of these.
     """
 
     kind: Annotated[str, Field(min_length=1)] = "host"
     name: Texts = ()
     line: Groups | None = None
     file: Groups | None = None
+    optional: Flag = False
 
     @model_validator(mode="after")
     def _one(self) -> Entity:
@@ -137,6 +139,46 @@ class Entity(Model):
             )
         if self.line is not None and groups_of(self.line) != ("name",):
             raise ValueError("the expression of line has one group, (?P<name>...)")
+        return self
+
+
+class Histogram(Model):
+    """Rows that are buckets of a histogram: which columns hold their bounds, in which unit.
+
+    Without `lower`, a bucket begins where the one before it ends, the first at 0. `above` is an
+    expression for a line above, whose text `units` translates. `cumulative`: counts are of
+    everything up to the upper bound. `middle_bits`: `upper` names the middle of a bucket, of which
+    there are 2 to so many in each power of two. `whole`: bounds are whole numbers that both belong to the
+    bucket, which therefore reaches up to the next whole number.
+    """
+
+    upper: Annotated[str, Field(min_length=1)]
+    lower: Annotated[str, Field(min_length=1)] | None = None
+    unit: str = ""
+    above: Groups | None = None
+    units: dict[str, str] = {}
+    printed: dict[str, Number] = {}
+    cumulative: Flag = False
+    whole: Flag = False
+    middle_bits: Annotated[int, Strict(), Field(ge=1, le=30)] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Histogram:
+        if bool(self.unit) == (self.above is not None):
+            raise ValueError("the unit of the bounds is missing: give unit, or above and units")
+        if self.above is not None and (groups_of(self.above) != ("unit",) or not self.units):
+            raise ValueError(
+                "the expression of above has one group, (?P<unit>...), whose texts units translates"
+            )
+        for unit in (*self.units.values(), *filter(None, (self.unit,))):
+            try:
+                conversion_factor(unit, unit)
+            except RawperfError as err:
+                raise ValueError(str(err)) from err
+        if self.whole and self.lower is None:
+            raise ValueError("whole is for buckets with both bounds: lower is missing")
+        if self.middle_bits is not None and (self.lower is not None or self.cumulative):
+            raise ValueError("middle_bits is for buckets that are told by their middle alone")
         return self
 
 
@@ -205,10 +247,12 @@ _OPTIONS = {
     "comment": ("csv", "pairs", "lines"),
     "heading": ("csv",),
     "first": ("csv",),
+    "leave_out_rows": ("csv",),
     "melt": ("csv",),
     "repeat": ("csv",),
     "separator": ("pairs",),
     "rows": ("json", "json-lines", "yaml", "xml"),
+    "entries": ("json", "json-lines", "yaml"),
     "lines": ("lines",),
     "strict": ("lines",),
     "ignore": ("lines",),
@@ -227,9 +271,11 @@ class TableDeclaration(Model):
     time: Time | None = None
     rows: Texts = ()
     lines: GroupPatterns = ()
+    entries: Annotated[tuple[str, ...], Field(min_length=2, max_length=2)] | None = None
     where: Condition = {}
     unless: Condition = {}
     entity: Entity = Entity()
+    histogram: Histogram | None = None
     melt: Groups | None = None
     repeat: str | None = None
     names: str | None = None
@@ -249,6 +295,8 @@ class TableDeclaration(Model):
             raise ValueError("melt and repeat are two ways to make rows of columns: give one")
         if self.melt is not None and "value" in groups_of(self.melt):
             raise ValueError("value is the melted number itself: give the group another name")
+        if self.histogram is not None:
+            self._counts_buckets()
         same = [rule.record for rule in self.fields]
         twice = next((name for place, name in enumerate(same) if name in same[:place]), None)
         if twice is not None:
@@ -262,6 +310,17 @@ class TableDeclaration(Model):
                 "per is for a row with both fields; a row of a name and a number (names) has one"
             )
         return self
+
+    def _counts_buckets(self) -> None:
+        if self.entity.kind != BUCKET:
+            raise ValueError(f"a row of a histogram is a bucket: write entity: {{kind: {BUCKET}}}")
+        if self.names is None and (len(self.fields) != 1 or self.others):
+            raise ValueError("a row of a histogram has one number: the count of its bucket")
+        if self.every_s is not None:
+            raise ValueError("buckets are not summed up over intervals: leave out every_s")
+        other = next((r for r in self.fields if r.unit not in (None, "count") or r.within), None)
+        if other is not None:
+            raise ValueError(f"{other.field} of a histogram is a count: its unit is count")
 
 
 class Declaration(TableDeclaration):
@@ -278,6 +337,7 @@ class Declaration(TableDeclaration):
     columns: Texts = ()
     heading: Pattern | None = None
     first: Annotated[str, Field(min_length=1)] | None = None
+    leave_out_rows: Annotated[int, Strict(), Field(ge=0, le=100)] = 0
     separator: Literal[":", "=", "blank"] = ":"
     documents: Literal["one", "last"] = "one"
     strict: Flag = False
@@ -310,6 +370,8 @@ class Declaration(TableDeclaration):
             self._check(part)
         if self.columns and (self.heading or self.first):
             raise ValueError("columns is for files without a heading: leave out heading and first")
+        if self.leave_out_rows and any(part.melt or part.repeat for part in self.parts):
+            raise ValueError("leave_out_rows is for tables whose rows are those of the file")
         if self.decimal == self.thousands:
             raise ValueError("decimal and thousands are the same character")
         known = () if any(part.melt for part in self.parts) else self.columns
@@ -336,6 +398,7 @@ class Declaration(TableDeclaration):
         found: list[str | None] = []
         found += (part.time.field, part.time.plus, part.time.then) if part.time else ()
         found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
+        found += (part.histogram.lower, part.histogram.upper) if part.histogram else ()
         for rule in part.fields:
             named = rule.field if part.names is None else None
             found += (*rule.where, rule.needs, rule.per, named)
@@ -360,6 +423,8 @@ class Declaration(TableDeclaration):
             raise ValueError("time from a line is for pairs and lines")
         if part.entity.line is not None and self.reads not in ("pairs", "lines"):
             raise ValueError("an entity from a line is for pairs and lines")
+        if part.histogram is not None and part.histogram.above and self.reads != "lines":
+            raise ValueError("the unit of a histogram from a line above is for lines")
         if part.melt is not None and part.names is None and not part.others:
             melted = groups_of(part.melt)
             if "field" not in melted and any(rule.field != "value" for rule in part.fields):

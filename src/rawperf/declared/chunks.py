@@ -26,6 +26,7 @@ class Chunk:
     )  # by column, where its cells stand on other lines
     above: list[str | None] | None = None  # for each row, the time that a line above it gives
     whose: list[str | None] | None = None  # for each row, the entity that a line above it names
+    units: list[str | None] | None = None  # for each row, the unit that a line above it gives
     kinds: list[int] | None = (
         None  # in which way each row is written: samples are numbered within each
     )
@@ -58,6 +59,7 @@ class Chunk:
             {name: of(lines) for name, lines in self.own.items()},
             None if self.above is None else of(self.above),
             None if self.whose is None else of(self.whose),
+            None if self.units is None else of(self.units),
             None if self.kinds is None else of(self.kinds),
         )
 

@@ -15,6 +15,7 @@ from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDec
 from rawperf.core.errors import FormatError
 from rawperf.core.near import did_you_mean
 from rawperf.core.patterns import extracted, first_group, whole_lines
+from rawperf.declared.buckets import Buckets
 from rawperf.declared.chunks import Chunk
 from rawperf.declared.intervals import Intervals
 from rawperf.declared.numbers import NumberReader
@@ -46,6 +47,7 @@ class Collector:
         self._time = part.time
         self._clock = TimeReader(part.time, self._numbers, file)
         self._named_in_file: dict[str, None] = {}
+        self._leave_out = declaration.leave_out_rows
         self._timed: bool | None = None  # whether the file has the times that it may have
         self._seen: set[str] = set()
         self._keys: dict[str, None] = {}
@@ -61,6 +63,7 @@ class Collector:
         )
         each = {rule.record: rule.each for rule in part.fields}
         self._sums = Intervals(part.every_s, each, file) if part.every_s is not None else None
+        self._buckets = Buckets(part, self._numbers, file) if part.histogram else None
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     @property
@@ -86,6 +89,9 @@ class Collector:
             if isinstance(chunk.cells[name], pa.Array)
             or any(cell is not None for cell in chunk.cells[name])
         }
+        if self._leave_out:
+            left, self._leave_out = self._leave_out, max(self._leave_out - len(chunk.lines), 0)
+            chunk = chunk.taken(np.arange(min(left, len(chunk.lines)), len(chunk.lines)))
         keep = self._fits(chunk, part.where, True) & ~self._fits(chunk, part.unless, False)
         if not keep.all():
             chunk = chunk.taken(np.flatnonzero(keep))
@@ -93,6 +99,11 @@ class Collector:
             return
         entity = self._who(chunk)
         t = self._times(chunk, entity)
+        if self._buckets is not None:
+            known = list(self._entities)
+            owners = [known[code] for code in entity.tolist()]
+            chunk, called = self._buckets.rows(chunk, owners, t)
+            entity = np.array([self._entities[name] for name in called], dtype=np.int64)
         if part.names is not None and part.value is not None:
             self._named(chunk, entity, t, part.names, part.value)
             return
@@ -146,7 +157,8 @@ class Collector:
         if self.part.names is not None:
             found, known = self._named_in_file, list(self._named_in_file)
         else:
-            wanted += sorted(self._words())
+            told = self.part.entity.name if self.part.entity.optional else ()
+            wanted += sorted(self._words() - {*told})
         for name in wanted:
             if name not in found:
                 remedy = did_you_mean(name, [n for n in known if n != name])
@@ -198,7 +210,12 @@ class Collector:
             columns = [owners, *columns]
         who = [" ".join(filter(None, map(_text, cells))) for cells in zip(*columns, strict=True)]
         who = who or [""] * len(chunk.lines)
-        if entity.line is not None and entity.file is None and not all(owners):
+        if (
+            entity.line is not None
+            and entity.file is None
+            and not entity.optional
+            and not all(owners)
+        ):
             raise FormatError(
                 f"no line above says which {entity.kind} it is about",
                 file=self._file,

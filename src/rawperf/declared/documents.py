@@ -146,6 +146,9 @@ def _rows(
 ) -> Iterator[tuple[Any, Lines]]:
     """The objects that are rows of a table."""
     for path in part.rows or ("",):
+        if part.entries is not None:
+            yield from _entries(document, lines, path.split("/"), part.entries)
+            continue
         for found, at in _at(document, lines, [step for step in path.split("/") if step]):
             if not isinstance(found, dict):
                 raise into.error(
@@ -155,6 +158,22 @@ def _rows(
                     found=str(found)[:60],
                 )
             yield found, at
+
+
+def _entries(
+    document: Any, lines: Lines, steps: list[str], names: tuple[str, ...]
+) -> Iterator[tuple[Any, Lines]]:
+    """The keys and values of objects as rows, with what else stands in the object of the path's
+    last ``*``.
+    """
+    last = len(steps) - steps[::-1].index("*") if "*" in steps else 0
+    for owner, its_lines in _at(document, lines, steps[:last]):
+        for found, at in _at(owner, its_lines, steps[last:]):
+            for key, value in found.items() if isinstance(found, dict) else ():
+                line = at if isinstance(at, int) else at[key]
+                row = {**owner, **dict(zip(names, (key, value), strict=True))}
+                own = line if isinstance(line, int) else first_line(line) or 1
+                yield row, dict.fromkeys(row, own)
 
 
 def _at(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:

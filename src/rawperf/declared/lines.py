@@ -34,9 +34,10 @@ class _Text:
         first: int = 0,
         before: str | None = None,
         owner: str | None = None,
+        unit: str | None = None,
     ) -> None:
-        # lines of the file above, and the time and the entity that the last of them give
-        self.first, self._before, self._owner = first, before, owner
+        # lines of the file above, and the time, the entity and the unit that the last of them give
+        self.first, self._before, self._owner, self._unit = first, before, owner, unit
         declaration, lines = into.declaration, [line.rstrip() for line in text.split("\n")]
         if lines.pop():
             number = first + len(lines) + 1
@@ -63,6 +64,8 @@ class _Text:
         times = {part.time.line for part in declaration.parts if part.time is not None}
         self.stamps = self._given(times, "time")
         self.owners = self._given({part.entity.line for part in declaration.parts}, "name")
+        above = {part.histogram.above for part in declaration.parts if part.histogram is not None}
+        self.units = self._given(above, "unit")
 
     def _given(self, patterns: set[str | None], group: str) -> dict[int, str]:
         """What a group of the expressions holds, by the place of the line."""
@@ -91,11 +94,16 @@ class _Text:
         """The entity that a line above each of these lines names."""
         return _nearest(self.owners, self._owner, places)
 
-    def last(self) -> tuple[str | None, str | None]:
-        """The time and the entity that the last lines with one give."""
+    def scales(self, places: np.ndarray) -> list[str | None] | None:
+        """The unit of bounds that a line above each of these lines gives."""
+        return _nearest(self.units, self._unit, places)
+
+    def last(self) -> tuple[str | None, str | None, str | None]:
+        """The time, the entity and the unit that the last lines with one give."""
         return (
             self.stamps[max(self.stamps)] if self.stamps else self._before,
             self.owners[max(self.owners)] if self.owners else self._owner,
+            self.units[max(self.units)] if self.units else self._unit,
         )
 
 
@@ -119,9 +127,9 @@ def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
     nothing tells.
     """
     declaration = into.declaration
-    first, stamp, owner, others = 0, None, None, 0
+    first, stamp, owner, unit, others = 0, None, None, None, 0
     for text in texts:
-        found = _Text(text, into, first, stamp, owner)
+        found = _Text(text, into, first, stamp, owner, unit)
         for number, part in enumerate(declaration.parts):
             chunk = _rows(found, part)
             if chunk is not None:
@@ -138,7 +146,7 @@ def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
                 remedy="the file is damaged, or of another version of the tool.",
             )
         first, others = first + len(found.lines), others + len(unknown)
-        stamp, owner = found.last()
+        stamp, owner, unit = found.last()
         yield {"other lines": str(others)} if others else {}
 
 
@@ -167,6 +175,7 @@ def _rows(found: _Text, part: TableDeclaration) -> Chunk | None:
         (lines + found.first + 1).tolist(),
         above=found.above(lines),
         whose=found.whose(lines),
+        units=found.scales(lines),
         kinds=kinds[order].tolist(),
     )
 

@@ -20,8 +20,9 @@ miss, with the cap at most 7 %."""
 
 
 INDEPENDENT, ORDERED, COUNTED = "independent samples", "order statistics", "binomial"
+BUCKETED = "buckets"
 """Methods of a number of independent samples, which repeat it as runs do: their mean, a quantile or
-a distance of quantiles, a share."""
+a distance of quantiles, a share; and a quantile or a share of which only the bucket is known."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Mean:
         """The same mean with an interval of another confidence level."""
         if level == self.level:
             return self
-        if self.method in (ORDERED, COUNTED):
+        if self.method in (ORDERED, COUNTED, BUCKETED):
             return self._stretched(level)
         return student(
             self.value,
@@ -62,7 +63,7 @@ class Mean:
     @property
     def of_samples(self) -> bool:
         """Whether independent samples repeat it, so that `n` are these."""
-        return self.method in (INDEPENDENT, ORDERED, COUNTED)
+        return self.method in (INDEPENDENT, ORDERED, COUNTED, BUCKETED)
 
     def _stretched(self, level: float) -> Mean:
         """Both ends as far away as a normal distribution would have them at that level: close to
@@ -123,6 +124,26 @@ def over_runs(
         se = float(x.std(ddof=1)) / math.sqrt(len(x))
         return student(float(x.mean()), se, len(x) - 1.0, level=level, n=len(x), method="runs")
     return student(float(x[0]), float(errors[0]), float(dfs[0]), level=level, n=1, method=method)
+
+
+def over_bucketed(runs: Sequence[Mean], *, level: float) -> Mean:
+    """The mean over runs of numbers that each run only knows between two ends.
+
+    Runs that fall into the same bucket have equal values and need not be equal, so that their
+    spread says nothing: the interval reaches from the lower end of the mean of the lower ends to the
+    upper end of that of the upper ones. `n` counts the events of all runs.
+    """
+    if len(runs) == 1:
+        return runs[0].at(level)
+    none = [math.nan] * len(runs)
+    value, low, high = (
+        over_runs([getattr(run, end) for run in runs], none, none, level=level)
+        for end in ("value", "low", "high")
+    )
+    ends = low.low, high.high if math.isfinite(high.value) else math.inf
+    se = (ends[1] - ends[0]) / (2 * float(special.ndtri((1 + level) / 2)))
+    n = sum(run.n for run in runs)
+    return Mean(value.value, se, len(runs) - 1.0, *ends, level, n, BUCKETED)
 
 
 def satterthwaite(variances: Sequence[float], dfs: Sequence[float]) -> float:

@@ -285,11 +285,14 @@ DISTRIBUTIONS = TableSchema(
         "unit": TEXT,
         "provenance": TEXT,
         "run_id": TEXT,
+        "lower": NUMBER,
         "value": NUMBER,
+        "count": NUMBER,
     },
 )
 """One row an independent sample of a figure of distributions, ascending within its series, in the
-unit of the series' quantity."""
+unit of the series' quantity: `lower` is the value and `count` 1. Or a row a bucket of a histogram,
+from `lower` to `value`."""
 
 THUMBNAILS = TableSchema(
     "thumbnails.parquet",

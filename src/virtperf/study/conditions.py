@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from virtperf.core.contrasts import Replicates
-from virtperf.core.mean import Mean, over_runs, satterthwaite, student
+from virtperf.core.mean import BUCKETED, Mean, over_bucketed, over_runs, satterthwaite, student
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.stage_tables import MEANS
 from virtperf.study.definition import Study
@@ -89,6 +89,8 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
         n=1,
         method=first["method"],
     )
+    if scale == OWN_SCALE and all(row["method"] == BUCKETED for row in known):
+        return over_bucketed([mean_of(row, level) for row in known], level=level)
     if len(known) == 1 and scale == OWN_SCALE and one.of_samples:
         return replace(one, n=int(first["n"]))
     method = f"{one.method} of one run"
@@ -104,6 +106,12 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
     return over_runs(
         *([row[name] for row in known] for name in (value, se, df)), level=level, method=method
     )
+
+
+def mean_of(row: Mapping[str, Any] | pd.Series, level: float) -> Mean:
+    """What one run says, as its row of `OBSERVATIONS` has it; `level` is that of its interval."""
+    value, se, df, low, high = (float(row[name]) for name in ("value", "se", "df", "low", "high"))
+    return Mean(value, se, df, low, high, level, int(row["n"]), str(row["method"]))
 
 
 def _with_reference(relative: Mean, own: Mean, reference: Mean) -> Mean:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
+from rawperf.core.buckets import BUCKET
 from rawperf.core.model import (
     Count,
     Flag,
@@ -78,6 +79,9 @@ class _Observed(Model):
     less: str | None = Field(
         None, description="a factor whose level, in its unit, is taken away from the number"
     )
+    interpolate: Flag = Field(
+        False, description="of a quantile of buckets: linear within its bucket, not its upper bound"
+    )
     cpus: Count | None = Field(None, description="the sum is a share of so many processors")
     per: _Metric | None = Field(None, description="divide by this metric, summed over its entities")
     relative: Flag = False
@@ -85,10 +89,25 @@ class _Observed(Model):
 
     @model_validator(mode="after")
     def _whole(self) -> _Observed:
+        self._of_buckets()
         for statistic, needed in (("quantile", "share"), ("above", "limit")):
             if (self.statistic == statistic) != (getattr(self, needed) is not None):
                 raise ValueError(f"{needed} is given with statistic: {statistic}, and only there")
         return self
+
+    def _of_buckets(self) -> None:
+        buckets = [source.entity_kind == BUCKET for source in self.sources]
+        if self.interpolate and not (all(buckets) and self.statistic in ("median", "quantile")):
+            raise ValueError("interpolate is for a median or a quantile of buckets")
+        if not any(buckets):
+            return
+        if not all(buckets):
+            raise ValueError("from names buckets and others: give each a quantity of its own")
+        if self.statistic not in ("median", "quantile", "above"):
+            raise ValueError(f"of buckets there is no {self.statistic}: median, quantile or above")
+        other = next((n for n in ("per", "relative", "cpus") if getattr(self, n)), None)
+        if other is not None:
+            raise ValueError(f"{other} is not for buckets, which give an interval and no error")
 
 
 class _Reference(Model):

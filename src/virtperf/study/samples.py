@@ -20,9 +20,9 @@ from virtperf.core.contrasts import (
     log_ratio,
     pooled_error,
 )
-from virtperf.core.mean import Mean, over_runs
+from virtperf.core.mean import BUCKETED, Mean, over_bucketed, over_runs
 from virtperf.core.provenance import Provenance
-from virtperf.study.conditions import rows_by_quantity
+from virtperf.study.conditions import mean_of, rows_by_quantity
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 
@@ -34,7 +34,8 @@ Terms = Mapping[Quantity, float]
 
 class StudySamples(Mapping[Quantity, Replicates]):
     """The runs of each quantity, in the unit in which runs observe it; `independent` has the numbers
-    of single runs whose independent samples stand in the place of runs.
+    of single runs whose independent samples stand in the place of runs, and those that runs know by
+    their buckets only.
 
     A ratio of two conditions of one quantity has an error that is pooled over all its conditions
     that were run alike (`core.contrasts.pooled_error`), whoever asks for it.
@@ -142,11 +143,13 @@ def samples_by_quantity(
     places: dict[Quantity, list[int]] = {}
     for place, quantity in rows_by_quantity(study, table):
         places.setdefault(quantity, []).append(place)
-    independent = {
-        quantity: mean
-        for quantity, found in places.items()
-        if len(found) == 1 and (mean := _of_row(table.iloc[found[0]], level)).of_samples
-    }
+    independent: dict[Quantity, Mean] = {}
+    for quantity, found in places.items():
+        means = [mean_of(table.iloc[place], level) for place in found]
+        if all(mean.method == BUCKETED for mean in means):
+            independent[quantity] = over_bucketed(means, level=level)
+        elif len(means) == 1 and means[0].of_samples:
+            independent[quantity] = means[0]
     return StudySamples(
         {
             quantity: Replicates(
@@ -159,8 +162,3 @@ def samples_by_quantity(
         },
         independent,
     )
-
-
-def _of_row(row: pd.Series, level: float) -> Mean:
-    value, se, df, low, high = (float(row[name]) for name in ("value", "se", "df", "low", "high"))
-    return Mean(value, se, df, low, high, level, int(row["n"]), str(row["method"]))

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from rawperf import sniff
+from rawperf.core.buckets import bucket_of
 from rawperf.tidy import read
 from tests.cases import each_case
 from tests.rawperf.sample_files import SAMPLES, sample
@@ -79,7 +80,7 @@ def test_virt_top() -> None:
 
 
 def test_kvm_stat() -> None:
-    found = of("kvm_stat/kvm_stat.csv", field="kvm_exit")
+    found = of("kvm_stat/kvm_stat.csv", metric="kvm_exits")
     assert found["value"].tolist() == [1519.0, 1612.0, 980.0]
 
 
@@ -126,6 +127,50 @@ def test_prometheus() -> None:
     assert memory["metric_value"].tolist() == [float(total[1])]
 
 
+def test_buckets_of_prometheus_have_the_counts_of_their_own() -> None:
+    text = sample("prometheus/histograms.txt").decode()
+    field = "prometheus_http_response_size_bytes"
+    labels = 'handler="/api/v1/query"'
+    rows = re.findall(rf'(?m)^{field}_bucket\{{{labels},le="(\S+)"\}} (\d+)$', text)
+    size = len(rows) // 3
+    at_most = np.array([int(count) for _, count in rows]).reshape(3, size)
+    own = np.diff(at_most, axis=1, prepend=0)
+    found = of("prometheus/histograms.txt", report="buckets", field=field)
+    found = found[found["entity"].str.startswith(labels)]
+    assert found["value"].tolist() == own.ravel().tolist()
+    buckets = [bucket_of(entity) for entity in found["entity"][:size]]
+    assert [bucket.upper for bucket in buckets if bucket] == [float(le) for le, _ in rows[:size]]
+    assert {(bucket.owner, bucket.unit) for bucket in buckets if bucket} == {(labels, "B")}
+    seconds = of("prometheus/histograms.txt", field="prometheus_http_request_duration_seconds")
+    assert {bucket_of(entity).unit for entity in seconds["entity"]} == {"s"}  # type: ignore[union-attr]
+
+
+def test_histograms_of_ebpf_tools() -> None:
+    timer = of("bpftrace/timer-intervals.txt", metric="latency_buckets")
+    assert timer["value"].tolist() == [195, 2, 200, 198, 1, 196, 2]
+    assert set(timer["entity"]) == {"usecs[0] 4096 to 8192 us", "usecs[0] 8192 to 16384 us"}
+    assert timer["t"].max() - timer["t"].min() == 3
+    linear = of("bpftrace/timer.txt", entity="ns 5000000 to inf ns")
+    assert linear["value"].tolist() == [2]
+    disk = of("bcc/biolatency-TD.txt", entity="vda 8 to 16 us")
+    assert list(zip(disk["t"], disk["value"], strict=True)) == [(36001, 40), (36002, 80)]
+    assert of("bcc/biolatency-TD.txt", entity="vdb 0 to 2 us")["value"].tolist() == [1, 2]
+
+
+def test_proc_stat_and_kubectl_top() -> None:
+    idle = [
+        int(n) for n in re.findall(r"(?m)^cpu1 (?:\d+ ){3}(\d+)", sample("proc/stat.txt").decode())
+    ]
+    found = of("proc/stat.txt", entity="cpu1", metric="processor_idle_time")
+    assert found["value"].tolist() == idle
+    seconds = np.diff(found["t"])
+    assert found["metric_value"].tolist()[1:] == pytest.approx(np.diff(idle) / 100 / seconds)
+    assert len(of("proc/stat.txt", metric="context_switch_rate")) == 3
+    pods = of("kubectl/top-pod.txt", entity="db-0")
+    assert pods[pods["metric"] == "group_cpu"]["metric_value"].tolist() == [1.0, 0.99]
+    assert pods[pods["metric"] == "group_memory"]["metric_value"].tolist() == [2 * 1024.0**3] * 2
+
+
 def test_iperf3() -> None:
     document = json.loads(sample("iperf3/iperf3.json"))
     bits = document["end"]["sum_received"]["bits_per_second"]
@@ -143,6 +188,11 @@ def test_numastat_and_turbostat() -> None:
     assert dict(zip(found["field"], found["value"], strict=True)) == {
         key: float(value) for key, value in printed.items()
     }
+    assert found.set_index("metric").loc["numa_pages_local", "metric_value"] == float(
+        printed["local_node"]
+    )
+    awake = of("turbostat/turbostat-summary.txt", metric="processors_awake")
+    assert awake["metric_value"].tolist() == pytest.approx([0.048, 0.1, 0.03])
     assert of("turbostat/turbostat-summary.txt", field="Avg_MHz")["value"].tolist() == [
         120,
         250,
@@ -171,8 +221,11 @@ def test_collectl_dstat_and_nmon() -> None:
     rows = list(csv.reader(sample("dstat/dstat.csv").decode().splitlines()))
     place = rows[5].index("read")
     assert of("dstat/dstat.csv", metric="disk_read_rate")["value"].tolist() == [
-        float(row[place]) for row in rows[6:]
-    ]
+        float(row[place]) for row in rows[7:]
+    ], "the first row is the mean since the machine started"
+    assert of("dstat/dstat.csv", metric="cpu_idle")["metric_value"].tolist() == pytest.approx(
+        [float(row[3]) / 100 for row in rows[7:]]
+    )
     nmon = re.findall(r"(?m)^CPU002,T\d+,(\S+?),", sample("nmon/host1.nmon").decode())
     found = of("nmon/host1.nmon", entity="002", field="user")
     assert found["value"].tolist() == [float(user) for user in nmon]
@@ -204,6 +257,12 @@ def test_k6_and_wrk2() -> None:
     assert metrics["page_element_response_time_p90"] == pytest.approx(0.0225)
     assert metrics["page_element_throughput_total"] == 39.9
     assert sniff(sample("wrk2/wrk2.txt")).name == "wrk"
+    spectrum = of("wrk2/wrk2.txt", metric="page_element_response_time_buckets")
+    assert list(zip(spectrum["entity"], spectrum["value"], strict=True)) == [
+        ("0 to 0.25 ms", 1.0),
+        ("0.25 to 1.15 ms", 10009.0),
+        ("1.15 to 6.503 ms", 10010.0),
+    ]
     p99 = of("wrk2/wrk2.txt", metric="page_element_response_time_p99")
     assert p99["metric_value"].tolist() == [pytest.approx(2.61e-3)]
 

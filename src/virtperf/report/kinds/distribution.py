@@ -1,5 +1,5 @@
-"""Figures of distributions: every independent sample of a run, as cumulative distributions, with
-percentiles in a table.
+"""Figures of distributions: every independent sample of a run, or the buckets of its histogram, as
+cumulative distributions, with percentiles in a table.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import pandas as pd
 
 from rawperf.core.errors import StudyError
 from rawperf.core.model import Flag
-from virtperf.core.order_statistics import interquartile_range, quantile
+from virtperf.core.bucket_statistics import BucketCounts
+from virtperf.core.order_statistics import Limits, interquartile_range, quantile
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, Figure, note, trace, whose
@@ -23,6 +24,11 @@ from virtperf.study.definition import Exhibit, Series, Study
 QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 _SPREAD = "interquartile"
 _HEADINGS = ("Series", "Samples", "Median", "90th percentile", "99th percentile", "Middle half")
+
+OF_BUCKETS = (
+    "Of a histogram, a percentile is the upper bound of its bucket, and anything from the lower "
+    "bound on is possible."
+)
 
 
 class Spec(ExhibitSpec):
@@ -79,6 +85,8 @@ def record(
     samples = frames.distribution(context.data, exhibit, examples=context.examples)
     name, table = exhibit_name(exhibit.id, "figure"), percentiles(samples, context.level)
     said = _finding(table, study.quantities[exhibit.series[0].quantity].unit)
+    if len(table) and in_buckets(samples):
+        said += f" {OF_BUCKETS}"
     numbers = [Numbers.of(table, f"{study.id}-{exhibit.id}")] if len(table) else []
     missing = [s.label for s in exhibit.series if s.label not in set(samples["series"])]
     blocks: list[Block] = []
@@ -133,16 +141,35 @@ def percentiles(samples: pd.DataFrame, level: float) -> pd.DataFrame:
     rows = []
     keys = ["series", "unit", "provenance", "run_id"]
     for (series, unit, provenance, run_id), part in samples.groupby(keys, sort=False):
-        values = part["value"].to_numpy(dtype=float)
         row = {"series": series, "unit": unit, "provenance": provenance, "run_id": run_id}
-        row["samples"] = len(values)
-        found = {name: quantile(values, share, level) for name, share in QUANTILES.items()}
-        found[_SPREAD] = interquartile_range(values, level)
+        row["samples"] = round(part["count"].sum())
+        found = _of_buckets(part, level) if in_buckets(part) else _of_samples(part, level)
         for label, (value, low, high) in found.items():
             row |= {label: value, f"{label}_low": low, f"{label}_high": high}
         rows.append(row)
     parts = [f"{name}{end}" for name in (*QUANTILES, _SPREAD) for end in ("", "_low", "_high")]
     return pd.DataFrame(rows, columns=[*keys, "samples", *parts])
+
+
+def in_buckets(samples: pd.DataFrame) -> bool:
+    """Whether rows are buckets of histograms, which have two bounds."""
+    return bool((samples["lower"] != samples["value"]).any())
+
+
+def _of_samples(part: pd.DataFrame, level: float) -> dict[str, Limits]:
+    values = part["value"].to_numpy(dtype=float)
+    found = {name: quantile(values, share, level) for name, share in QUANTILES.items()}
+    return {**found, _SPREAD: interquartile_range(values, level)}
+
+
+def _of_buckets(part: pd.DataFrame, level: float) -> dict[str, Limits]:
+    """Quantiles by the upper bounds of their buckets; those of the middle half hold together."""
+    counts = BucketCounts(*(part[name].to_numpy(float) for name in ("lower", "value", "count")))
+    found = {name: counts.quantile(share, level) for name, share in QUANTILES.items()}
+    each = 1 - (1 - level) / 2
+    first, third = (counts.quantile(share, each) for share in (0.25, 0.75))
+    spread = third[0] - first[0], max(third[1] - first[2], 0.0), third[2] - first[1]
+    return {**found, _SPREAD: spread}
 
 
 def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:

@@ -54,8 +54,9 @@ def distribution(
     """Draw the empirical cumulative distribution of `x`, a curve a value of `hue`.
 
     Each curve has a band that holds the whole true distribution at `level` (Dvoretzky, Kiefer,
-    Wolfowitz), if its samples are independent, and a mark at each of `quantiles`. `log`: a
-    logarithmic axis of values.
+    Wolfowitz), if its samples are independent, and a mark at each of `quantiles`. Of rows with
+    `lower` and `count`, buckets from `lower` to `x`, the marks are the upper bounds and the band
+    has what lies within buckets too. `log`: a logarithmic axis of values.
     """
     for column in (x, *(c for c in (hue,) if c not in (None, "series"))):
         if column not in frame.columns:
@@ -75,8 +76,11 @@ def distribution(
         axis.y_axis(panel, 0, 1.02, "Share of samples that are not larger, %")
         panel.yaxis.set_major_formatter(lambda share, _: pretty(100 * share, 6))
         for label, style in looks.items():
-            values = np.sort((frame[frame[hue] == label] if hue else frame)[x].to_numpy(float))
-            if len(values):
+            own = (frame[frame[hue] == label] if hue else frame).sort_values(x, kind="stable")
+            if len(own) and "lower" in own and (own["lower"] != own[x]).any():
+                _bucket_curve(panel, own, x, style, level, log)
+            elif len(own):
+                values = own[x].to_numpy(float)
                 _curve(panel, values, style, level)
                 _marks(panel, values, style, quantiles)
         panel.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
@@ -110,7 +114,7 @@ def distribution(
                 f"{pretty(100 * level)} % band of the whole curve",
             )
         ]
-        if quantiles:
+        if quantiles and not _only_buckets(frame, x):
             layers.append(
                 (
                     Line2D(
@@ -126,6 +130,11 @@ def distribution(
             )
         legend.legend(figure, entries if hue else [], layers)
     return figure
+
+
+def _only_buckets(frame: pd.DataFrame, x: str) -> bool:
+    """Whether all rows are buckets of histograms, whose points are their upper bounds."""
+    return "lower" in frame and bool((frame["lower"] != frame[x]).any())
 
 
 def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
@@ -156,6 +165,54 @@ def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
     )
     for line in panel.lines[before:]:  # without its way along the axis, from minus infinity on
         line.set_data(np.asarray(line.get_xdata())[1:], np.asarray(line.get_ydata())[1:])
+
+
+def _bucket_curve(
+    panel: Axes, own: pd.DataFrame, x: str, style: Look, level: float, log: bool
+) -> None:
+    """The curve of a histogram: a point at each upper bound, where the share is known; between
+    them the band holds every curve that the buckets allow.
+    """
+    ended = own[np.isfinite(own[x])]
+    n, half = own["count"].sum(), band_half_width(int(own["count"].sum()), level)
+    begin = ended["lower"].to_numpy(float)
+    if log:  # an axis without 0
+        begin = np.where(begin > 0, begin, ended[x].to_numpy(float) / 2)
+    ends = ended[x].to_numpy(float)
+    bounds = np.unique(np.concatenate([begin, ends]))
+    counts = ended["count"].to_numpy(float)
+    least = np.array([counts[ends <= at].sum() for at in bounds]) / n
+    most = np.array([counts[begin <= at].sum() for at in bounds]) / n
+    panel.fill_between(
+        bounds,
+        np.clip(least - half, 0, 1),
+        np.clip(most + half, 0, 1),
+        step="post",
+        color=style.colour,
+        alpha=BAND_ALPHA,
+        linewidth=0,
+        zorder=2,
+    )
+    panel.step(
+        bounds,
+        least,
+        where="post",
+        color=style.colour,
+        linestyle=style.dash,
+        linewidth=1.5,
+        zorder=3,
+    )
+    panel.plot(
+        ends,
+        np.cumsum(counts) / n,
+        linestyle="none",
+        marker=style.marker,
+        color=style.colour,
+        markerfacecolor=SURFACE_COLOUR,
+        markeredgewidth=1.5,
+        markersize=6.5,
+        zorder=4,
+    )
 
 
 def _marks(panel: Axes, values: np.ndarray, style: Look, quantiles: Sequence[float]) -> None:

@@ -1,4 +1,4 @@
-"""Independent samples that are shown as they are: figures of distributions."""
+"""Independent samples and histograms that are shown as they are: figures of distributions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from virtperf.runs.summarize.observations import converted
-from virtperf.runs.summarize.series import RunSeries
+from rawperf.core.buckets import BUCKET
+from virtperf.runs.summarize.buckets import run_buckets
+from virtperf.runs.summarize.series import RunSeries, converted
 from virtperf.study.definition import Exhibit, Study
 
 KIND = "distribution"
@@ -16,36 +17,53 @@ KIND = "distribution"
 
 
 def distribution(study: Study, exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
-    """Every sample of a run that a figure of distributions shows, ascending: rows of
-    `DISTRIBUTIONS`.
+    """Every sample of a run that a figure of distributions shows, ascending, or every bucket of its
+    histogram: rows of `DISTRIBUTIONS`.
 
     A series shows the metric that its quantity is observed by, of the runs at its levels; a series
     over time has no independent samples, and gives no row. Raises as `converted`.
     """
-    if not run.independent:
-        return
     for series, _, quantity in study.points(exhibit):
         if not _at(run.info["factors"], dict(quantity.at)):
             continue
         kind = study.quantities[quantity.name]
         for source in kind.observed.get("from", ()):
-            _, found = run.of(
-                source["metric"], source["entity_kind"], entity=source.get("entity", "*")
-            )
-            if not found:
+            found = _shown(run, source, f"{exhibit.id}, {series.label}", kind.unit)
+            if found is None:
                 continue
-            unit = run.metrics[source["metric"]]["unit"]
-            factor = converted(f"{exhibit.id}, {series.label}", "quantity", unit, kind.unit)
-            for value in np.sort(np.concatenate([s.value for s in found.values()])).tolist():
+            for lower, value, count in found:
                 yield {
                     "exhibit": exhibit.id,
                     "series": series.label,
                     "unit": kind.unit,
                     "provenance": run.info["provenance"],
                     "run_id": run.info["run_id"],
-                    "value": value * factor,
+                    "lower": lower,
+                    "value": value,
+                    "count": count,
                 }
             break
+
+
+def _shown(
+    run: RunSeries, source: Mapping[str, Any], name: str, unit: str
+) -> list[tuple[float, float, float]] | None:
+    """Both bounds and the count of each sample or bucket, in `unit`; None where the run has none."""
+    if source["entity_kind"] == BUCKET:
+        buckets = run_buckets(run, source, name, unit)
+        if buckets is None:
+            return None
+        columns = (buckets.counts.lower, buckets.counts.upper, buckets.counts.count)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [row for row in rows if row[2] > 0]
+    if not run.independent:
+        return None
+    _, found = run.of(source["metric"], source["entity_kind"], entity=source.get("entity", "*"))
+    if not found:
+        return None
+    factor = converted(name, "quantity", run.metrics[source["metric"]]["unit"], unit)
+    values = np.sort(np.concatenate([s.value for s in found.values()]))
+    return [(value, value, 1.0) for value in (values * factor).tolist()]
 
 
 def _at(levels: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

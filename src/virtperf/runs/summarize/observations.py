@@ -9,10 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from rawperf.core.errors import StudyError, VirtperfError
-from rawperf.core.units import conversion_factor
+from rawperf.core.buckets import BUCKET
 from virtperf.core.mean import Mean, satterthwaite, student
-from virtperf.runs.summarize.series import Combined, Reduction, RunSeries, reduction
+from virtperf.runs.summarize.buckets import bucket_flags, bucket_mean, run_buckets
+from virtperf.runs.summarize.series import (
+    Combined,
+    Reduction,
+    RunSeries,
+    converted,
+    reduction,
+)
 from virtperf.study.definition import QuantityKind, Study
 from virtperf.study.quantities import Quantity
 
@@ -51,6 +57,8 @@ def _observe(
     rule = kind.observed
     if not kind.observable(run.info["factors"]):
         return row | {"note": "not observed in runs at these levels"}, []
+    if rule["from"][0]["entity_kind"] == BUCKET:
+        return _observe_buckets(kind, run, row)
     how = rule["combine"]
     found = next(
         filter(
@@ -96,6 +104,41 @@ def _observe(
     }, parts
 
 
+def _observe_buckets(
+    kind: QuantityKind, run: RunSeries, row: Row
+) -> tuple[Row, list[tuple[str, Combined]]]:
+    """What the buckets of the first source that the run has say, between their bounds."""
+    rule = kind.observed
+    share = rule["statistic"] == "above"
+    unit = rule["limit"]["unit"] if share else kind.unit
+    of_runs = (run_buckets(run, source, kind.name, unit) for source in rule["from"])
+    read = next(filter(None, of_runs), None)
+    if read is None:
+        return row | {
+            "note": f"not measured in this run: no {' nor '.join(map(_words, rule['from']))}"
+        }, []
+    mean = bucket_mean(read.counts, rule, rule["limit"]["value"] if share else np.nan, run.level)
+    flags, found = bucket_flags(read.counts, mean), read.found
+    if share:
+        mean = mean.scaled(converted(kind.name, "quantity", "1", kind.unit))
+    return row | {
+        "value": mean.value,
+        "se": mean.se,
+        "df": mean.df,
+        "low": mean.low,
+        "high": mean.high,
+        "n": mean.n,
+        "method": mean.method,
+        "begin_s": found.steady.begin_s,
+        "entities": len(found.entities),
+        "metric": found.metric,
+        "source": found.source,
+        "entity_kind": found.entity_kind,
+        "stationarity": "",
+        "note": "; ".join(flags),
+    }, [("of", found)]
+
+
 def _reduction(kind: QuantityKind, run: RunSeries, source: Mapping[str, str]) -> Reduction:
     """What the quantity's rule reduces a metric's samples to."""
     rule, limit = kind.observed, np.nan
@@ -117,19 +160,6 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
     if kind.observed.get("statistic") == "above":  # a share of the samples
         unit = "1"
     return converted(kind.name, "quantity", unit, kind.unit, per) / kind.observed.get("cpus", 1)
-
-
-def converted(name: str, what: str, unit: str, wanted: str, per: str = "1") -> float:
-    """`conversion_factor` for something of study.yaml; raises `StudyError` naming both units where
-    there is none.
-    """
-    try:
-        return conversion_factor(unit, wanted, per=per)
-    except VirtperfError as err:
-        remedy = f"give the {what} a unit that its metric can be converted to."
-        raise err.restated(
-            StudyError, problem=f"{name}: {err.problem}", file="study.yaml", remedy=remedy
-        ) from err
 
 
 def _found(

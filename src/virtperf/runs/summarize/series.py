@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from rawperf.core.errors import StudyError
+from rawperf.core.errors import StudyError, VirtperfError
+from rawperf.core.units import conversion_factor
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.summarize.means import (
@@ -76,6 +77,19 @@ def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.n
             "only numbered.",
         )
     return STATISTICS[name]
+
+
+def converted(name: str, what: str, unit: str, wanted: str, per: str = "1") -> float:
+    """`conversion_factor` for something of study.yaml; raises `StudyError` naming both units where
+    there is none.
+    """
+    try:
+        return conversion_factor(unit, wanted, per=per)
+    except VirtperfError as err:
+        remedy = f"give the {what} a unit that its metric can be converted to."
+        raise err.restated(
+            StudyError, problem=f"{name}: {err.problem}", file="study.yaml", remedy=remedy
+        ) from err
 
 
 @dataclass(frozen=True)

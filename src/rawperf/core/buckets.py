@@ -1,0 +1,49 @@
+"""Buckets of a histogram: each is an entity, whose name says its bounds and their unit."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+BUCKET = "bucket"
+"""Entity kind of buckets, whose values are counts."""
+_NUMBER = r"-?(?:inf|[\d.]+(?:e[+-]?\d+)?)"
+_NAME = re.compile(
+    rf"(?:(?P<owner>.*) )?(?P<lower>{_NUMBER}) to (?P<upper>{_NUMBER}) (?P<unit>[^\s#]+)"
+    r"(?P<again>#\d+)?"
+)
+
+
+@dataclass(frozen=True, order=True)
+class Bucket:
+    """Values from `lower` to `upper`, in `unit`; `owner` is whose histogram it is."""
+
+    lower: float
+    upper: float
+    unit: str
+    owner: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its entity: ``vda 128 to 256 us``; an open end is ``inf``."""
+        bounds = f"{_text(self.lower)} to {_text(self.upper)} {self.unit}"
+        return f"{self.owner} {bounds}".lstrip()
+
+
+def bucket_of(entity: str) -> Bucket | None:
+    """The bucket that an entity's name tells; None where it tells none."""
+    match = _NAME.fullmatch(entity)
+    if match is None:
+        return None
+    try:
+        lower, upper = float(match["lower"]), float(match["upper"])
+    except ValueError:
+        return None
+    if math.isnan(lower) or math.isnan(upper) or lower > upper:
+        return None
+    return Bucket(lower, upper, match["unit"], (match["owner"] or "") + (match["again"] or ""))
+
+
+def _text(bound: float) -> str:
+    return f"{bound:.12g}"

@@ -1,0 +1,164 @@
+"""Rows that are buckets of a histogram: their bounds, and the counts of their own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from rawperf.core.buckets import Bucket
+from rawperf.core.declaration import FieldRule, TableDeclaration
+from rawperf.core.errors import FormatError
+from rawperf.declared.chunks import Chunk
+from rawperf.declared.numbers import NumberReader
+
+NO_BOUND = frozenset({"+Inf", "Inf", "inf", "+inf", "..."})
+"""Upper bounds of a bucket without one."""
+NO_LOWER_BOUND = frozenset({"-Inf", "-inf", "..."})
+
+ANY_UNIT = "*"
+"""Key of the unit of all that a line above says and the declaration does not name."""
+
+
+class Buckets:
+    """Makes the rows of a table buckets, each an entity of its own, chunk after chunk."""
+
+    def __init__(self, part: TableDeclaration, numbers: NumberReader, file: str) -> None:
+        assert part.histogram is not None
+        self._part, self._histogram = part, part.histogram
+        self._numbers, self._file = numbers, file
+        self._count = part.value or part.fields[0].field
+        printed: dict[str, str | float] = {**self._histogram.printed, "": 1.0}
+        self._printed = printed if self._histogram.printed else None
+        # of the row above: whose histogram it is of, its upper bound, what was counted up to it
+        self._before: tuple[tuple[Any, ...], float, float] | None = None
+
+    def rows(self, chunk: Chunk, owners: list[str], t: np.ndarray) -> tuple[Chunk, list[str]]:
+        """The rows that are buckets, with counts that are their own, and the name of each.
+
+        Raises `FormatError`, with the line: a bound that is no number, a unit that the declaration
+        lacks, bounds that do not ascend, a cumulative count that falls.
+        """
+        lower = np.full(len(owners), np.nan)
+        if self._histogram.lower is not None:
+            lower = self._bounds(chunk, self._histogram.lower, NO_LOWER_BOUND, -math.inf)
+        upper = self._bounds(chunk, self._histogram.upper, NO_BOUND, math.inf, lower + 1)
+        if self._histogram.middle_bits is not None:
+            lower, upper = _around(upper, self._histogram.middle_bits)
+        counts = self._numbers.of(
+            _listed(chunk.column(self._count)), chunk.lines_of(self._count), self._count
+        )
+        names = _listed(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
+        told = self._histogram.lower is not None or self._histogram.middle_bits is not None
+        called, own = [], counts.copy()
+        units = self._units(chunk)
+        for place, (owner, name) in enumerate(zip(owners, names, strict=True)):
+            key = (owner, name, None if math.isnan(t[place]) else t[place])
+            ends, count = float(upper[place]), float(counts[place])
+            begins = float(lower[place])
+            before = self._before if self._before is not None and self._before[0] == key else None
+            line = int(chunk.lines[place])
+            if not told:
+                begins = before[1] if before else min(0.0, -math.inf if ends <= 0 else 0.0)
+            if before is not None and not told and ends < begins:
+                raise self._wrong("the bounds of buckets do not ascend", line, begins, ends)
+            if before is not None and self._histogram.cumulative:
+                if count < before[2]:
+                    raise self._wrong(
+                        f"{self._count} falls, although it counts all buckets below",
+                        line,
+                        before[2],
+                        count,
+                    )
+                if ends == begins:  # printed again: what it counts more is of the next bucket
+                    own[place] = math.nan
+                    called.append(owner)
+                    continue
+                own[place] = count - before[2]
+            self._before = (key, ends, count)
+            if self._histogram.whole:
+                ends += 1.0
+            if ends < begins:
+                raise self._wrong(
+                    "the bounds of a bucket are the wrong way round", line, begins, ends
+                )
+            called.append(Bucket(begins, ends, units[place], owner).name)
+        cells = [None if math.isnan(count) else count for count in own.tolist()]
+        return replace(chunk, cells={**chunk.cells, self._count: cells}), called
+
+    def _wrong(self, problem: str, line: int, before: float, found: float) -> FormatError:
+        return FormatError(
+            problem,
+            file=self._file,
+            line=line,
+            expected=f"{before:g} or more",
+            found=f"{found:g}",
+            remedy="the line is damaged, or two histograms need a time or a name each.",
+        )
+
+    def _bounds(
+        self,
+        chunk: Chunk,
+        name: str,
+        without: frozenset[str],
+        infinite: float,
+        else_: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Bounds by row, `infinite` for the texts of `without`; where a row has none, that of
+        `else_`: the upper bound of a bucket that is one whole number.
+        """
+        cells = _listed(chunk.column(name))
+        lines = chunk.lines_of(name)
+        none = np.array([str(cell).strip() in without for cell in cells], dtype=bool)
+        rule = FieldRule(field=name, printed=self._printed)
+        known = [None if open_ else cell for cell, open_ in zip(cells, none, strict=True)]
+        found = self._numbers.of(known, lines, name, rule)
+        if else_ is not None:
+            alone = np.array([cell is None for cell in cells], dtype=bool)
+            found = np.where(alone, else_, found)
+        missing = np.flatnonzero(np.isnan(found) & ~none)
+        if len(missing):
+            raise FormatError(
+                f"{name} is no bound of a bucket",
+                file=self._file,
+                line=int(lines[missing[0]]),
+                expected="a number, or +Inf",
+                found=str(cells[missing[0]] or "nothing"),
+            )
+        return np.where(none, infinite, found)
+
+    def _units(self, chunk: Chunk) -> list[str]:
+        """The unit of each row's bounds."""
+        if self._histogram.above is None:
+            return [self._histogram.unit] * len(chunk.lines)
+        printed = chunk.units or [None] * len(chunk.lines)
+        known = self._histogram.units
+        units = [known.get(text or "", known.get(ANY_UNIT, "")) for text in printed]
+        if not all(units):
+            place = units.index("")
+            raise FormatError(
+                "the unit of the bounds is not declared",
+                file=self._file,
+                line=int(chunk.lines[place]),
+                expected=f"one of {', '.join(self._histogram.units)} in a line above",
+                found=repr(printed[place]) if printed[place] else "no line above",
+                remedy="declare it under units of histogram.",
+            )
+        return units
+
+
+def _listed(cells: Any) -> list[Any]:
+    return cells.to_pylist() if isinstance(cells, pa.Array) else list(cells)
+
+
+def _around(middle: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of buckets by their middle: 2 to the `bits` of them in each power of two, and one a
+    whole number below 2 to the ``bits + 1``.
+    """
+    power = np.floor(np.log2(np.maximum(middle, 1.0)))
+    width = np.exp2(np.maximum(power - bits, 0.0))
+    lower = np.where(width > 1, middle - width / 2, middle)
+    return lower, lower + width
