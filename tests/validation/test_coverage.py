@@ -22,7 +22,6 @@ from virtperf.models.ratio import ratio_of_means, ratio_of_pairs
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import fit_usl
 
-
 DATA_SETS = 100
 """Of a model whose intervals are searched for."""
 P_ERROR = 3 * math.sqrt(0.05 * 0.95 / 1999)
