@@ -44,7 +44,7 @@ def fuzz(form: Format, inputs: int) -> Tally:
         data, history = mutant(SEEDS[form.name], number)
         found.inputs += 1
         try:
-            is_read, seconds = trial(form, data)
+            reading, seconds = trial(form, data)
         except (Exception, TooSlow) as error:
             found.failed += 1
             if found.failed <= SHOWN:
@@ -52,8 +52,8 @@ def fuzz(form: Format, inputs: int) -> Tally:
                     f"{form.name} {number} ({history}): {type(error).__name__}: {error}", flush=True
                 )
             continue
-        found.read += is_read
-        found.refused += not is_read
+        found.read += reading is not None
+        found.refused += reading is None
         found.slowest = max(found.slowest, seconds)
     found.seconds = time.process_time() - begin
     return found

@@ -7,6 +7,8 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+import virtperf.report.html  # noqa: F401 - it keeps nbformat, which tests import, from compiling a grammar
+
 matplotlib.use("Agg")  # no test opens a window
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,9 +9,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from virtperf.cli import main
-from virtperf.core.stage_tables import POINTS
+from virtperf.core.stage_tables import POINTS, VERDICTS
 
 STUDY = "zvm-xen-2009"
+EXAMPLES = "example-scaling-*-*[59]-r?"
+"""Example runs of both systems that are copied: to read and summarize all would take most of the time."""
 
 
 class Workplace:
@@ -29,10 +31,10 @@ class Workplace:
             ) from result.exception
         return result
 
-    def report(self) -> str:
-        """The last stage; returns the rendered page."""
-        self.run("report", STUDY)
-        return (self.root / "reports" / f"{STUDY}.html").read_text()
+    def verdicts(self) -> dict[str, str]:
+        """Verdicts by measured runs, by claim."""
+        table = VERDICTS.read(self.root / "data" / "verdicts" / STUDY / VERDICTS.file)
+        return dict(zip(table["claim"], table["measured_verdict"], strict=True))
 
     @property
     def examples(self) -> Path:
@@ -50,8 +52,10 @@ def workplace(root: Path, tmp_path: Path) -> Workplace:
     """The repository's data as the pipeline left it; `make test` runs the pipeline first."""
     if not (root / "data" / "reconstructed" / STUDY / POINTS.file).exists():
         raise AssertionError("the pipeline has not run: `virtperf pipeline` first")
-    for part in (f"data/published/{STUDY}", f"data/reconstructed/{STUDY}", f"examples/{STUDY}"):
+    for part in (f"data/published/{STUDY}", f"data/reconstructed/{STUDY}"):
         shutil.copytree(root / part, tmp_path / part)
+    for folder in (root / "examples" / STUDY).glob(EXAMPLES):
+        shutil.copytree(folder, tmp_path / "examples" / STUDY / folder.name)
     (tmp_path / "notebooks").mkdir()
     for part in (
         "data/readings.yaml",
@@ -59,7 +63,5 @@ def workplace(root: Path, tmp_path: Path) -> Workplace:
         f"notebooks/{STUDY}.ipynb",
     ):
         shutil.copy(root / part, tmp_path / part)
-    if (root / ".cache").exists():
-        shutil.copytree(root / ".cache", tmp_path / ".cache")
     (tmp_path / "data" / "measured" / STUDY).mkdir(parents=True)
     return Workplace(tmp_path)

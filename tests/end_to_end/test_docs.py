@@ -145,6 +145,7 @@ def test_what_a_page_shows_is_what_happens(
         "OMP_NUM_THREADS": "1",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_ROOT_USER_ACTION": "ignore",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # loading all that are installed takes seconds
     }
     environment.pop(
         "PYTHONDONTWRITEBYTECODE", None

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from virtperf.cli import main
 
+FIRST_RUN = "first-run.txt"
 PROGRESS = re.compile(r"\[ *\d+ s\] |report: |\d+ stages ran, |nothing was out of date, ")
 STAGES = """\
 vars: [{{study: {study}}}]
@@ -74,29 +75,34 @@ def nothing_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+def all_said(root: Path, *arguments: str, status: int = 0) -> str:
+    """Run `virtperf pipeline` in this process, check its status, and return what it said."""
+    done = CliRunner().invoke(main, ["--root", str(root), "pipeline", *arguments])
+    assert done.exit_code == status, done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    return done.output
+
+
+def unusual(said: str) -> str:
+    """What the pipeline said beside its progress and its list of reports."""
+    return "\n".join(line for line in said.splitlines() if not PROGRESS.match(line))
+
+
 @pytest.fixture(scope="session")
 def pipeline() -> Callable[..., str]:
-    """A function that runs `virtperf pipeline` in this process, checks its status, and returns what
-    it said beside its progress and its list of reports.
-    """
-
-    def run(root: Path, *arguments: str, status: int = 0) -> str:
-        done = CliRunner().invoke(main, ["--root", str(root), "pipeline", *arguments])
-        assert done.exit_code == status, done.output
-        assert done.exception is None or isinstance(done.exception, SystemExit)
-        lines = [line for line in done.output.splitlines() if not PROGRESS.match(line)]
-        return "\n".join(lines)
-
-    return run
+    """A function that runs `virtperf pipeline` and returns what is unusual in what it said."""
+    return lambda root, *arguments, status=0: unusual(all_said(root, *arguments, status=status))
 
 
 @pytest.fixture(scope="session")
-def all_run(
-    nothing_run: Path, pipeline: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """The same after the pipeline; tests copy it."""
+def all_run(nothing_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same after the pipeline; tests copy it. What the pipeline said is in FIRST_RUN."""
     root = Path(shutil.copytree(nothing_run, tmp_path_factory.mktemp("pipeline") / "repository"))
-    assert pipeline(root) == ""
+    with pytest.MonkeyPatch.context() as slow:
+        slow.setenv("PAUSE", "0.1")  # no stage takes 0.0 s, which would be no time that is known
+        said = all_said(root)
+    assert unusual(said) == ""
+    (root / FIRST_RUN).write_text(said)
     return root
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.conftest import command, locks
+from tests.pipeline.conftest import FIRST_RUN, all_said, command, locks
 
 
 def ran(root: Path) -> list[str]:
@@ -31,13 +31,20 @@ def wait_for(condition):
 ALL = ["a-1.txt", "a-2.txt", "b-1.txt", "b-2.txt", "site.txt"]
 
 
-def test_everything_runs_once_and_then_only_what_changed(done, pipeline):
+def test_everything_runs_once_and_then_only_what_changed_as_is_said(done, pipeline):
+    first = (done / FIRST_RUN).read_text()
+    assert "to run: a (first, second), b (first, second), all studies (site)" in first
+    assert "5 stages that never ran here" in first and "] a first begins\n" in first
     assert ran(done) == ALL
     before = locks(done)
     assert sorted(before) == ["dvc.lock", "pipelines/a/dvc.lock", "pipelines/b/dvc.lock"]
     assert pipeline(done) == "" and ran(done) == [] and locks(done) == before
     (done / "in" / "b.txt").write_text("another text")
-    pipeline(done)
+    second = all_said(done)
+    assert re.search(
+        r"to run: b \(first, second\), all studies \(site\); about \d+ s, as last time\n", second
+    )
+    assert re.search(r"\] b second begins, \d+ s last time\n", second) and "a first" not in second
     assert ran(done) == ["b-1.txt", "b-2.txt", "site.txt"]
     changed = locks(done)
     assert changed["pipelines/a/dvc.lock"] == before["pipelines/a/dvc.lock"] and changed != before
@@ -127,37 +134,23 @@ def test_killed_in_the_middle_then_again_gives_the_same_locks(done, ended, pipel
 
 def test_a_second_one_waits_and_says_for_whom(repository, pipeline):
     first = subprocess.Popen(
-        command(repository), env={**os.environ, "PAUSE": "1"}, stderr=subprocess.PIPE, text=True
+        [*command(repository), "a"],
+        env={**os.environ, "PAUSE": "0.5"},
+        stderr=subprocess.PIPE,
+        text=True,
     )
     file = repository / ".dvc" / "tmp" / "virtperf.lock"
     wait_for(lambda: file.exists() and file.read_text())
-    said = pipeline(repository)
+    said = pipeline(repository, "a")
     assert re.fullmatch(
         rf"waiting for process {first.pid}, which has run the pipeline since \d\d:\d\d:\d\d", said
     )
     with first:
         assert first.wait(30) == 0
-    assert ran(repository) == ALL
+    assert ran(repository) == ["a-1.txt", "a-2.txt"]
 
 
 def test_an_input_that_is_not_there_is_one_line(repository, pipeline):
     (repository / "dvc.yaml").unlink()
     said = pipeline(repository, status=1)
     assert "Traceback" not in said
-
-
-def test_what_will_run_is_said_with_the_times_of_the_last_run(repository):
-    def said() -> str:
-        return subprocess.run(
-            command(repository), capture_output=True, text=True, env={**os.environ, "PAUSE": "1"}
-        ).stderr
-
-    first = said()
-    assert "to run: a (first, second), b (first, second), all studies (site)" in first
-    assert "5 stages that never ran here" in first and "] a first begins\n" in first
-    (repository / "in" / "b.txt").write_text("another text")
-    second = said()
-    assert re.search(
-        r"to run: b \(first, second\), all studies \(site\); about \d+ s, as last time\n", second
-    )
-    assert re.search(r"\] b second begins, \d+ s last time\n", second) and "a first" not in second

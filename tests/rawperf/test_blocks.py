@@ -17,9 +17,8 @@ from rawperf.base import Streaming, joined
 from rawperf.core.errors import FormatError
 from rawperf.declared import read as declared_read
 from tests.cases import each_case
-from tests.rawperf.mutations import mutant
 from tests.rawperf.seeds import FORMATS, SEEDS
-from tests.rawperf.trial import FILE, INPUTS, check_reading, last_line
+from tests.rawperf.trial import FILE
 
 LONG = {
     "cms-console",
@@ -79,26 +78,6 @@ def test_parts_make_the_whole(name: str) -> None:
             assert same(found, whole)
             most = max(most, number)
     assert most > 1 or name not in LONG
-
-
-@pytest.mark.parametrize("name", STREAMED)
-def test_damage_is_seen_in_parts_as_in_the_whole(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A damaged file gives the same or is refused; a few are refused at another place, none gives other numbers."""
-    differ = 0
-    for number in range(INPUTS):
-        data, history = mutant(SEEDS[name], number)
-        whole, _ = outcome(all_formats()[name], data)
-        monkeypatch.setattr(pieces, "PIECE", SIZES[number % len(SIZES)])
-        found, _ = outcome(all_formats()[name], data)
-        monkeypatch.undo()
-        if isinstance(found, Reading):
-            check_reading(found, last_line(data))
-        if isinstance(found, Reading) and isinstance(whole, Reading):
-            assert same(found, whole), f"{name}, mutant {number} ({history})"
-        differ += isinstance(found, Reading) != isinstance(whole, Reading)
-    assert differ <= 0.05 * INPUTS
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:

@@ -102,13 +102,13 @@ def check_places(sentences: tuple[str, ...], end: int) -> None:
         )
 
 
-def trial(form: Format, data: bytes) -> tuple[bool, float]:
+def trial(form: Format, data: bytes) -> tuple[Reading | None, float]:
     """Sniff and read some bytes.
 
     Returns
     -------
-    is_read : bool
-        Whether they gave a reading; otherwise they were refused.
+    reading : Reading or None
+        What they gave; None where they were refused.
     seconds : float
         Processor time of the reader.
 
@@ -130,7 +130,7 @@ def trial(form: Format, data: bytes) -> tuple[bool, float]:
         except FormatError as error:
             seconds = time.process_time() - start
             check_refusal(error, end)
-            return False, seconds
+            return None, seconds
         seconds = time.process_time() - start
     check_reading(reading, end)
-    return True, seconds
+    return reading, seconds

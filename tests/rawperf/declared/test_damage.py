@@ -68,7 +68,7 @@ def test_damage_gives_a_reading_or_a_refusal(case: str) -> None:
     for number in range(INPUTS):
         damaged, history = mutant((data.encode(),), number)
         try:
-            read += trial(form, damaged)[0]
+            read += trial(form, damaged)[0] is not None
         except (Exception, TooSlow) as error:
             pytest.fail(
                 f"{case}, mutant {number} ({history}): {type(error).__name__}: {error}\n{damaged[:2000]!r}"
