@@ -18,7 +18,7 @@ from virtperf.reconstruct.leave_one_out import SURE_DIGITS, LeaveOneOut
 from virtperf.reconstruct.ranges import Answers
 from virtperf.reconstruct.region import Regions
 from virtperf.reconstruct.remembered import CachedLinearSystem
-from virtperf.study.claims import Claim, Claims, load_claims
+from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
 from virtperf.study.derived import derivations
 from virtperf.study.quantities import Quantity
@@ -49,7 +49,7 @@ def other_readings(
     """
     rows = []
     for reading in (reading for reading in get_args(Reading) if reading != claims.reading):
-        others = load_claims(study, reading=reading)
+        others = claims.reread(study, reading)
         before = {c.id: c for c in claims}
         changed = {c.id for c in others if c != before[c.id]}
         if touched := _touched(study, others, changed):
