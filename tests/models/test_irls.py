@@ -10,7 +10,7 @@ from validation.curves import throughput
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import NOISES as POWERS
 from virtperf.models.usl import fit_usl
-from virtperf.models.usl_result import FREE, coefficients, columns
+from virtperf.models.usl_result import FREE_PARAMETERS, coefficients, columns
 
 LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])
 TRUTHS = {
@@ -28,7 +28,9 @@ NOISES = {
 
 def refit_many(kind, load, y, *, noise, weights=1.0, **options):
     w = np.broadcast_to(weights, y.shape)
-    found = solve(Family(POWERS[noise]), columns(load), y, w, free=np.array(FREE[kind]), **options)
+    found = solve(
+        Family(POWERS[noise]), columns(load), y, w, free=np.array(FREE_PARAMETERS[kind]), **options
+    )
     return coefficients(found.b), found.converged
 
 

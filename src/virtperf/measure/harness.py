@@ -33,7 +33,14 @@ from virtperf.measure.identity import Protocols, session
 from virtperf.measure.interruption import Interrupted, remembered_signals
 from virtperf.measure.machine import machine, machine_settings, machine_state
 from virtperf.measure.plan import PlannedRun, plan
-from virtperf.measure.processes import FULL, Failure, LostHost, Processes, Sessions, end_all
+from virtperf.measure.processes import (
+    NO_SPACE_ERRORS,
+    Failure,
+    LostHost,
+    Processes,
+    Sessions,
+    end_all,
+)
 from virtperf.measure.remote import Connections, connected
 from virtperf.measure.requirements import changed, refuse_unmet
 from virtperf.measure.run import Measurement
@@ -204,7 +211,7 @@ class Harness:
                         )
                     )
             except OSError as err:
-                if err.errno in FULL:
+                if err.errno in NO_SPACE_ERRORS:
                     raise self._full(err.strerror) from err
                 raise
         return outcome
@@ -408,7 +415,7 @@ class Harness:
         repository.
         """
         if shutil.disk_usage(self.runs).free < LEAST_FREE:
-            raise self._full(os.strerror(FULL[0]))
+            raise self._full(os.strerror(NO_SPACE_ERRORS[0]))
         kept = self._failed / f"{run.run_id}-{self.attempts()[run.run_id] + 1}"
         (self._running / REASON).write_text(f"{reason}\n", encoding="utf-8")
         self._failed.mkdir(exist_ok=True)

@@ -14,7 +14,7 @@ from virtperf.models.breakpoint_search import BreakpointSearch
 from virtperf.models.checks import Array
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import NOISES
-from virtperf.models.usl_result import FREE, coefficients, columns, least_cost
+from virtperf.models.usl_result import FREE_PARAMETERS, coefficients, columns, least_cost
 
 FIT_TOLERANCE = 1e-13
 """Sums of squares that differ by less than this share of the data's own are equally good."""
@@ -49,7 +49,7 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
             and with `at`
         ``capacity``; NaN where the fit does not converge.
     """
-    design, free = columns(load), np.array(FREE["usl"])
+    design, free = columns(load), np.array(FREE_PARAMETERS["usl"])
     found = solve(
         Family(NOISES["proportional"]),
         design,

@@ -22,7 +22,7 @@ from virtperf.models.noise import check_noise, power_of, resolve_noise
 from virtperf.models.result import NO_DF, NO_NOISE, FTest, f_test, t_quantile
 from virtperf.models.robust import robust_fit
 from virtperf.models.usl_result import (
-    FREE,
+    FREE_PARAMETERS,
     MISFIT_LEVEL,
     PARAMETERS,
     PLACES,
@@ -125,7 +125,7 @@ def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) 
     family, places = Family(power_of(noise)), list(PLACES[kind])
     names = tuple(PARAMETERS[i] for i in places)
     checks.enough(x, names, name="load")
-    design, free = columns(x), np.array(FREE[kind])
+    design, free = columns(x), np.array(FREE_PARAMETERS[kind])
     found = solve(family, design, y[None, :], w[None, :], free=free, bounded=bounded)
     best = found.b[0]
     if not (np.isfinite(found.deviance[0]) and found.converged[0]):

@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.irls import EXACT, Family, solve
+from virtperf.models.irls import ROUNDING_SHARE, Family, solve
 from virtperf.models.noise import power_of
 from virtperf.models.prediction import prediction, weights_of_new
 from virtperf.models.profile import ProfileConstraint, inverse_of, limits
@@ -54,7 +54,7 @@ METHODS = ("profile", "delta")
 PARAMETERS = ("alpha", "beta", "gamma")
 PLACES: Mapping[str, tuple[int, ...]] = {"linear": (2,), "amdahl": (0, 2), "usl": (0, 1, 2)}
 """The kinds of curves: the places of their parameters among the three."""
-FREE: Mapping[str, tuple[bool, ...]] = {
+FREE_PARAMETERS: Mapping[str, tuple[bool, ...]] = {
     "usl": (True, True, True),
     "amdahl": (True, True, False),
     "linear": (True, False, False),
@@ -124,7 +124,7 @@ class USLResult(FitResult):
 
     def free(self) -> NDArray[np.bool_]:
         """Which of d, s, k the kind has, shape (3,)."""
-        return np.array(FREE[self.kind])
+        return np.array(FREE_PARAMETERS[self.kind])
 
     def constraint(self, name: str) -> ProfileConstraint:
         """The equation of a parameter."""
@@ -169,7 +169,7 @@ class USLResult(FitResult):
     def exact(self) -> bool:
         """Whether the curve goes through all points: what is left is rounding."""
         size = self.family().size(self.y[:, None], self.weights[:, None])
-        return bool(self.deviance <= 100 * EXACT * size[0])
+        return bool(self.deviance <= 100 * ROUNDING_SHARE * size[0])
 
     def family(self) -> Family:
         """The family of the GLM."""

@@ -165,7 +165,7 @@ def printed(asked: Derivation, claims: Claims) -> list[float]:
             claim.assumed
             or claim.reading
             or claim.value is None
-            or claim.kind not in _SAME.get(kind, ())
+            or claim.kind not in _CLAIM_KINDS.get(kind, ())
         ):
             continue
         if any(instance.parts == asked.parts for instance in claim.instances):
@@ -178,7 +178,7 @@ def printed(asked: Derivation, claims: Claims) -> list[float]:
     return list(found)
 
 
-_SAME = {
+_CLAIM_KINDS = {
     "value": ("value",),
     "difference": ("difference",),
     "ratio": ("ratio", "percent_change"),

@@ -162,7 +162,7 @@ def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:
     )
 
 
-SHOWN = 3  # relations of one claim that are written out
+MAX_SHOWN_RELATIONS = 3  # relations of one claim that are written out
 _RELATIONS = {
     "increasing": " < ",
     "decreasing": " > ",
@@ -179,7 +179,7 @@ def relations(claim: Claim, study: Study, about: Set[Quantity] = frozenset()) ->
     guests): 0.59 to 0.61``.
     """
     ordered = sorted(claim.instances, key=lambda instance: not about & quantities(instance))
-    written = [_relation(claim, instance, study) for instance in ordered[:SHOWN]]
+    written = [_relation(claim, instance, study) for instance in ordered[:MAX_SHOWN_RELATIONS]]
     hidden = len(ordered) - len(written)
     return [*written, f"and {plural(hidden, 'relation')} of the same form"] if hidden else written
 

@@ -21,8 +21,8 @@ from virtperf.study.definition import Factor
 
 MAX_NAMED_POINTS = 6  # points of one series, and measured points, whose values are told
 COURSE_ENDS = 0.1  # half-width of the ends of a course, as a share of their middle
-ORDERS = 3  # claims that are told where they state nothing but an order
-SHORT = 80  # characters of such a claim
+MAX_ORDERS = 3  # claims that are told where they state nothing but an order
+MAX_CLAIM_CHARACTERS = 80  # characters of such a claim
 SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve that leaves one of them."
 
 
@@ -60,7 +60,9 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         if said
     ]
     wide = any(p.known and _phrase(p).startswith(_ORDER) for p in rows)
-    brief = [claim for claim in orders if len(claim) <= SHORT][: ORDERS if wide else 0]
+    brief = [claim for claim in orders if len(claim) <= MAX_CLAIM_CHARACTERS][
+        : MAX_ORDERS if wide else 0
+    ]
     told = f"The text says: {' '.join(brief)}" if brief else ""
     split = SPLIT if any(" or " in said for said in alike) else ""
     several = points["series"].nunique() > 1

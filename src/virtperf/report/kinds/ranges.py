@@ -25,7 +25,7 @@ from virtperf.report.wording import as_precise, exhibit_name, joined, plural, pr
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
 
-NOTHING = "The ranges of these numbers are not computed yet."
+NO_RANGES = "The ranges of these numbers are not computed yet."
 MAX_SENTENCES = 2
 """How many sentences are named whose words, read otherwise, change a number."""
 SEARCHED = (
@@ -56,7 +56,7 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
         if (asked.derived.id, asked.label) in rows and not asked.of_itself
     ]
     study, anchor = context.study.id, slug(title)
-    blocks: list[Block] = [_grid(title, lines) if lines else note(NOTHING)]
+    blocks: list[Block] = [_grid(title, lines) if lines else note(NO_RANGES)]
     blocks += _read_otherwise(context.data, lines)
     if tried := sum(
         int(line.row["data_sets"]) for line in {line.asked.parts: line for line in lines}.values()

@@ -44,7 +44,7 @@ RATIOS = {
 """Overcommitment ratios in words."""
 PER_GUEST = "throughput per guest"
 """The measure that follows from throughput where the ratio counts guests."""
-KEPT = 0.95
+MIN_KEPT_SHARE = 0.95
 """The share of the reference throughput below which a system counts as losing throughput."""
 _CLOSE = 1e-3  # of a ratio, for one that was tested to be met as it is printed
 
@@ -77,8 +77,8 @@ class Course:
         """At which tested ratios the measure stays near its reference and at which it falls."""
         start = self.curve.ratio(self.curve.reference)
         known = [(ratio, ends_of(values)) for ratio, values in self.points if ratio != start]
-        kept = tuple(ratio for ratio, (low, _) in known if low >= KEPT)
-        lost = tuple(ratio for ratio, (_, high) in known if high < KEPT)
+        kept = tuple(ratio for ratio, (low, _) in known if low >= MIN_KEPT_SHARE)
+        lost = tuple(ratio for ratio, (_, high) in known if high < MIN_KEPT_SHARE)
         return RatioLimits(
             kept, lost, tuple(r for r, _ in known if r not in kept and r not in lost)
         )
@@ -88,7 +88,7 @@ class Course:
 class RatioLimits:
     """Tested ratios beside the reference, by what is certain there.
 
-    `kept`: at least `KEPT` of the reference. `lost`: less than that. `unknown`: either is possible.
+    `kept`: at least `MIN_KEPT_SHARE` of the reference. `lost`: less than that. `unknown`: either is possible.
     """
 
     kept: tuple[float, ...]

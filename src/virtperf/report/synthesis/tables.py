@@ -15,7 +15,7 @@ from virtperf.report.data import StudyData
 from virtperf.report.records import Block, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.synthesis import capacity
 from virtperf.report.synthesis.agreement import Agreement, agreement
-from virtperf.report.synthesis.capacity import KEPT, Course
+from virtperf.report.synthesis.capacity import MIN_KEPT_SHARE, Course
 from virtperf.report.synthesis.capacity import RatioGrid as JointValues
 from virtperf.report.synthesis.definition import QuantityRow, SynthesisQuestion
 from virtperf.report.synthesis.values import Value
@@ -230,7 +230,7 @@ def limits(found: Sequence[Course]) -> Record:
                 _ratios(known.unknown),
             )
         )
-    percent = f"{100 * KEPT:g} %"
+    percent = f"{100 * MIN_KEPT_SHARE:g} %"
     columns = (
         "Resource",
         "System",

@@ -18,7 +18,12 @@ import pandas as pd
 from virtperf.report.claim_words import ClaimWords, claim_in_words
 from virtperf.report.glossary import NO_WORDS, Glossary
 from virtperf.report.html.record import address
-from virtperf.report.html.site.gather import ANSWERED, MEASURED, StudyFacts, asked_again
+from virtperf.report.html.site.gather import (
+    HYPOTHESIS_VERDICTS,
+    MEASURED_VERDICTS,
+    StudyFacts,
+    asked_again,
+)
 from virtperf.report.html.templating import page
 from virtperf.report.key_numbers import TEXT_VERDICTS
 from virtperf.report.kinds.contradictions import (
@@ -77,9 +82,9 @@ def overview_page(every: Sequence[StudyFacts]) -> str:
         name="claims.html",
         studies=studies,
         asked_again={facts.id: list(asked_again(facts.id, every)) for facts in studies},
-        answered=ANSWERED,
+        answered=HYPOTHESIS_VERDICTS,
         by_text=TEXT_VERDICTS,
-        by_runs=MEASURED,
+        by_runs=MEASURED_VERDICTS,
         sure=found,
         count=sum(len(claims) + len(minor) for _, claims, minor in found),
     )
@@ -147,10 +152,12 @@ def study_page(facts: StudyFacts, glossary: Glossary = NO_WORDS) -> str:
         facts=facts,
         words=glossary.used_in(" ".join(row.claim.says for row in rows)),
         rows=rows,
-        measured=any(facts.measured[word] for word in MEASURED),
+        measured=any(facts.measured[word] for word in MEASURED_VERDICTS),
         filters=_filters(rows, facts),
         verdicts=[
-            word for word in (*TEXT_VERDICTS, *MEASURED) if facts.text[word] or facts.measured[word]
+            word
+            for word in (*TEXT_VERDICTS, *MEASURED_VERDICTS)
+            if facts.text[word] or facts.measured[word]
         ],
         download=address(numbers),
         numbers=numbers,
