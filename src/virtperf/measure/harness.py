@@ -41,7 +41,7 @@ from virtperf.measure.processes import (
     Sessions,
     end_all,
 )
-from virtperf.measure.remote import Connections, connected
+from virtperf.measure.remote import Connections, open_connections
 from virtperf.measure.requirements import changed, refuse_unmet
 from virtperf.measure.run import Measurement
 from virtperf.runs.ingest.folder import RUN_FILE
@@ -310,7 +310,7 @@ class Harness:
             run = replace(run, token=secrets.token_hex(TOKEN_BYTES))
             self._record(run, {})
             names = self.hosts.named(self.hosts.calls([run]))
-            with connected(self.hosts.connections(run, names, logs)) as hosts:
+            with open_connections(self.hosts.connections(run, names, logs)) as hosts:
                 flags = self._measure_one(run, described, folder, logs, hosts, check, say)
             if last or not flags:
                 _settle(folder)
@@ -456,7 +456,7 @@ class Harness:
             record = partial(self._record, interrupted)
             names = self.hosts.named(self.hosts.calls([interrupted]))
             wanted = self.hosts.connections(interrupted, names, logs)
-            with connected(wanted, lenient=True) as hosts:
+            with open_connections(wanted, lenient=True) as hosts:
                 for lost in set(names) - hosts.keys():
                     say(f"{lost} can't be reached: the teardown of {name} is not run there")
                 processes = Processes(folder, logs, str(self._running), record, hosts=hosts)

@@ -69,7 +69,7 @@ rounds in which their place is narrowed.
 ASYMPTOTE_ROW = (0.0, 1.0, 0.0)
 
 
-def columns(x: Array) -> Array:
+def design_columns(x: Array) -> Array:
     """Return the design in (d, s, k) at the loads x, shape (n, 3): ``1/N, 1, N - 1``."""
     return np.column_stack((1 / x, np.ones(len(x)), x - 1))
 
@@ -139,7 +139,7 @@ class USLResult(FitResult):
 
     def throughput_constraint(self, load: float) -> ProfileConstraint:
         """The equation of one over the throughput at a load."""
-        row = columns(np.array([load]))[0]
+        row = design_columns(np.array([load]))[0]
         return ProfileConstraint.linear(row, float(row @ self.b), inverse_of)
 
     @property
@@ -153,7 +153,7 @@ class USLResult(FitResult):
     @property
     def deviance(self) -> float:
         """What the fit minimises."""
-        eta = columns(self.x) @ self.b
+        eta = design_columns(self.x) @ self.b
         return float(
             self.family().deviance(self.y[:, None], self.weights[:, None], eta[:, None])[0]
         )
@@ -189,7 +189,7 @@ class USLResult(FitResult):
                 continue
             without = np.where(np.arange(3) == place, False, self.free())
             least = solve(
-                self.family(), columns(self.x), *shape, free=without, bounded=self.bounded
+                self.family(), design_columns(self.x), *shape, free=without, bounded=self.bounded
             ).deviance[0]
             rest = self.scale * self.df_resid
             found[name] = f_test(
@@ -298,7 +298,7 @@ class USLResult(FitResult):
         y, w = np.broadcast_to(self.y, shape), np.broadcast_to(self.weights, shape)
         return solve(
             self.family(),
-            columns(self.x),
+            design_columns(self.x),
             y,
             w,
             free=self.free() if free is None else free,
@@ -339,7 +339,7 @@ class USLResult(FitResult):
 
     def band(self, x: Array, alpha: float, tolerance: float = 1e-11) -> tuple[Array, Array]:
         """Profile limits of the throughput at each load."""
-        rows = columns(x)
+        rows = design_columns(x)
         value, se = rows @ self.b, self._standard_errors(rows)
         domain = np.zeros(len(x)), np.full(len(x), math.inf)
         low, high, _ = self.limits(
@@ -419,7 +419,7 @@ class USLResult(FitResult):
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         """Values and their gradient in b."""
-        design = columns(new)
+        design = design_columns(new)
         eta = design @ self.b
         with np.errstate(divide="ignore"):
             return 1 / eta, -design / eta[:, None] ** 2
@@ -508,7 +508,7 @@ class USLResult(FitResult):
         """
         free = np.array([True, True, False])
         best = solve(
-            self.family(), columns(self.x), self.y[None, :], self.weights[None, :], free=free
+            self.family(), design_columns(self.x), self.y[None, :], self.weights[None, :], free=free
         ).b[0, 1:2]
 
         def deviance(c: Array, which: Array) -> Array:

@@ -63,7 +63,7 @@ def claim_in_words(claim: Claim, data: StudyData) -> ClaimWords:
     measured = f"{value}{unit}" if low == high else f"{value} ({low} to {high}){unit}"
     reason = result.get("reason")
     return ClaimWords(
-        printed(claim, unit),
+        printed_number(claim, unit),
         implied(claim, result, unit),
         *verdict_words(claim, result),
         measured=measured if math.isfinite(values[0]) else "",
@@ -86,7 +86,7 @@ def unit_of(claim: Claim, study: Study) -> str:
     return f"{NO_BREAK}%" if claim.kind in ("value", "range") else f"{NO_BREAK}points"
 
 
-def printed(claim: Claim, unit: str = "") -> str:
+def printed_number(claim: Claim, unit: str = "") -> str:
     """The printed number with what its rounding leaves open, or the kind of relation where no
     number is printed.
     """

@@ -16,7 +16,7 @@ import pandas as pd
 from virtperf.report.axis_words import level_text, level_words
 from virtperf.report.frames import allowed, merged, shown_as_printed
 from virtperf.report.range_words import WIDE
-from virtperf.report.wording import joined, plural, short
+from virtperf.report.wording import joined, plural, short_number
 from virtperf.study.definition import Factor
 
 MAX_NAMED_POINTS = 6  # points of one series, and measured points, whose values are told
@@ -111,22 +111,24 @@ def _series(points: list[Any], factor: Factor) -> str:
 def _phrase(point: Any) -> str:
     """What is known of one point: a value, a range, or an order among others."""
     printed = math.isfinite(point.printed)
-    aside = f" (printed: {short(point.printed)})" if printed else ""
+    aside = f" (printed: {short_number(point.printed)})" if printed else ""
     if len(merged(point.pieces)) > 2 and math.isfinite(point.high):
         return f"{allowed(point.pieces)}{aside}"
     if printed and (not point.known or point.low <= point.printed <= point.high):
-        return short(point.printed)
-    if short(point.low) == short(point.high):
-        return f"{short(point.low)}{aside}"
+        return short_number(point.printed)
+    if short_number(point.low) == short_number(point.high):
+        return f"{short_number(point.low)}{aside}"
     if point.high <= WIDE * point.low:
-        return f"{short(point.low)} to {short(point.high)}{aside}"
+        return f"{short_number(point.low)} to {short_number(point.high)}{aside}"
     if point.ordered:
         return f"{_ORDER}{aside}"
     if math.isinf(point.high):
-        return (f"at least {short(point.low)}" if point.low > 0 else "no upper limit") + aside
-    high = short(point.high)
+        return (
+            f"at least {short_number(point.low)}" if point.low > 0 else "no upper limit"
+        ) + aside
+    high = short_number(point.high)
     return (
-        f"between {short(point.low)} and {high}{aside}"
+        f"between {short_number(point.low)} and {high}{aside}"
         if point.low > 0
         else f"at most {high}{aside}"
     )
@@ -183,7 +185,7 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
     shown = []
     for point in measured:
         series = f"{point.series}{', ' if isinstance(point.x, str) else ' at '}" if several else ""
-        shown.append(f"{short(point.measured)} ({series}{level_words(factor, point.x)})")
+        shown.append(f"{short_number(point.measured)} ({series}{level_words(factor, point.x)})")
     text = (
         f"Measured: {joined(shown)}."
         if len(measured) <= MAX_NAMED_POINTS

@@ -17,7 +17,7 @@ from virtperf.report import frames
 from virtperf.report.axis_words import level_text, unit_words
 from virtperf.report.claim_words import quantities
 from virtperf.report.finding import finding, is_wide
-from virtperf.report.frames import KINDS, allowed, joined, shown_as_printed
+from virtperf.report.frames import KINDS, allowed, point_table, shown_as_printed
 from virtperf.report.kinds import Context, ExhibitSpec, Figure, note, trace, whose
 from virtperf.report.orders import order_claims, order_lines
 from virtperf.report.records import (
@@ -118,7 +118,7 @@ def record(
 ) -> Record:
     """The record of a figure; `figure` is its picture, a reader's own perhaps."""
     study, data = context.study, context.data
-    points = joined(
+    points = point_table(
         data,
         exhibit,
         level=context.level,

@@ -18,7 +18,7 @@ from virtperf.report.axis_words import unit_words
 from virtperf.report.data import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note
 from virtperf.report.origins import TEXT
-from virtperf.report.other_readings import READINGS, changes, folded, read_otherwise
+from virtperf.report.other_readings import READINGS, changed_readings, folded, read_otherwise
 from virtperf.report.range_words import bounds_of, level_words, range_words
 from virtperf.report.records import Block, Grid, Numbers, Record, Span, Words
 from virtperf.report.wording import as_precise, exhibit_name, joined, plural, pretty, slug
@@ -179,7 +179,7 @@ def _grid(title: str, lines: Sequence[_Line]) -> Grid:
 
 def _read_otherwise(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
     """What the numbers are under other readings of words, by the text alone."""
-    changed, claims = changes(data, "derived"), read_otherwise(data)
+    changed, claims = changed_readings(data, "derived"), read_otherwise(data)
     says = {claim.id: claim.says for claim in data.paper_claims}
     rows: dict[Words, list[Words]] = {}
     for line in lines:

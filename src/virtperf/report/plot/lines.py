@@ -301,7 +301,7 @@ class _Series:
         )
         for at, x, part in self._placed(rows[barred]):
             values = part["value"].to_numpy(dtype=float)
-            marks.columns(self.axes, x, values, self.style, at, self._width, solid=not printed)
+            marks.draw_columns(self.axes, x, values, self.style, at, self._width, solid=not printed)
             if not printed:
                 marks.intervals(self.axes, x, part, self.style.colour, at)
         for at, x, part in self._placed(rows if printed else rows[~barred], beside=not printed):

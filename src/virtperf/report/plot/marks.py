@@ -236,7 +236,7 @@ def arrows(
             )
 
 
-def columns(
+def draw_columns(
     axes: Axes,
     x: np.ndarray,
     values: np.ndarray,

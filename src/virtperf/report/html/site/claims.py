@@ -27,8 +27,8 @@ from virtperf.report.html.site.gather import (
 from virtperf.report.html.templating import page
 from virtperf.report.key_numbers import TEXT_VERDICTS
 from virtperf.report.kinds.contradictions import (
+    contradiction_entries,
     depending,
-    entries,
     points_by_claim,
     set_aside,
 )
@@ -107,7 +107,7 @@ def depended_on(facts: StudyFacts) -> set[str]:
     set_by = points_by_claim(facts.data)
     return {
         claim
-        for entry in entries(facts.data)
+        for entry in contradiction_entries(facts.data)
         if depending(entry, set_by)
         for conflict in entry["conflicts"]
         for claim in conflict
@@ -119,7 +119,10 @@ def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
     narrow the ranges of plotted points most; else in their order.
     """
     disputed = {
-        c for entry in entries(facts.data) for conflict in entry["conflicts"] for c in conflict
+        c
+        for entry in contradiction_entries(facts.data)
+        for conflict in entry["conflicts"]
+        for c in conflict
     }
     matter = depended_on(facts)
     set_by = points_by_claim(facts.data)
@@ -173,7 +176,7 @@ def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
         claim=claim,
         where=f"{'; '.join(claim.sections)}.{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
         said=told,
-        interval=interval(claim, result),
+        interval=claim_interval(claim, result),
         against=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
         about=tuple(
             (e, "in the text" if e == "text" else exhibit_name(e), e in known)
@@ -248,7 +251,7 @@ class Interval:
     whisker: tuple[float, float] | None
 
 
-def interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
+def claim_interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
     """What to draw for a claim; None where there is no number to draw."""
     printed = (claim.low, claim.high)
     allowed = (_number(result, "implied_low", -math.inf), _number(result, "implied_high", math.inf))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.html.record import distinct, record_html
+from virtperf.report.html.record import record_html, with_distinct_ids
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.quality import PASSED_STATUSES, warnings_of
@@ -41,7 +41,7 @@ def study_page(facts: StudyFacts) -> str:
     """One study's page."""
     runs = list(facts.data.index.get("runs", []))
     anchors = ["overview", "runs", "series", *(f"run-{run['run_id']}" for run in runs)]
-    (record,) = distinct([facts.record("quality")], taken=anchors)
+    (record,) = with_distinct_ids([facts.record("quality")], taken=anchors)
     shown = _shown(facts, runs)
     series, audits = (
         dict(list(frame.groupby("run_id"))) for frame in (facts.data.series, facts.data.audits)
