@@ -7,13 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from virtperf.report import records
 from virtperf.report.records import MIME, Block, Record, Words
 from virtperf.report.wording import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Bundle = tuple[dict[str, Any], dict[str, Any]]
 NO_MEASURED_RUNS = "no measured runs: nothing to estimate"
