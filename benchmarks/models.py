@@ -12,7 +12,7 @@ from scipy import optimize, stats
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import NOISES
 from virtperf.models.usl import fit_usl
-from virtperf.models.usl_result import FREE, coefficients, columns
+from virtperf.models.usl_result import FREE_PARAMETERS, coefficients, design_columns
 
 SEED, FITS, INTERVALS, REPLICATES = 20090101, 200, 10, 1_000
 REFITS = 10_000
@@ -103,7 +103,13 @@ def refits(samples: np.ndarray) -> float:
     begin = time.perf_counter()
     family = Family(NOISES["constant"])
     found = coefficients(
-        solve(family, columns(LOAD), samples, np.ones_like(samples), free=np.array(FREE["usl"])).b
+        solve(
+            family,
+            design_columns(LOAD),
+            samples,
+            np.ones_like(samples),
+            free=np.array(FREE_PARAMETERS["usl"]),
+        ).b
     )
     spent = (time.perf_counter() - begin) / len(samples)
     begin = time.perf_counter()

@@ -22,7 +22,7 @@ def say(command, *arguments):
 
 print(virtperf.__file__)
 say(virtperf.cli.main, "check")
-say(rawperf.cli.main, "read", "xentop-4.17.txt")
+say(rawperf.cli.main, "read", "xentop-4.17.txt", "-o", "-")
 say(virtperf.cli.main, "read", "xentop-4.17.txt")
 say(virtperf.cli.main, "fit", "usl", "load.csv", "--x", "n", "--y", "x")
 say(virtperf.cli.main, "compare", "a.txt", "b.txt")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,23 @@ from rawperf.core.errors import RawperfError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rawperf.declared.read import DeclaredFormat
+    from rawperf.tidy import RawTables
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+SUFFIXES = (".csv", ".parquet", ".json")
+
+
+class _Commands(click.Group):
+    """Commands whose errors about files are one line on standard error."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except RawperfError as err:
+            raise click.ClickException(str(err)) from err
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Read the output of performance tools as tidy tables with units and line numbers."""
 
@@ -28,46 +44,113 @@ def main() -> None:
     help="Name of the format, or a file that declares one; default: recognised by content.",
 )
 @click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="The table's file: .csv, .parquet or .json; - writes CSV to standard output.",
+)
+@click.option(
+    "--metrics",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A metric dictionary; default: the one of rawperf.",
+)
+@click.option(
     "--interval",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
     help="Time between samples, for files that only number them.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False),
-    help="The table's file: .parquet, or CSV for any other suffix; default: CSV on the terminal.",
-)
-def read(file: str, format_name: str | None, interval: float | None, output: str | None) -> None:
-    """Read FILE (or - for standard input) as a table of one row a number.
+def read(
+    file: str,
+    format_name: str | None,
+    output: str | None,
+    metrics: Path | None,
+    interval: float | None,
+) -> None:
+    """Read one raw file as a tidy table: FILE is a path, or - for standard input.
 
-    report, entity_kind, entity, field, t and value are the tool's own; line is where the number
-    stands; metric, metric_value and metric_unit are what the metric dictionary makes of it, with
-    counters as rates a second. Warnings go to standard error.
+    A row is one number: report, entity_kind, entity, field, t and value are the tool's own, line is
+    where it stands; metric, metric_value and metric_unit are what the metric dictionary makes of
+    it, counters as rates a second. Without -o a preview and a summary are shown. Works anywhere; no
+    study is needed. A file of your own format is read by a declaration of a few lines of YAML: try
+    it by --format FILE.yaml.
     """
-    from rawperf.core.files import replaced_file
-    from rawperf.tidy import opened_raw, write_parquet
+    read_file(file, format_name, output, metrics, interval)
 
-    def as_csv(tables: Iterable[pd.DataFrame]) -> Iterator[str]:
-        for place, table in enumerate(tables):
-            yield table.to_csv(index=False, lineterminator="\n", header=not place)
 
-    try:
-        with opened_raw(file, format_name, interval) as raw:
-            if output is None:
-                for text in as_csv(raw.tables()):
-                    click.echo(text, nl=False)
-            else:
-                with replaced_file(Path(output)) as out:
-                    if output.endswith(".parquet"):
-                        write_parquet(raw.tables(coded=True), out)
-                    else:
-                        out.writelines(text.encode() for text in as_csv(raw.tables()))
-    except RawperfError as err:
-        raise click.ClickException(str(err)) from err
+def read_file(
+    file: str,
+    format_name: str | None,
+    output: str | None,
+    metrics: Path | None,
+    interval: float | None,
+    inputs: Sequence[DeclaredFormat] = (),
+) -> None:
+    """What `read` does; formats that are declared in `inputs` come before all others.
+
+    Raises `click.UsageError` where the table can't be written as named, and `RawperfError`.
+    """
+    from rawperf.choose import METRICS
+    from rawperf.tidy import opened_raw
+
+    if output not in (None, "-") and Path(output).suffix not in SUFFIXES:
+        raise click.UsageError(f"-o {output}: the name must end in {', '.join(SUFFIXES)}")
+    if output not in (None, "-") and not Path(output).parent.is_dir():
+        raise click.UsageError(f"-o {output}: there is no folder {Path(output).parent}")
+    with opened_raw(file, format_name, interval, metrics or METRICS, inputs) as raw:
+        if output is None:
+            _show_preview(raw, file)
+        elif output == "-":
+            for text in _csv_parts(raw.tables()):
+                click.echo(text, nl=False)
+        else:
+            count = _write(raw, file, Path(output))
     for warning in raw.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        click.secho(_printable(f"warning: {warning}"), fg="yellow", err=True)
+    if output not in (None, "-"):
+        click.echo(f"{output}: {count} records of {file}, read as {raw.format}")
+
+
+def _show_preview(raw: RawTables, file: str) -> None:
+    from rawperf.preview import preview_lines
+
+    for line in preview_lines(raw, file):
+        click.echo(_printable(line))
+
+
+def _printable(text: str) -> str:
+    """Text of a file as a terminal may show it: no control characters."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _write(raw: RawTables, file: str, output: Path) -> int:
+    """Write all tables below each other, by the name's suffix; returns the number of records."""
+    from rawperf.core.files import replaced_file
+    from rawperf.tidy import write_json, write_parquet
+
+    count = 0
+
+    def counted(coded: bool = False) -> Iterator[pd.DataFrame]:
+        nonlocal count
+        for table in raw.tables(coded):
+            count += len(table)
+            yield table
+
+    with replaced_file(output) as out:
+        if output.suffix == ".parquet":
+            write_parquet(counted(coded=True), out)
+        else:
+            with io.TextIOWrapper(out, encoding="utf-8", newline="") as text:
+                if output.suffix == ".json":
+                    write_json(raw, counted(), file, text)
+                else:
+                    text.writelines(_csv_parts(counted()))
+    return count
+
+
+def _csv_parts(tables: Iterable[pd.DataFrame]) -> Iterator[str]:
+    for place, table in enumerate(tables):
+        yield table.to_csv(index=False, lineterminator="\n", header=not place)
 
 
 @main.command()

@@ -18,9 +18,9 @@ from rawperf.core.errors import FormatError
 MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
 CHUNK = 256 * 1024
-FREE = 64 * 1024**2
+ALWAYS_ALLOWED_BYTES = 64 * 1024**2
 """Bytes that any packed file may unpack to."""
-TIMES = 500
+MAX_UNPACK_RATIO = 500
 """A file that unpacks to more than that many times its size is no log: those of monitors come to
 about 5 to 60.
 """
@@ -118,11 +118,11 @@ def _unpacked(source: _Stream, kind: str, file: str) -> Iterator[bytes]:
     try:
         for part in _zstd(source) if kind == "zstd" else _members(source, kind):
             given += len(part)
-            if given > max(FREE, TIMES * source.taken):
+            if given > max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * source.taken):
                 raise FormatError(
                     "the file unpacks to too much",
                     file=file,
-                    expected=f"at most {TIMES} times its size",
+                    expected=f"at most {MAX_UNPACK_RATIO} times its size",
                     found=f"{given} bytes from {source.taken}",
                     remedy="unpack it, and look what it is.",
                 )

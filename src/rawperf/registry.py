@@ -19,8 +19,8 @@ from rawperf.pieces import whole
 from rawperf.text import uncoloured
 
 HEAD_BYTES = 8192
-SURE_ENOUGH = 0.5
-ADD = "a few lines declare its columns or lines, see docs/formats/declared.md"
+MIN_CERTAINTY = 0.5
+DECLARE_REMEDY = "a few lines declare its columns or lines, see docs/formats/declared.md"
 _PACKED = {
     b"\x1f\x8b": "gzip",
     b"PK\3\4": "zip",
@@ -197,7 +197,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     half sure.
     """
     scores = ranking(data)
-    if not scores or scores[0][0] < SURE_ENOUGH:
+    if not scores or scores[0][0] < MIN_CERTAINTY:
         what, help_ = _unread(head_of(data))
         nearest = f"if it is {scores[0][1]}, say so in run.yaml or by --format; " if scores else ""
         problem, found = "no known format recognises this file", None
@@ -205,7 +205,9 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
             problem += f": {what}"
         else:
             found = repr(head_of(data)[:60].decode("utf-8", "replace"))
-        raise FormatError(problem, file=file, found=found, remedy=f"{help_ or nearest + ADD}.")
+        raise FormatError(
+            problem, file=file, found=found, remedy=f"{help_ or nearest + DECLARE_REMEDY}."
+        )
     return all_formats()[scores[0][1]]
 
 

@@ -264,9 +264,12 @@ def opened_raw(
     format: str | Path | None = None,  # noqa: A002 - users' word
     interval_s: float | None = None,
     metrics: str | Path = METRICS,
+    inputs: Sequence[DeclaredFormat] = (),
 ) -> Iterator[RawTables]:
-    """A raw file whose tables can be taken part by part; takes and raises what `read` does."""
-    inputs: tuple[DeclaredFormat, ...] = ()
+    """A raw file whose tables can be taken part by part; takes and raises what `read` does.
+
+    `inputs` are declared formats that come before all others.
+    """
     name = None if format is None else str(format)
     if format is not None and Path(format).suffix in DECLARATIONS:
         inputs = (load_declaration(Path(format)),)

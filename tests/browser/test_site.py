@@ -21,6 +21,7 @@ from tests.report.toy import HOSTILE
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.report.html.site.build import build_site, build_study_pages
+from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import PAGES
 from virtperf.report.loaded import load_study
 
@@ -42,7 +43,9 @@ def toy_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "build").mkdir()
     nbformat.write(of_study(load_study("toy", data)), root / "build" / "toy.ipynb")
     build_site(Layout(root), Parameters(seed=1), root / "reports")
-    build_study_pages(Layout(root), Parameters(seed=1), "toy", root / "reports")
+    build_study_pages(
+        Layout(root), StudyFacts(Layout(root), Parameters(seed=1), "toy"), root / "reports"
+    )
     return root / "reports"
 
 

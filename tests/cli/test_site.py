@@ -13,6 +13,7 @@ from tests.report import toy
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.report.html.site.build import build_study_pages
+from virtperf.report.html.site.gather import StudyFacts
 
 
 @pytest.fixture
@@ -43,7 +44,9 @@ def test_the_pages_over_all_studies_stand_beside_the_reports(run: Run, place: Pa
 
 def test_a_studys_own_pages(place: Path) -> None:
     layout = Layout(place)
-    build_study_pages(layout, load_parameters(layout.parameters), "toy", place / "reports")
+    build_study_pages(
+        layout, StudyFacts(layout, load_parameters(layout.parameters), "toy"), place / "reports"
+    )
     assert {p.name for p in (place / "reports").iterdir()} == {
         "claims-toy.html",
         "quality-toy.html",

@@ -11,7 +11,7 @@ from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
-from virtperf.models.segments import PageRange, joined
+from virtperf.models.segments import PageRange, merged_range
 from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.system import LinearSystem
@@ -44,7 +44,7 @@ def table(name: str) -> list[list[str]]:
 
 def pages(study: Study, name: str, where: str) -> PageRange:
     entry = next(s for s in study.data["segments"] if s["name"] == name and s["where"] == where)
-    return joined([PageRange.parse(text) for text in entry["pages"]])
+    return merged_range([PageRange.parse(text) for text in entry["pages"]])
 
 
 def end_mib(found: PageRange) -> float:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.measure.commands import calls, filled
+from virtperf.measure.commands import calls, filled_command
 from virtperf.measure.definition import Command
 
 # what an argument of a program can be: anything but NUL
@@ -80,4 +80,4 @@ def test_a_value_can_lead_no_path_out_of_the_run_folder(level):
 @pytest.mark.parametrize("text", ["{x", "x}", "{}", "{0}", "{a.b}", "{a[0]}", "{a:>9}", "{a!r}"])
 def test_what_is_no_plain_placeholder_is_refused(text):
     with pytest.raises(ValueError):
-        filled(text, {"a": 1})
+        filled_command(text, {"a": 1})

@@ -16,7 +16,7 @@ from virtperf.measure.identity import MACHINE_ID, Protocols, session
 from virtperf.measure.machine import kernel_parameters
 from virtperf.measure.plan import plan
 from virtperf.study.definition import load_study
-from virtperf.study.run_groups import differences, run_groups
+from virtperf.study.run_groups import fact_differences, run_groups
 
 
 @pytest.fixture
@@ -212,8 +212,8 @@ def test_runs_of_levels_of_a_factor_of_the_facts_name_are_not_compared(repositor
         }
 
     alike = [run("a", "old", "5"), run("b", "old", "5"), run("c", "new", "6", memory=2)]
-    assert differences(study, alike) == []
-    (found,) = differences(study, [*alike, run("d", "new", "5", memory=2)])
+    assert fact_differences(study, alike) == []
+    (found,) = fact_differences(study, [*alike, run("d", "new", "5", memory=2)])
     assert (found.fact, dict(found.runs)) == ("kernel", {"6": ("c",), "5": ("d",)})
 
 
@@ -252,7 +252,7 @@ def test_runs_without_a_record_are_a_group_of_their_own_and_no_problem(repositor
         said = yaml.safe_load(path.read_text())
         del said["protocol"], said["wall_s"]
         path.write_text(yaml.safe_dump(said))
-    assert differences(repository.harness().study, entries(repository)) == []
+    assert fact_differences(repository.harness().study, entries(repository)) == []
     (group,) = run_groups(entries(repository))
     assert (group.protocol, group.experiment, len(group.runs)) == ("not recorded", "", 2)
     with pytest.raises(VirtperfError, match="differ in protocol: not recorded in"):

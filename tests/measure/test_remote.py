@@ -28,7 +28,7 @@ from virtperf.measure.remote import (
     ClockReading,
     Connection,
     compared_clocks,
-    connected,
+    open_connections,
     unpack,
 )
 from virtperf.runs.ingest.clocks import align
@@ -292,7 +292,7 @@ def test_what_a_killed_keeper_leaves_is_ended_by_the_next_connection(far, tmp_pa
     host = RemoteHost.model_validate(far.declared["guest1"])
     folder = f"{far.scratch}/virtperf-guest1-000000000abc"
     connection = Connection("guest1", host, tmp_path, folder, tmp_path / "errors")
-    with connected([connection]):
+    with open_connections([connection]):
         work = Call("work-1", ("sleep", "1000"), {}, None, (), None, 10.0, "guest1")
         client = subprocess.Popen(connection.command(work), stdin=subprocess.DEVNULL)
         try:

@@ -10,7 +10,7 @@ from validation.curves import throughput
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import NOISES as POWERS
 from virtperf.models.usl import fit_usl
-from virtperf.models.usl_result import FREE, coefficients, columns
+from virtperf.models.usl_result import FREE_PARAMETERS, coefficients, design_columns
 
 LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])
 TRUTHS = {
@@ -28,7 +28,14 @@ NOISES = {
 
 def refit_many(kind, load, y, *, noise, weights=1.0, **options):
     w = np.broadcast_to(weights, y.shape)
-    found = solve(Family(POWERS[noise]), columns(load), y, w, free=np.array(FREE[kind]), **options)
+    found = solve(
+        Family(POWERS[noise]),
+        design_columns(load),
+        y,
+        w,
+        free=np.array(FREE_PARAMETERS[kind]),
+        **options,
+    )
     return coefficients(found.b), found.converged
 
 
@@ -88,12 +95,12 @@ def test_bounds_are_those_of_another_optimiser(truth):
 @each_case("power", [0, 1, 2])
 def test_the_constrained_optimum_is_that_of_another_optimiser(power):
     y = resamples(TRUTHS["peak inside"], 3, noise=0.02)
-    row, target = columns(np.array([48.0]))[0], 1 / 400
+    row, target = design_columns(np.array([48.0]))[0], 1 / 400
     family = Family(power)
     rows, targets = np.tile(row, (len(y), 1)), np.full(len(y), target)
     found = solve(
         family,
-        columns(LOAD),
+        design_columns(LOAD),
         y,
         np.ones_like(y),
         free=np.ones(3, dtype=bool),
@@ -105,7 +112,7 @@ def test_the_constrained_optimum_is_that_of_another_optimiser(power):
     for data, b, deviance in zip(y, found.b, found.deviance, strict=True):
 
         def worse(u, data=data, deviance=deviance):
-            eta = columns(LOAD) @ (u * size)
+            eta = design_columns(LOAD) @ (u * size)
             return family.deviance(data[:, None], np.ones((8, 1)), eta[:, None])[0] / deviance
 
         other = optimize.minimize(
@@ -151,7 +158,7 @@ def test_a_constraint_that_no_curve_meets_has_no_deviance():
     y = resamples(TRUTHS["peak inside"], 1)
     found = solve(
         Family(2),
-        columns(LOAD),
+        design_columns(LOAD),
         y,
         np.ones_like(y),
         free=np.ones(3, dtype=bool),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rawperf.core.errors import VirtperfError
 from tests.cases import each_case
-from virtperf.models.segments import PageRange, address_table, joined, overlaps
+from virtperf.models.segments import PageRange, address_table, merged_range, overlaps
 
 ranges = st.tuples(st.integers(0, 2**40), st.integers(1, 2**24)).map(
     lambda p: PageRange(p[0], p[0] + p[1] - 1)
@@ -51,11 +51,11 @@ def test_gaps_and_overlaps_are_named():
     a, b, c = PageRange(0, 9), PageRange(10, 19), PageRange(15, 30)
     assert overlaps([("a", a), ("b", b), ("c", c)]) == [("b", "c")]
     with pytest.raises(VirtperfError, match="A-13 and F-1E overlap"):
-        joined([a, b, c])
+        merged_range([a, b, c])
     with pytest.raises(VirtperfError, match="do not follow each other"):
-        joined([a, PageRange(11, 12)])
+        merged_range([a, PageRange(11, 12)])
     with pytest.raises(VirtperfError, match="no ranges"):
-        joined([])
+        merged_range([])
 
 
 def test_stated_sizes_beside_actual_ones():

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rawperf.core.errors import ModelError
-from virtperf.models.shares import EXCESS, GuestShare, allocate, fill, shares
+from virtperf.models.shares import EXCESS_RULES, GuestShare, allocate, fill, shares
 
 CLOSE = 1e-9
 
@@ -183,7 +183,7 @@ def test_nobody_exceeds_its_demand_or_its_cpus(guests, processors):
 
 
 @settings(deadline=None)
-@given(guest_lists, PROCESSORS, st.sampled_from(EXCESS))
+@given(guest_lists, PROCESSORS, st.sampled_from(EXCESS_RULES))
 def test_no_processor_idles_while_somebody_wants_it(guests, processors, excess):
     table = allocate(guests, processors, excess=excess)
     wishes = sum(guest.ceiling for guest in guests)

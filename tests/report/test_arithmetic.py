@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from virtperf.report.claim_words import SHOWN, quantities, relations
+from virtperf.report.claim_words import MAX_SHOWN_RELATIONS, quantities, relations
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
 
@@ -65,7 +65,7 @@ def test_every_kind_of_the_studies_names_all_that_it_speaks_of(root: Path) -> No
         for claim in load_claims(study):
             kinds.add(claim.kind)
             written = relations(claim, study)
-            for instance, text in zip(claim.instances[:SHOWN], written, strict=False):
+            for instance, text in zip(claim.instances[:MAX_SHOWN_RELATIONS], written, strict=False):
                 assert all(study.show(q) in text for q in quantities(instance)), claim.id
     assert kinds >= {
         "argmax",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.cases import each_case
 from virtperf.report.finding import finding
-from virtperf.report.frames import joined
+from virtperf.report.frames import point_table
 from virtperf.report.loaded import LoadedStudy
 from virtperf.report.orders import order_claims
 
@@ -31,7 +31,7 @@ def say(loaded: LoadedStudy) -> Say:
 @pytest.fixture(scope="module")
 def ranges(loaded: LoadedStudy) -> Callable[..., pd.DataFrame]:
     """The points of one series with these ranges, at 2, 4, 8 and 16 guests."""
-    frame = joined(loaded.data, loaded.study.exhibit("figure-2"), level=0.95)
+    frame = point_table(loaded.data, loaded.study.exhibit("figure-2"), level=0.95)
     frame = frame[frame["system"] == "a"].reset_index(drop=True)
 
     def made(*ends: tuple[float, float], ordered: bool = False) -> pd.DataFrame:

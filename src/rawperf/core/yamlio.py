@@ -20,7 +20,7 @@ except ImportError:  # PyYAML without libyaml
 
 MAX_NODES = 200_000
 """Parts (keys, values) that a file may have once its aliases are written out."""
-DEEPEST = 20
+MAX_DEPTH = 20
 """Levels of nesting."""
 _LARGEST_NUMBER = 2**63
 
@@ -161,9 +161,9 @@ def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
                 expected=f"at most {MAX_NODES} keys and values",
                 remedy="write values out in place of aliases",
             )
-        if len(around) > DEEPEST:
+        if len(around) > MAX_DEPTH:
             raise StudyError(
-                "nested too deeply", file=file, line=line, expected=f"at most {DEEPEST} levels"
+                "nested too deeply", file=file, line=line, expected=f"at most {MAX_DEPTH} levels"
             )
 
 

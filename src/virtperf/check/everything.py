@@ -30,7 +30,7 @@ from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import claims_of
 from virtperf.study.readings import load_readings
-from virtperf.study.run_groups import DESCRIBED, differences, facts_of
+from virtperf.study.run_groups import DESCRIBED, fact_differences, facts_of
 
 _PLACEHOLDER = re.compile(r"\bEXAMPLE\b")
 
@@ -147,7 +147,7 @@ def _runs(root: Path, study: Study, problems: Problems) -> int:
             problems.of(root)(err)
         except OSError as err:
             problems.say(f"the run can't be read: {err.strerror}", folder)
-    for difference in differences(study, entries):
+    for difference in fact_differences(study, entries):
         problems.say(difference.words, root, remedy=difference.remedy)
     facts = {fact for entry in entries for fact in facts_of(entry)}
     for fact in study.machine_may_differ.keys() - facts if entries else ():

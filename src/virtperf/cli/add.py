@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from virtperf.runs.intake.preview import Preview
     from virtperf.study.definition import Study
 
-LARGE = 1_000_000
+LARGE_FILE_BYTES = 1_000_000
 """Bytes from which on a file does not belong into git."""
 
 
@@ -273,7 +273,7 @@ def _large(copy: Path, where: Path) -> None:
     large = sorted(
         str(p.relative_to(copy))
         for p in copy.rglob("*")
-        if p.is_file() and p.stat().st_size > LARGE
+        if p.is_file() and p.stat().st_size > LARGE_FILE_BYTES
     )
     if large:
         click.echo(

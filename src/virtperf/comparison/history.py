@@ -38,7 +38,7 @@ DATE = "date"
 REPLICATE = "replicate"
 DATED = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]?[\d:.]+)?)[-_]+(.+)")
 COLUMNS = ("benchmark", "revisions", "autocorrelation", "changes", "newest", "p (Holm)", "verdict")
-NOTHING = "no change seen"
+NO_CHANGE = "no change seen"
 TOO_FEW = "too few revisions"
 
 
@@ -105,8 +105,8 @@ class HistoryTable:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What the newest revisions did, and how many benchmarks changed before."""
-        found = [_sentence(row) for row in self.rows if row.verdict not in (NOTHING, TOO_FEW)]
-        if quiet := sum(row.verdict == NOTHING for row in self.rows):
+        found = [_sentence(row) for row in self.rows if row.verdict not in (NO_CHANGE, TOO_FEW)]
+        if quiet := sum(row.verdict == NO_CHANGE for row in self.rows):
             found.append(f"{quiet} of {len(self.rows)} without a change at the newest revisions.")
         if few := sum(row.verdict == TOO_FEW for row in self.rows):
             found.append(
@@ -354,7 +354,7 @@ def _with_holm(rows: Sequence[BenchmarkHistory]) -> Iterator[BenchmarkHistory]:
             yield row
             continue
         p = float(next(adjusted))
-        yield replace(row, p_holm=p, verdict=row.newest.verdict if p <= ALPHA_NEWEST else NOTHING)
+        yield replace(row, p_holm=p, verdict=row.newest.verdict if p <= ALPHA_NEWEST else NO_CHANGE)
 
 
 def _direction(ratio: float, better: str) -> str:

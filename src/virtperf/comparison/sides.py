@@ -45,7 +45,7 @@ from virtperf.study.definition import Study, load_study
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
 HAND_WRITTEN = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
 ITERATION = re.compile(r"iter-\d+")
-STATISTICS = "stats.json"
+STATISTICS_FILE = "stats.json"
 MAX_JSON_BYTES = 64 * 1024**2
 MAX_NAMED_FILES = 3
 NOT_RAW = (".md", ".rst", ".dvc")
@@ -271,7 +271,9 @@ def _left_by_suite(path: Path) -> bool:
     """Whether it is a run of a test suite that leaves other things beside its runs: an iteration of
     MMTests, or one with the statistics that lkp-tests made of it.
     """
-    return path.is_dir() and bool(ITERATION.fullmatch(path.name) or (path / STATISTICS).is_file())
+    return path.is_dir() and bool(
+        ITERATION.fullmatch(path.name) or (path / STATISTICS_FILE).is_file()
+    )
 
 
 def _left_out(path: Path) -> bool:
@@ -300,8 +302,8 @@ class _Reader:
         if path.is_dir() and (path / RUN_FILE).is_file():
             return self._run_folder(path)
         folder, names = _files_of(path)
-        if path.is_dir() and STATISTICS in names:
-            names = [STATISTICS]
+        if path.is_dir() and STATISTICS_FILE in names:
+            names = [STATISTICS_FILE]
         of_files: dict[str, dict[str, float]] = {}
         unread: dict[str, VirtperfError] = {}
         for name in names:

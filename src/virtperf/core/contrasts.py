@@ -42,7 +42,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy import special, stats
 
-from virtperf.core.mean import CAP, Mean, satterthwaite
+from virtperf.core.mean import MAX_DF_FACTOR, Mean, satterthwaite
 
 POOLING_ALPHA = 0.1
 """Level of the test whether conditions share one coefficient of variation. A test at 5 % misses too
@@ -160,7 +160,7 @@ class LinearRatio:
     A number that is no ratio is zero in `under` but for the last, which is 1; its interval is
     Student's t. `covariance` of the means has shape (m + 1, m + 1); `dfs` are the degrees of
     freedom of independent means, of which Welch and Satterthwaite's are taken at the estimate, at
-    most `CAP` times the fewest, or one number where the means come from the same blocks.
+    most `MAX_DF_FACTOR` times the fewest, or one number where the means come from the same blocks.
     """
 
     over: np.ndarray
@@ -193,7 +193,7 @@ class LinearRatio:
             return self.dfs[0]
         at_estimate = self.over - self.value * self.under
         spent = (at_estimate**2 * np.diag(self.covariance))[:-1]
-        return min(satterthwaite(list(spent), self.dfs), CAP * min(self.dfs))
+        return min(satterthwaite(list(spent), self.dfs), MAX_DF_FACTOR * min(self.dfs))
 
     def interval(self, level: float) -> tuple[float, float]:
         """Both ends are infinite where the divisor is not clearly different from zero."""
@@ -358,7 +358,7 @@ def paired_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> LogRatio
 
 def independent_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> LogRatio:
     """The ratio of the means of two independent samples, with a coefficient of variation for each
-    and the degrees of freedom of Welch and Satterthwaite, at most `CAP` times the fewest.
+    and the degrees of freedom of Welch and Satterthwaite, at most `MAX_DF_FACTOR` times the fewest.
 
     The error is NaN where a sample has one value.
     """
@@ -367,7 +367,7 @@ def independent_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> Log
         return LogRatio(value, math.nan, 1.0, n, design)
     variances = [float(x.var(ddof=1)) / len(x) / float(x.mean()) ** 2 for x in (a, b)]
     dfs = [len(x) - 1.0 for x in (a, b)]
-    df = min(satterthwaite(variances, dfs), CAP * min(dfs))
+    df = min(satterthwaite(variances, dfs), MAX_DF_FACTOR * min(dfs))
     return LogRatio(value, math.sqrt(sum(variances)), df, n, design)
 
 

@@ -13,7 +13,7 @@ from scipy import special
 
 from virtperf.core.provenance import Origin
 
-CAP = 1.5
+MAX_DF_FACTOR = 1.5
 """Degrees of freedom of a comparison are at most so many times the fewest of any mean. Welch's
 alone are too many where few runs stand beside many: of 95 % intervals from 2 and 10 runs up to 12 %
 miss, with the cap at most 7 %."""

@@ -5,27 +5,11 @@ from __future__ import annotations
 import math
 import re
 
-SIGNIFICANT = 4  # digits that exhibits print; digits before the decimal point are never dropped
+from rawperf.core.numbers import SIGNIFICANT as SIGNIFICANT
+from rawperf.core.numbers import number as number
+
 NO_BREAK = "\u00a0"
 PROSE_SIGNIFICANT = 3  # in captions, where nobody computes on
-
-
-def number(value: float | None, digits: int = SIGNIFICANT) -> str:
-    """A number in plain ASCII, rounded to `digits` significant digits: ``66``, ``65.9``, ``11264``,
-    ``0.001234``.
-    """
-    if value is None or math.isnan(value):
-        return "n/a"
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    if value == 0:
-        return "0"
-    size = math.floor(math.log10(abs(value)))
-    if size > 14 or size < -9:
-        return f"{value:.{digits - 1}e}"
-    text = f"{value:.{max(0, digits - 1 - size)}f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text
 
 
 def pretty(value: float | None, digits: int = SIGNIFICANT) -> str:

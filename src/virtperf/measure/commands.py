@@ -68,7 +68,7 @@ def _places(command: Command, values: Values, hosts: Mapping[str, Values]) -> It
         return
     chosen: dict[str, None] = {}
     for text in command.on:
-        pattern = filled(text, values)
+        pattern = filled_command(text, values)
         fits = [name for name in hosts if fnmatchcase(name, pattern)]
         if not fits:
             raise ValueError(f"no host is called {pattern!r}: {did_you_mean(pattern, hosts)}")
@@ -90,14 +90,18 @@ def _count(command: Command, values: Values) -> int:
 
 def _call(name: str, command: Command, values: Values) -> Call:
     parts = [str(part) for part in command.run]
-    argv = ("sh", "-c", *parts) if command.shell else tuple(filled(part, values) for part in parts)
+    argv = (
+        ("sh", "-c", *parts)
+        if command.shell
+        else tuple(filled_command(part, values) for part in parts)
+    )
     variables = {key: str(value) for key, value in values.items()} if command.shell else {}
-    output = _inside(filled(command.output, values)) if command.output else None
+    output = _inside(filled_command(command.output, values)) if command.output else None
     files = []
     for file in command.files:
         said = file.model_dump(exclude_unset=True)
         entry = {
-            key: filled(text, values) if isinstance(text, str) else text
+            key: filled_command(text, values) if isinstance(text, str) else text
             for key, text in said.items()
         }
         files.append({**entry, "path": _inside(entry["path"])})
@@ -117,7 +121,7 @@ def _call(name: str, command: Command, values: Values) -> Call:
     )
 
 
-def filled(text: str, values: Values) -> str:
+def filled_command(text: str, values: Values) -> str:
     """The text with ``{name}`` replaced by values; ``{{`` and ``}}`` are braces. Raises
     `ValueError`.
     """

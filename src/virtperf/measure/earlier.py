@@ -19,7 +19,7 @@ from virtperf.measure.identity import settings_hash
 from virtperf.measure.plan import PlannedRun
 from virtperf.runs.ingest.folder import RUN_FILE, run_folders
 from virtperf.study.definition import Study
-from virtperf.study.run_groups import differences, experiment_of
+from virtperf.study.run_groups import experiment_of, fact_differences
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -125,7 +125,7 @@ class EarlierRuns:
             and "excluded" not in entry
             and experiment_of(entry, experiments) in experiments
         ]
-        for found in differences(self.study, [*old, *new]):
+        for found in fact_differences(self.study, [*old, *new]):
             sides = [set(listed) for listed in found.runs.values()]
             if any(side & names for side in sides) and any(side - names for side in sides):
                 raise VirtperfError(

@@ -33,8 +33,15 @@ from virtperf.measure.identity import Protocols, session
 from virtperf.measure.interruption import Interrupted, remembered_signals
 from virtperf.measure.machine import machine, machine_settings, machine_state
 from virtperf.measure.plan import PlannedRun, plan
-from virtperf.measure.processes import FULL, Failure, LostHost, Processes, Sessions, end_all
-from virtperf.measure.remote import Connections, connected
+from virtperf.measure.processes import (
+    NO_SPACE_ERRORS,
+    Failure,
+    LostHost,
+    Processes,
+    Sessions,
+    end_all,
+)
+from virtperf.measure.remote import Connections, open_connections
 from virtperf.measure.requirements import changed, refuse_unmet
 from virtperf.measure.run import Measurement
 from virtperf.runs.ingest.folder import RUN_FILE
@@ -204,7 +211,7 @@ class Harness:
                         )
                     )
             except OSError as err:
-                if err.errno in FULL:
+                if err.errno in NO_SPACE_ERRORS:
                     raise self._full(err.strerror) from err
                 raise
         return outcome
@@ -303,7 +310,7 @@ class Harness:
             run = replace(run, token=secrets.token_hex(TOKEN_BYTES))
             self._record(run, {})
             names = self.hosts.named(self.hosts.calls([run]))
-            with connected(self.hosts.connections(run, names, logs)) as hosts:
+            with open_connections(self.hosts.connections(run, names, logs)) as hosts:
                 flags = self._measure_one(run, described, folder, logs, hosts, check, say)
             if last or not flags:
                 _settle(folder)
@@ -408,7 +415,7 @@ class Harness:
         repository.
         """
         if shutil.disk_usage(self.runs).free < LEAST_FREE:
-            raise self._full(os.strerror(FULL[0]))
+            raise self._full(os.strerror(NO_SPACE_ERRORS[0]))
         kept = self._failed / f"{run.run_id}-{self.attempts()[run.run_id] + 1}"
         (self._running / REASON).write_text(f"{reason}\n", encoding="utf-8")
         self._failed.mkdir(exist_ok=True)
@@ -449,7 +456,7 @@ class Harness:
             record = partial(self._record, interrupted)
             names = self.hosts.named(self.hosts.calls([interrupted]))
             wanted = self.hosts.connections(interrupted, names, logs)
-            with connected(wanted, lenient=True) as hosts:
+            with open_connections(wanted, lenient=True) as hosts:
                 for lost in set(names) - hosts.keys():
                     say(f"{lost} can't be reached: the teardown of {name} is not run there")
                 processes = Processes(folder, logs, str(self._running), record, hosts=hosts)

@@ -14,10 +14,10 @@ from virtperf.measure.identity import salted_hash
 from virtperf.measure.machine import (
     LOOKS,
     chosen_word,
-    joined,
     kernel_parameters,
     on_or_off,
     open_vulnerabilities,
+    unique_texts,
 )
 from virtperf.measure.remote import Connection, Connections
 
@@ -58,19 +58,19 @@ def host_facts(printed: str) -> dict[str, Level]:
     release = dict(line.partition("=")[::2] for line in files.get("/etc/os-release", ()))
     around = [word for word in files.get("virtualization", ()) if word != "none"]
     found: dict[str, Level | None] = {
-        "cpu": joined(p.get("model name", "") for p in processors),
+        "cpu": unique_texts(p.get("model name", "") for p in processors),
         "architecture": text("architecture"),
         "processors": len(processors) or None,
         "cores": len(cores) or None,
         "numa_nodes": len(under(r"/sys/devices/system/node/node\d+/cpulist")) or None,
-        "microcode": joined(p.get("microcode", "") for p in processors),
+        "microcode": unique_texts(p.get("microcode", "") for p in processors),
         "virtualization": ", ".join(around) or ("none" if "virtualization" in files else ""),
         "memory_mb": memory.get("MemTotal", 0) // 1024,
         "kernel": text("uname"),
         "kernel_parameters": kernel_parameters(text("/proc/cmdline")),
         "vulnerabilities": open_vulnerabilities(under(f"{CPU}/vulnerabilities/.*")),
         "system": release.get("PRETTY_NAME", "").strip("\"'"),
-        "governor": joined(under(rf"{CPU}/cpu\d+/cpufreq/scaling_governor").values()),
+        "governor": unique_texts(under(rf"{CPU}/cpu\d+/cpufreq/scaling_governor").values()),
         "turbo": on_or_off(text(f"{CPU}/intel_pstate/no_turbo"), text(f"{CPU}/cpufreq/boost")),
         "smt": text(f"{CPU}/smt/control"),
         "transparent_hugepage": chosen_word(text("/sys/kernel/mm/transparent_hugepage/enabled")),

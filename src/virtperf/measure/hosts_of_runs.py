@@ -17,7 +17,7 @@ from virtperf.measure.identity import sent_files
 from virtperf.measure.machine import versions
 from virtperf.measure.plan import PlannedRun, tool_calls
 from virtperf.measure.processes import Failure
-from virtperf.measure.remote import Connection, connected
+from virtperf.measure.remote import Connection, open_connections
 
 TOKEN_BYTES = 6
 
@@ -81,7 +81,7 @@ class HostsOfRuns:
         try:
             with (
                 TemporaryDirectory(prefix="virtperf-") as logs,
-                connected(self.connections(attempt, names, Path(logs))) as hosts,
+                open_connections(self.connections(attempt, names, Path(logs))) as hosts,
             ):
                 for name, connection in hosts.items():
                     if missing := connection.missing(c.argv[0] for c in calls if c.host == name):

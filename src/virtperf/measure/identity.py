@@ -28,7 +28,7 @@ HASHED = ("lead_s", "warmup_s", "window_s", "wait_quiet", "disturbed", "on_distu
 """Settings that decide what is measured, or which runs are kept."""
 NOT_HASHED = ("timeout_s",)
 """Of commands: how long they may take changes no run that comes to its end."""
-LATER: Mapping[str, Any] = {"on": [], "streams": True, "host": None}
+FIELD_DEFAULTS: Mapping[str, Any] = {"on": [], "streams": True, "host": None}
 """Fields of commands that came later, as they are where a measure.yaml says nothing of them: it
 keeps its hash.
 """
@@ -137,7 +137,7 @@ def _hashed(entry: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in entry.items()
-        if name not in NOT_HASHED and (name not in LATER or value != LATER[name])
+        if name not in NOT_HASHED and (name not in FIELD_DEFAULTS or value != FIELD_DEFAULTS[name])
     }
 
 

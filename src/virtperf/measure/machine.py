@@ -53,7 +53,7 @@ def machine() -> dict[str, Level]:
         "cores": psutil.cpu_count(logical=False),
         "numa_nodes": len(list(SYSTEM.glob("devices/system/node/node[0-9]*"))) or None,
         "cpu_mhz": round(hertz[0] / 1e6) if hertz else None,
-        "microcode": joined(
+        "microcode": unique_texts(
             line.partition(":")[2]
             for line in _lines(PROCESSOR_LIST)
             if line.startswith("microcode")
@@ -72,7 +72,7 @@ def machine() -> dict[str, Level]:
 def machine_settings() -> dict[str, Level]:
     """Facts that an administrator, or a service, may change while the machine runs."""
     facts: dict[str, Level | None] = {
-        "governor": joined(
+        "governor": unique_texts(
             line
             for p in PROCESSORS.glob("cpu[0-9]*/cpufreq/scaling_governor")
             for line in _lines(p)
@@ -247,6 +247,6 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
-def joined(texts: Iterable[str]) -> str:
+def unique_texts(texts: Iterable[str]) -> str:
     """All different texts."""
     return ", ".join(sorted({text.strip() for text in texts} - {""}))

@@ -35,7 +35,7 @@ LOOK_S = 0.02
 SAME_S = 1.0  # a start time that was read twice
 LAST_S = 10.0  # what a process may take to end once it is killed
 SSH_FAILED = 255  # status of ssh where the command's is not known
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_SPACE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Sessions = Mapping[int, float]
 """When the leader of each session was started, by its process id."""
 
@@ -116,7 +116,7 @@ class Processes:
                     start_new_session=True,
                 )
         except (OSError, ValueError) as problem:
-            if getattr(problem, "errno", None) in FULL:
+            if getattr(problem, "errno", None) in NO_SPACE_ERRORS:
                 raise
             why = getattr(problem, "strerror", None) or problem
             raise Failure(f"{call.name} can't be started: {argv[0]}: {why}") from problem

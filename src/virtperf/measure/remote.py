@@ -358,7 +358,9 @@ def unpack(archive: Path, folder: Path, host: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def connected(connections: Iterable[Connection], *, lenient: bool = False) -> Iterator[Connections]:
+def open_connections(
+    connections: Iterable[Connection], *, lenient: bool = False
+) -> Iterator[Connections]:
     """Connections that stand, until the end of the block, and of hosts that the setup starts those
     that are still to be made; `lenient`: without hosts that do not
     answer.

@@ -26,12 +26,12 @@ from virtperf.runs.ingest.folder import RUN_FILE, raw_files
 from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
 
-EARLY = 0.02
+EARLY_SHARE = 0.02
 """A workload may end this share of its time before the window does: programs measure time
 themselves.
 """
 EARLY_S = 0.05
-HERE = ("utc_offset", "host", "boot")
+LOCAL_PROTOCOL_FIELDS = ("utc_offset", "host", "boot")
 """What a protocol says of the machine that the harness runs on."""
 HEAD = "# Written by `virtperf measure`. docs/run-folders.md explains every field.\n"
 
@@ -174,7 +174,7 @@ class Measurement:
         end = due = begin
         if experiment.window_s is not None:
             end = begin + experiment.window_s
-            due = end - max(EARLY_S, EARLY * (end - begun))
+            due = end - max(EARLY_S, EARLY_SHARE * (end - begun))
         self._watch(begin, due)
         before = counters(self.processes.cpu_s)
         hosts = self.processes.hosts
@@ -267,7 +267,7 @@ class Measurement:
                     "machine" in later
                 ):  # another one than this, whose disturbances say nothing of it
                     del run["disturbance"], run["machine_state"]
-                    for name in HERE:
+                    for name in LOCAL_PROTOCOL_FIELDS:
                         run["protocol"].pop(name, None)
                 run |= later
                 said.unlink()

@@ -215,7 +215,7 @@ def attributed(
     return found
 
 
-def columns(frame: pd.DataFrame, *names: str) -> None:
+def require_columns(frame: pd.DataFrame, *names: str) -> None:
     """Refuse a frame that lacks a column, by an ArgumentError that names those that there are."""
     for name in names:
         if name not in frame.columns:
@@ -235,7 +235,7 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
         A column that is not there, or a level that a frame with rows does not have (nor its
         categories).
     """
-    columns(frame, *levels)
+    require_columns(frame, *levels)
     chosen = frame
     for name, level in levels.items():
         column = frame[name]
@@ -259,7 +259,7 @@ def groups(frame: pd.DataFrame, by: By) -> Iterator[tuple[Hashable, pd.DataFrame
     several give tuples.
     """
     names = names_of(by)
-    columns(frame, *names)
+    require_columns(frame, *names)
     if not names:
         yield None, frame
         return

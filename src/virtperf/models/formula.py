@@ -30,9 +30,9 @@ from virtperf.models.fits import (
     By,
     EstimateTable,
     Levels,
-    columns,
     groups,
     levels_of,
+    require_columns,
     rows_at,
     source,
 )
@@ -96,7 +96,7 @@ def contrasts(
     frame = _frame_of(results)
     design = functools.partial(_design, results)
     shown_as_ratio = _is_logarithmic(results) if ratio is None else ratio
-    columns(frame, *of, *to)
+    require_columns(frame, *of, *to)
     for side in (of, to):
         rows_at(frame, side)
     words = {name: ", ".join(map(str, side.values())) for name, side in (("of", of), ("to", to))}

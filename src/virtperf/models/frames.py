@@ -26,10 +26,10 @@ from virtperf.models.fits import (
     Fits,
     Levels,
     attributed,
-    columns,
     groups,
     levels_of,
     names_of,
+    require_columns,
     rows_at,
     source,
 )
@@ -247,7 +247,7 @@ def pairs(
         both = a.merge(b, on=list(names_of(on)), suffixes=("", " below"), validate="one_to_one")
         return ratio.ratio_of_pairs(both[value], both[f"{value} below"], alpha=alpha)
 
-    columns(frame, *names_of(on))
+    require_columns(frame, *names_of(on))
     return _compared(paired, [value, *names_of(on)], frame, of, to, by, label)
 
 
@@ -286,7 +286,7 @@ def _fits(
 ) -> Fits:
     """One fit a group; `given` are columns or numbers a row (None: not given)."""
     y, x = _sides(formula)
-    columns(frame, y, x, *names_of(by))
+    require_columns(frame, y, x, *names_of(by))
     per_row = {name: _per_row(v, frame, name) for name, v in given.items() if v is not None}
     rows = pd.DataFrame({"x": frame[x], "y": frame[y]})
     fits: dict[Hashable, FitResult | Missing] = {}
@@ -304,7 +304,7 @@ def _fits(
 
 def _per_row(values: Any, frame: pd.DataFrame, name: str) -> pd.Series:
     if isinstance(values, str):
-        columns(frame, values)
+        require_columns(frame, values)
         values = frame[values]
     if np.ndim(values) == 0:
         values = np.full(len(frame), values)
@@ -348,7 +348,7 @@ def _compared(
     label: str | None,
 ) -> EstimateTable:
     """A comparison of two sides at each level of `by`; `Missing` where one of them has no rows."""
-    columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
+    require_columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
     if frame.empty:
         return EstimateTable()
     sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]

@@ -25,7 +25,7 @@ from scipy import special
 from virtperf.models.checks import Array
 
 ITERATIONS, HALVINGS = 60, 30
-EXACT = 1e-26  # of the data's size: less than this in a deviance is rounding
+ROUNDING_SHARE = 1e-26  # of the data's size: less than this in a deviance is rounding
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def _newton(
     b = _start(family, z, y, weights, limit, bounded)
     place = np.arange(size)
     deviance = family.deviance(y, weights, z @ b)
-    negligible = EXACT * family.size(y, weights)
+    negligible = ROUNDING_SHARE * family.size(y, weights)
 
     def keep(rows: NDArray[np.bool_], converged: bool) -> None:
         at = place[rows]

@@ -14,7 +14,7 @@ from virtperf.models.breakpoint_search import BreakpointSearch
 from virtperf.models.checks import Array
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import NOISES
-from virtperf.models.usl_result import FREE, coefficients, columns, least_cost
+from virtperf.models.usl_result import FREE_PARAMETERS, coefficients, design_columns, least_cost
 
 FIT_TOLERANCE = 1e-13
 """Sums of squares that differ by less than this share of the data's own are equally good."""
@@ -49,7 +49,7 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
             and with `at`
         ``capacity``; NaN where the fit does not converge.
     """
-    design, free = columns(load), np.array(FREE["usl"])
+    design, free = design_columns(load), np.array(FREE_PARAMETERS["usl"])
     found = solve(
         Family(NOISES["proportional"]),
         design,
@@ -73,7 +73,7 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
             "peak_throughput": (1 / least_cost(b),) * 2,
         }
         if at is not None:
-            numbers["capacity"] = (1 / (b @ columns(np.array([at]))[0]),) * 2
+            numbers["capacity"] = (1 / (b @ design_columns(np.array([at]))[0]),) * 2
     return numbers
 
 

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import ArgumentError, Array
-from virtperf.models.fits import By, columns, groups, names_of
+from virtperf.models.fits import By, groups, names_of, require_columns
 from virtperf.models.result import Estimate, t_interval, t_quantile
 
 FIRST_BLOCKS = 6
@@ -188,7 +188,7 @@ def variance_components(
         Values that are not positive (with `log`), or a level that is not repeated anywhere.
     """
     names = names_of(levels)
-    columns(frame, value, *names, *names_of(by))
+    require_columns(frame, value, *names, *names_of(by))
     y = checks.column(frame[value], value, positive=log, remedy="take log=False")
     rows = frame.assign(**{VALUE: np.log(y) if log else y})
     deep = rows.groupby([*names_of(by), *names], observed=True).size().max() > 1

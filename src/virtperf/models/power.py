@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from rawperf.core.errors import ModelError
-from virtperf.core.mean import CAP
+from virtperf.core.mean import MAX_DF_FACTOR
 from virtperf.models import checks
 from virtperf.models.checks import Array
 
@@ -59,7 +59,7 @@ def power(
 
     The noise is proportional with one coefficient of variation; the ratio is judged on the log
     scale with the degrees of freedom that `ratio_of_means` and verdicts have, which pool no
-    variances (Welch and Satterthwaite, `core.mean.CAP`).
+    variances (Welch and Satterthwaite, `core.mean.MAX_DF_FACTOR`).
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _nodes(sd: float, n: int, alpha: float) -> _Nodes:
     the share that one condition has in it, which decides the quantile's degrees of freedom.
     """
     share = stats.beta((n - 1) / 2, (n - 1) / 2).ppf(_middles(SHARE_NODES))
-    df = (n - 1) * np.minimum(1 / (share**2 + (1 - share) ** 2), CAP)
+    df = (n - 1) * np.minimum(1 / (share**2 + (1 - share) ** 2), MAX_DF_FACTOR)
     s = sd * np.sqrt(stats.chi2.ppf(_middles(DEVIATION_NODES), 2 * n - 2) / (2 * n - 2))
     root = math.sqrt(2 / n)
     half = np.outer(special.stdtrit(df, 1 - alpha / 2), root * s).ravel()

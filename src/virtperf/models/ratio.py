@@ -13,7 +13,7 @@ from scipy import stats
 
 from rawperf.core.errors import ModelError
 from virtperf.core.contrasts import LogRatio, independent_log_ratio, paired_log_ratio
-from virtperf.core.mean import CAP, Mean, over_runs, satterthwaite
+from virtperf.core.mean import MAX_DF_FACTOR, Mean, over_runs, satterthwaite
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.result import Estimate, t_interval, t_quantile
@@ -52,7 +52,7 @@ def ratio_of_means(
     method : {"log-ratio", "fieller", "pooled"}
         ``exp(log ratio +- t se)`` with the delta-method se of the log ratio, or Fieller's set (see
         `fieller`): both give each sample its own variance, and the degrees of freedom of Welch and
-        Satterthwaite, at most `core.mean.CAP` times the fewest, as verdicts have them. "pooled"
+        Satterthwaite, at most `core.mean.MAX_DF_FACTOR` times the fewest, as verdicts have them. "pooled"
         takes one coefficient of variation for both samples: the Gamma model with log link
         (`fit_log_link`).
 
@@ -110,7 +110,7 @@ def _mean(sample: Array) -> Mean:
 
 def _degrees_of_freedom(first: Mean, second: Mean, factor: float) -> float:
     variances, dfs = (first.se**2, (factor * second.se) ** 2), (first.df, second.df)
-    return min(satterthwaite(variances, dfs), CAP * min(dfs))
+    return min(satterthwaite(variances, dfs), MAX_DF_FACTOR * min(dfs))
 
 
 def _no_spread(x: Array, y: Array) -> tuple[str, ...]:

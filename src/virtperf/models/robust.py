@@ -1,7 +1,7 @@
 """Curves that outliers hardly move: Huber's M estimator by pseudo-values.
 
 The estimate solves ``sum(derivative * psi(residual / s)) = 0``, psi being the residual cut off at
-``CUT`` robust standard deviations s, and ``sum(psi**2) = (n - p) BETA`` (Huber's proposal 2, whose
+``HUBER_THRESHOLD`` robust standard deviations s, and ``sum(psi**2) = (n - p) BETA`` (Huber's proposal 2, whose
 scale varies less than the median absolute deviation). It is the ordinary fit of rows whose residuals
 were cut off. Residuals that are cut off and then enlarged by ``K / mean(psi')`` (of n - p free rows)
 have the sum of squares of Huber's covariance, so that the ordinary intervals of these pseudo-values
@@ -26,7 +26,7 @@ from virtperf.models.checks import Array
 from virtperf.models.diagnostics import RowNote
 from virtperf.models.result import FitResult
 
-CUT = 1.345
+HUBER_THRESHOLD = 1.345
 """Robust standard deviations at which a residual is cut off: 95 % efficient with normal noise."""
 BETA = 0.710164548
 """Mean square of a standard normal number that is cut off there."""
@@ -61,13 +61,13 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
         size = found.row_deviation()
         residual = (y - found.fittedvalues) / size
         scale = spread if turn else _first_scale(residual, found.df_resid)
-        cut = np.clip(residual, -CUT * scale, CUT * scale)
+        cut = np.clip(residual, -HUBER_THRESHOLD * scale, HUBER_THRESHOLD * scale)
         spread = float(np.sqrt(cut @ cut / (found.df_resid * BETA)))
         if not spread > 1e-12 * float(np.max(np.abs(y) / size)):
             raise ModelError(
                 "more than half of the rows lie on one curve exactly", remedy="fit without robust"
             )
-        cut = np.clip(residual, -CUT * spread, CUT * spread)
+        cut = np.clip(residual, -HUBER_THRESHOLD * spread, HUBER_THRESHOLD * spread)
         before = found.fittedvalues
         found = fit(found.fittedvalues + size * cut)
         moved = np.max(np.abs(found.fittedvalues - before) / size)
@@ -76,11 +76,11 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
     else:
         raise ModelError("the robust fit did not converge", remedy="fit without robust")
     residual = (y - found.fittedvalues) / size
-    inside = np.abs(residual) <= CUT * spread
+    inside = np.abs(residual) <= HUBER_THRESHOLD * spread
     share, free = float(inside.mean()), len(y) - parameters
     of_free = max(int(inside.sum()) - parameters, 1) / free
     enlarged = (1 + parameters / len(y) * (1 - share) / share) / of_free
-    cut = np.clip(residual, -CUT * spread, CUT * spread)
+    cut = np.clip(residual, -HUBER_THRESHOLD * spread, HUBER_THRESHOLD * spread)
     final = fit(found.fittedvalues + size * enlarged * cut)
     outliers = tuple(
         RowNote(

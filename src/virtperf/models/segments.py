@@ -78,7 +78,7 @@ class PageRange:
         return self.first <= other.last and other.first <= self.last
 
 
-def joined(ranges: Sequence[PageRange]) -> PageRange:
+def merged_range(ranges: Sequence[PageRange]) -> PageRange:
     """The one range that several make end to end.
 
     Raises

@@ -15,7 +15,7 @@ from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 
-EXCESS = ("proportional", "largest")
+EXCESS_RULES = ("proportional", "largest")
 MAX_SHARE = 10_000.0
 """The largest relative share that SET SHARE of z/VM takes."""
 
@@ -107,7 +107,7 @@ def shares(
         GuestShare(name, value, cpus, wanted.get(name))
         for name, value in zip(names, values, strict=True)
     ]
-    got = {rule: allocate(guests, processors, excess=rule) for rule in EXCESS}
+    got = {rule: allocate(guests, processors, excess=rule) for rule in EXCESS_RULES}
     return frame.assign(
         entitled=100 * got["proportional"]["entitlement"].to_numpy(),
         **{rule: 100 * table["allocation"].to_numpy() for rule, table in got.items()},
@@ -145,7 +145,7 @@ def allocate(
     error that "z/VM performance update" (2011) describes by one example; that the largest
     entitlement decides is our reading of it, since no rule is printed.
     """
-    checks.one_of(excess, EXCESS, "excess")
+    checks.one_of(excess, EXCESS_RULES, "excess")
     names = [guest.name for guest in guests]
     if not guests:
         raise ModelError("there are no guests", expected="at least one")

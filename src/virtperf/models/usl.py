@@ -22,13 +22,13 @@ from virtperf.models.noise import check_noise, power_of, resolve_noise
 from virtperf.models.result import NO_DF, NO_NOISE, FTest, f_test, t_quantile
 from virtperf.models.robust import robust_fit
 from virtperf.models.usl_result import (
-    FREE,
+    FREE_PARAMETERS,
     MISFIT_LEVEL,
     PARAMETERS,
     PLACES,
     USLResult,
     coefficients,
-    columns,
+    design_columns,
 )
 
 FORMULAS = {
@@ -125,7 +125,7 @@ def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) 
     family, places = Family(power_of(noise)), list(PLACES[kind])
     names = tuple(PARAMETERS[i] for i in places)
     checks.enough(x, names, name="load")
-    design, free = columns(x), np.array(FREE[kind])
+    design, free = design_columns(x), np.array(FREE_PARAMETERS[kind])
     found = solve(family, design, y[None, :], w[None, :], free=free, bounded=bounded)
     best = found.b[0]
     if not (np.isfinite(found.deviance[0]) and found.converged[0]):
@@ -133,7 +133,7 @@ def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) 
             f"the fit did not converge: {FORMULAS[kind]}",
             remedy="fit a smaller curve or measure more loads",
         )
-    if not columns(np.ones(1))[0] @ best > 0:
+    if not design_columns(np.ones(1))[0] @ best > 0:
         raise ModelError(
             "the throughput at a load of one would not be positive",
             remedy="fit a smaller curve or measure small loads",
@@ -247,7 +247,7 @@ def _within_reach(fit: USLResult) -> list[str]:
     for place, name in ((1, "alpha"), (2, "beta")):
         if free[place] and not fit.at_bound[fit.index(name)]:
             without = np.where(np.arange(3) == place, False, free)
-            design, y, w = columns(fit.x), fit.y[None, :], fit.weights[None, :]
+            design, y, w = design_columns(fit.x), fit.y[None, :], fit.weights[None, :]
             if solve(fit.family(), design, y, w, free=without).deviance[0] <= threshold:
                 near.append(name)
     if not near:
@@ -272,7 +272,7 @@ def _against_bounds(fit: USLResult) -> tuple[str, ...]:
         return ()
     found = solve(
         fit.family(),
-        columns(fit.x),
+        design_columns(fit.x),
         fit.y[None, :],
         fit.weights[None, :],
         free=free,

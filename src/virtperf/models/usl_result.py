@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.irls import EXACT, Family, solve
+from virtperf.models.irls import ROUNDING_SHARE, Family, solve
 from virtperf.models.noise import power_of
 from virtperf.models.prediction import prediction, weights_of_new
 from virtperf.models.profile import ProfileConstraint, inverse_of, limits
@@ -54,7 +54,7 @@ METHODS = ("profile", "delta")
 PARAMETERS = ("alpha", "beta", "gamma")
 PLACES: Mapping[str, tuple[int, ...]] = {"linear": (2,), "amdahl": (0, 2), "usl": (0, 1, 2)}
 """The kinds of curves: the places of their parameters among the three."""
-FREE: Mapping[str, tuple[bool, ...]] = {
+FREE_PARAMETERS: Mapping[str, tuple[bool, ...]] = {
     "usl": (True, True, True),
     "amdahl": (True, True, False),
     "linear": (True, False, False),
@@ -69,7 +69,7 @@ rounds in which their place is narrowed.
 ASYMPTOTE_ROW = (0.0, 1.0, 0.0)
 
 
-def columns(x: Array) -> Array:
+def design_columns(x: Array) -> Array:
     """Return the design in (d, s, k) at the loads x, shape (n, 3): ``1/N, 1, N - 1``."""
     return np.column_stack((1 / x, np.ones(len(x)), x - 1))
 
@@ -124,7 +124,7 @@ class USLResult(FitResult):
 
     def free(self) -> NDArray[np.bool_]:
         """Which of d, s, k the kind has, shape (3,)."""
-        return np.array(FREE[self.kind])
+        return np.array(FREE_PARAMETERS[self.kind])
 
     def constraint(self, name: str) -> ProfileConstraint:
         """The equation of a parameter."""
@@ -139,7 +139,7 @@ class USLResult(FitResult):
 
     def throughput_constraint(self, load: float) -> ProfileConstraint:
         """The equation of one over the throughput at a load."""
-        row = columns(np.array([load]))[0]
+        row = design_columns(np.array([load]))[0]
         return ProfileConstraint.linear(row, float(row @ self.b), inverse_of)
 
     @property
@@ -153,7 +153,7 @@ class USLResult(FitResult):
     @property
     def deviance(self) -> float:
         """What the fit minimises."""
-        eta = columns(self.x) @ self.b
+        eta = design_columns(self.x) @ self.b
         return float(
             self.family().deviance(self.y[:, None], self.weights[:, None], eta[:, None])[0]
         )
@@ -169,7 +169,7 @@ class USLResult(FitResult):
     def exact(self) -> bool:
         """Whether the curve goes through all points: what is left is rounding."""
         size = self.family().size(self.y[:, None], self.weights[:, None])
-        return bool(self.deviance <= 100 * EXACT * size[0])
+        return bool(self.deviance <= 100 * ROUNDING_SHARE * size[0])
 
     def family(self) -> Family:
         """The family of the GLM."""
@@ -189,7 +189,7 @@ class USLResult(FitResult):
                 continue
             without = np.where(np.arange(3) == place, False, self.free())
             least = solve(
-                self.family(), columns(self.x), *shape, free=without, bounded=self.bounded
+                self.family(), design_columns(self.x), *shape, free=without, bounded=self.bounded
             ).deviance[0]
             rest = self.scale * self.df_resid
             found[name] = f_test(
@@ -298,7 +298,7 @@ class USLResult(FitResult):
         y, w = np.broadcast_to(self.y, shape), np.broadcast_to(self.weights, shape)
         return solve(
             self.family(),
-            columns(self.x),
+            design_columns(self.x),
             y,
             w,
             free=self.free() if free is None else free,
@@ -339,7 +339,7 @@ class USLResult(FitResult):
 
     def band(self, x: Array, alpha: float, tolerance: float = 1e-11) -> tuple[Array, Array]:
         """Profile limits of the throughput at each load."""
-        rows = columns(x)
+        rows = design_columns(x)
         value, se = rows @ self.b, self._standard_errors(rows)
         domain = np.zeros(len(x)), np.full(len(x), math.inf)
         low, high, _ = self.limits(
@@ -419,7 +419,7 @@ class USLResult(FitResult):
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         """Values and their gradient in b."""
-        design = columns(new)
+        design = design_columns(new)
         eta = design @ self.b
         with np.errstate(divide="ignore"):
             return 1 / eta, -design / eta[:, None] ** 2
@@ -508,7 +508,7 @@ class USLResult(FitResult):
         """
         free = np.array([True, True, False])
         best = solve(
-            self.family(), columns(self.x), self.y[None, :], self.weights[None, :], free=free
+            self.family(), design_columns(self.x), self.y[None, :], self.weights[None, :], free=free
         ).b[0, 1:2]
 
         def deviance(c: Array, which: Array) -> Array:

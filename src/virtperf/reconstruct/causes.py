@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rawperf.core.tables import rounded
-from virtperf.reconstruct.contradictions import connected, sentence_keys
+from virtperf.reconstruct.contradictions import groups_sharing_keys, sentence_keys
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.study.quantities import Quantity
 
@@ -56,7 +56,7 @@ def contradictions_by_cause(feasible: Feasible) -> dict[str, Any]:
         for options in feasible.contradictions.choices
     ]
     entries = []
-    for group in connected(conflicts, keys):
+    for group in groups_sharing_keys(conflicts, keys):
         members = aside.intersection(c for conflict in group for c in conflict)
         choices = [
             [[c for c in option if c not in in_all] for option in options]

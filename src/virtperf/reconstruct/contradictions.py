@@ -127,7 +127,9 @@ def smallest_resolutions(
         known = [c for c in conflicts if all(sentences.get(claim) for claim in c)]
         parts = [
             _smallest_hitting_sets(tuple(frozenset(sentences[c] for c in one) for one in group))
-            for group in connected(known, [[k for c in one for k in sentences[c]] for one in known])
+            for group in groups_sharing_keys(
+                known, [[k for c in one for k in sentences[c]] for one in known]
+            )
         ]
         wider = prod(map(len, parts)) > MAX_COMBINATIONS
         if wider:  # some groups whole: no range is too narrow
@@ -225,7 +227,9 @@ def irreducible_conflict(systems: Iterable[LinearSystem], claims: Sequence[str])
     return tuple(suspects)
 
 
-def connected(items: Sequence[Item], keys: Sequence[Iterable[Hashable]]) -> list[list[Item]]:
+def groups_sharing_keys(
+    items: Sequence[Item], keys: Sequence[Iterable[Hashable]]
+) -> list[list[Item]]:
     """Items in groups that share no key, in stable order."""
     number: dict[Hashable, int] = {}
     edges = [

@@ -13,8 +13,8 @@ import numpy as np
 
 from virtperf.reconstruct.contradictions import (
     Contradictions,
-    connected,
     find_contradictions,
+    groups_sharing_keys,
     sentence_keys,
 )
 from virtperf.reconstruct.system import Extreme, LinearSystem
@@ -287,11 +287,11 @@ def _clusters(
     """Rows in groups that share no quantity and no claim; groups that share sentences, which are
     set aside whole, together. In stable order.
     """
-    groups = connected(
+    groups = groups_sharing_keys(
         rows, [[*(q for q, _ in r.terms), *((r.claim,) if r.claim else ())] for r in rows]
     )
     said = [
         [key for claim in dict.fromkeys(r.claim for r in rows) for key in sentences.get(claim, ())]
         for rows in groups
     ]
-    return connected(groups, said)
+    return groups_sharing_keys(groups, said)

@@ -23,7 +23,7 @@ from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression
 
 TOLERANCE = 1e-6
-NOTHING = 1e-10
+EXPORT_TOLERANCE = 1e-10
 """Below the digits that are exported."""
 
 SURE_DIGITS = 12
@@ -233,7 +233,7 @@ def _implied(
             return -np.inf, np.inf
         # a divisor that is never above 0 gives (inf, -inf), which widens nothing
         low, high = min(low, max(found[0], least)), max(high, found[1])
-        if low <= least + NOTHING and high == np.inf:  # other instances can't widen it
+        if low <= least + EXPORT_TOLERANCE and high == np.inf:  # other instances can't widen it
             break
     return low, high
 

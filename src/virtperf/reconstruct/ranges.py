@@ -148,13 +148,13 @@ def ranges(
                 "method": "searched" if asked.derived.kind in SEARCHED else "exact",
                 "data_sets": with_them.data_sets + (0 if shared else without.data_sets),
                 "note": "; ".join(filter(None, notes)),
-                "printed": printed(asked, claims),
+                "printed": printed_values(asked, claims),
             }
         )
     return RANGES.frame(rows)
 
 
-def printed(asked: Derivation, claims: Claims) -> list[float]:
+def printed_values(asked: Derivation, claims: Claims) -> list[float]:
     """The numbers that the paper prints for a derived number, in its claims of the same relation;
     no vague words.
     """
@@ -165,7 +165,7 @@ def printed(asked: Derivation, claims: Claims) -> list[float]:
             claim.assumed
             or claim.reading
             or claim.value is None
-            or claim.kind not in _SAME.get(kind, ())
+            or claim.kind not in _CLAIM_KINDS.get(kind, ())
         ):
             continue
         if any(instance.parts == asked.parts for instance in claim.instances):
@@ -178,7 +178,7 @@ def printed(asked: Derivation, claims: Claims) -> list[float]:
     return list(found)
 
 
-_SAME = {
+_CLAIM_KINDS = {
     "value": ("value",),
     "difference": ("difference",),
     "ratio": ("ratio", "percent_change"),

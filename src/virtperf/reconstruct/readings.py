@@ -18,12 +18,12 @@ from virtperf.reconstruct.leave_one_out import SURE_DIGITS, LeaveOneOut
 from virtperf.reconstruct.ranges import Answers
 from virtperf.reconstruct.region import Regions
 from virtperf.reconstruct.remembered import CachedLinearSystem
-from virtperf.study.claims import Claim, Claims, load_claims
+from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
 from virtperf.study.derived import derivations
 from virtperf.study.quantities import Quantity
 
-MATERIAL = 0.05
+MIN_MOVED_SHARE = 0.05
 """Share of a range's width by which an end has to move, to count; of the end itself where the range
 is open.
 """
@@ -49,7 +49,7 @@ def other_readings(
     """
     rows = []
     for reading in (reading for reading in get_args(Reading) if reading != claims.reading):
-        others = load_claims(study, reading=reading)
+        others = claims.reread(study, reading)
         before = {c.id: c for c in claims}
         changed = {c.id for c in others if c != before[c.id]}
         if touched := _touched(study, others, changed):
@@ -205,14 +205,14 @@ def _read_anew(alone: Feasible, feasible: Feasible, quantity: Quantity) -> bool:
 
 
 def differs(before: tuple[float, float], after: tuple[float, float], resolution: float) -> bool:
-    """Whether an end of a range moved by more than `MATERIAL` and the resolution, or became or
+    """Whether an end of a range moved by more than `MIN_MOVED_SHARE` and the resolution, or became or
     ceased to be open.
     """
     width = before[1] - before[0]
     for old, new in zip(before, after, strict=True):
         if np.isfinite(old) != np.isfinite(new):
             return True
-        least = max(MATERIAL * (width if np.isfinite(width) else abs(old)), resolution)
+        least = max(MIN_MOVED_SHARE * (width if np.isfinite(width) else abs(old)), resolution)
         if np.isfinite(old) and abs(new - old) > least + 1e-6:
             return True
     return False

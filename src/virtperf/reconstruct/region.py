@@ -12,7 +12,7 @@ from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.constraints import Inequality, combined_row, natural_rows
 from virtperf.study.quantities import Expression, Quantity
 
-BEYOND = 10.0
+UNBOUNDED_FACTOR = 10.0
 """Where values have no upper limit: up to how many times the largest limit of the others they are
 searched.
 """
@@ -38,13 +38,13 @@ class Region:
         """The region with an upper limit for those of the sums that have none, and that limit;
         infinite without any.
 
-        It is `BEYOND` times the largest limit of the sums, or of `others`, which they have in a
+        It is `UNBOUNDED_FACTOR` times the largest limit of the sums, or of `others`, which they have in a
         narrower region.
         """
         free = [part for part in parts if any(np.isinf(high) for _, high in self.ranges(part))]
         if not free:
             return self, np.inf
-        most = BEYOND * max((*self.limits(parts), *others), default=1.0)
+        most = UNBOUNDED_FACTOR * max((*self.limits(parts), *others), default=1.0)
         return Region(
             *self._with([combined_row("", most, (1.0, part)) for part in free], on=True)
         ), most

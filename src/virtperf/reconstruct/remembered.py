@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from virtperf.reconstruct.system import INFEASIBLE, OPTIMAL, UNBOUNDED, LinearSystem, LPResult
 from virtperf.study.constraints import Inequality
 
-EXACT = 1e-9
+RELATIVE_TOLERANCE = 1e-9
 """Relative distance that counts as none, of a point from a row and of two values: far below what
 solvers promise.
 """
@@ -45,7 +45,7 @@ class CachedLinearSystem(LinearSystem):
     def __init__(self, rows: Sequence[Inequality]) -> None:
         super().__init__(rows)
         self._sparse = csr_array(self._scaled[0])
-        self._most = self._scaled[1] + EXACT * np.maximum(1.0, np.abs(self._scaled[1]))
+        self._most = self._scaled[1] + RELATIVE_TOLERANCE * np.maximum(1.0, np.abs(self._scaled[1]))
         self._points = np.empty((len(self.quantities), 16))  # a column each
         self._broken = np.empty((len(self._bits(None)), 16), dtype=np.uint64)
         self._count = 0
@@ -76,12 +76,14 @@ class CachedLinearSystem(LinearSystem):
         on = self._bits(mask)
         key = (c + 0.0).tobytes() + (d + 0.0).tobytes()
         above, below = self._values(c), self._values(d)
-        ratios = np.divide(above, below, out=np.full(self._count, np.inf), where=below > EXACT)
+        ratios = np.divide(
+            above, below, out=np.full(self._count, np.inf), where=below > RELATIVE_TOLERANCE
+        )
         found = self._recalled(key, on, ratios)
         if found is None:
             found = super()._ratio(c, d, mask)
             self._learn(key, on, found)
-            if found.status == OPTIMAL and found.x[-1] > EXACT:
+            if found.status == OPTIMAL and found.x[-1] > RELATIVE_TOLERANCE:
                 self._keep(found.x[:-1] / found.x[-1])
         return found
 
@@ -111,7 +113,10 @@ class CachedLinearSystem(LinearSystem):
         if least < np.inf and any(not (on & ~rows).any() for rows in told.free):
             return LPResult(UNBOUNDED, -np.inf, np.zeros(0), ())
         for proof, rows in told.solved:
-            if least <= proof.value + EXACT * max(1.0, abs(proof.value)) and not (rows & ~on).any():
+            if (
+                least <= proof.value + RELATIVE_TOLERANCE * max(1.0, abs(proof.value))
+                and not (rows & ~on).any()
+            ):
                 return LPResult(
                     OPTIMAL, proof.value, self._points[:, values.argmin()].copy(), proof.held
                 )

@@ -33,10 +33,10 @@ data set.
 ON_THE_WAY = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 1.0])
 """Where between a data set and the next corner others are tried."""
 
-GAIN = 1e-4
+MIN_GAIN = 1e-4
 """A step that improves by less than this share is the last one."""
 
-SMALLEST = 1e-6
+ZERO_SHARE = 1e-6
 """Values below this share of the largest one of a data set count as zero, which models of positive
 values exclude.
 """
@@ -114,7 +114,7 @@ class _Search:
     def _numbers(self, points: np.ndarray) -> tuple[np.ndarray, Ends]:
         """The points whose values are all positive, and their numbers."""
         values = points @ self.E.T
-        kept = values.min(axis=1) > SMALLEST * np.abs(values).max(axis=1)
+        kept = values.min(axis=1) > ZERO_SHARE * np.abs(values).max(axis=1)
         self.tried += int(kept.sum())
         return points[kept], self.function(values[kept]) if kept.any() else {}
 
@@ -173,7 +173,7 @@ class _Search:
             if not value < best:
                 break
             gain, best, x = best - value, value, at
-            if not gain > GAIN * max(abs(best), SMALLEST):
+            if not gain > MIN_GAIN * max(abs(best), ZERO_SHARE):
                 break
         return best, x
 
@@ -203,7 +203,7 @@ class _Search:
         values = self.E @ x
         step = 1e-5 * np.abs(values).max()
         near = values + step * np.vstack([np.eye(len(values)), -np.eye(len(values))])
-        ends = _signed(self.function(np.maximum(near, SMALLEST * values.max())), name, k)
+        ends = _signed(self.function(np.maximum(near, ZERO_SHARE * values.max())), name, k)
         with np.errstate(invalid="ignore"):
             slope = (ends[: len(values)] - ends[len(values) :]) / (2 * step)
         return np.where(np.isfinite(slope), slope, 0.0)

@@ -17,7 +17,7 @@ from virtperf.study.constraints import Inequality
 from virtperf.study.quantities import Expression
 
 DUAL_ZERO = 1e-9
-OBEYED = 1e-5
+FEASIBILITY_TOLERANCE = 1e-5
 """How far beyond its (scaled) bound a point may lie that obeys a row, relative to the bound:
 solvers' tolerances.
 """
@@ -111,7 +111,9 @@ class LinearSystem:
     def feasible_points(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
         """Those of the points, shape (m, n), that obey all (masked) rows."""
         A, b = self._scaled if mask is None else (self._scaled[0][mask], self._scaled[1][mask])
-        return points[np.all(points @ A.T <= b + OBEYED * np.maximum(1.0, np.abs(b)), axis=1)]
+        return points[
+            np.all(points @ A.T <= b + FEASIBILITY_TOLERANCE * np.maximum(1.0, np.abs(b)), axis=1)
+        ]
 
     def minimum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
         """The smallest value of the expression: -inf where nothing bounds it."""

@@ -71,7 +71,7 @@ def claim_in_words(claim: Claim, data: StudyData) -> ClaimWords:
     measured = f"{value}{unit}" if low == high else f"{value} ({low} to {high}){unit}"
     reason = result.get("reason")
     return ClaimWords(
-        printed(claim, unit),
+        printed_number(claim, unit),
         implied(claim, result, unit),
         *verdict_words(claim, result),
         measured=measured if math.isfinite(values[0]) else "",
@@ -94,7 +94,7 @@ def unit_of(claim: Claim, study: Study) -> str:
     return f"{NO_BREAK}%" if claim.kind in ("value", "range") else f"{NO_BREAK}points"
 
 
-def printed(claim: Claim, unit: str = "") -> str:
+def printed_number(claim: Claim, unit: str = "") -> str:
     """The printed number with what its rounding leaves open, or the kind of relation where no
     number is printed.
     """
@@ -170,7 +170,7 @@ def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:
     )
 
 
-SHOWN = 3  # relations of one claim that are written out
+MAX_SHOWN_RELATIONS = 3  # relations of one claim that are written out
 _RELATIONS = {
     "increasing": " < ",
     "decreasing": " > ",
@@ -187,7 +187,7 @@ def relations(claim: Claim, study: Study, about: Set[Quantity] = frozenset()) ->
     guests): 0.59 to 0.61``.
     """
     ordered = sorted(claim.instances, key=lambda instance: not about & quantities(instance))
-    written = [_relation(claim, instance, study) for instance in ordered[:SHOWN]]
+    written = [_relation(claim, instance, study) for instance in ordered[:MAX_SHOWN_RELATIONS]]
     hidden = len(ordered) - len(written)
     return [*written, f"and {plural(hidden, 'relation')} of the same form"] if hidden else written
 

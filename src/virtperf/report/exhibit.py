@@ -68,7 +68,9 @@ def parts_of(
     return found
 
 
-def joined(record: Record, parts: Sequence[Record], *, heading: str = "", note: str = "") -> Record:
+def joined_record(
+    record: Record, parts: Sequence[Record], *, heading: str = "", note: str = ""
+) -> Record:
     """One record of an exhibit's record and of those that stand below it.
 
     Tables get a heading within the exhibit. What is folded, and links, stand at the end, the

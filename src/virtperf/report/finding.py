@@ -16,7 +16,7 @@ import pandas as pd
 from virtperf.report.axis_words import level_text, level_words
 from virtperf.report.frames import allowed, merged, shown_as_printed
 from virtperf.report.range_words import WIDE
-from virtperf.report.wording import joined, plural, short
+from virtperf.report.wording import joined, plural, short_number
 from virtperf.study.definition import Factor
 
 MAX_NAMED_POINTS = 6  # points of one series, and measured points, whose values are told
@@ -28,8 +28,8 @@ LOPSIDED = 2.0
 """Up to how many times as far a range reaches to one side of a printed number as to the other."""
 VISIBLE = 0.01
 """As a share of the printed number: a range that reaches no further is told by it in any case."""
-ORDERS = 3  # claims that are told where they state nothing but an order
-SHORT = 80  # characters of such a claim
+MAX_ORDERS = 3  # claims that are told where they state nothing but an order
+MAX_CLAIM_CHARACTERS = 80  # characters of such a claim
 SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve that leaves one of them."
 
 
@@ -67,7 +67,9 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         if said
     ]
     wide = any(p.known and _phrase(p).startswith(_ORDER) for p in rows)
-    brief = [claim for claim in orders if len(claim) <= SHORT][: ORDERS if wide else 0]
+    brief = [claim for claim in orders if len(claim) <= MAX_CLAIM_CHARACTERS][
+        : MAX_ORDERS if wide else 0
+    ]
     told = f"The text says: {' '.join(brief)}" if brief else ""
     split = SPLIT if any(" or " in said for said in alike) else ""
     several = points["series"].nunique() > 1
@@ -116,22 +118,24 @@ def _series(points: list[Any], factor: Factor) -> str:
 def _phrase(point: Any) -> str:
     """What is known of one point: a value, a range, or an order among others."""
     printed = math.isfinite(point.printed)
-    aside = f" (printed: {short(point.printed)})" if printed else ""
+    aside = f" (printed: {short_number(point.printed)})" if printed else ""
     if len(merged(point.pieces)) > 2 and math.isfinite(point.high):
         return f"{allowed(point.pieces)}{aside}"
     if printed and (not point.known or _stands_for(point)):
-        return short(point.printed)
-    if short(point.low) == short(point.high):
-        return f"{short(point.low)}{aside}"
+        return short_number(point.printed)
+    if short_number(point.low) == short_number(point.high):
+        return f"{short_number(point.low)}{aside}"
     if point.high <= WIDE * point.low:
-        return f"{short(point.low)} to {short(point.high)}{aside}"
+        return f"{short_number(point.low)} to {short_number(point.high)}{aside}"
     if point.ordered and not point.high <= ORDER_ONLY * point.low:
         return f"{_ORDER}{aside}"
     if math.isinf(point.high):
-        return (f"at least {short(point.low)}" if point.low > 0 else "no upper limit") + aside
-    high = short(point.high)
+        return (
+            f"at least {short_number(point.low)}" if point.low > 0 else "no upper limit"
+        ) + aside
+    high = short_number(point.high)
     return (
-        f"between {short(point.low)} and {high}{aside}"
+        f"between {short_number(point.low)} and {high}{aside}"
         if point.low > 0
         else f"at most {high}{aside}"
     )
@@ -199,7 +203,7 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
     shown = []
     for point in measured:
         series = f"{point.series}{', ' if isinstance(point.x, str) else ' at '}" if several else ""
-        shown.append(f"{short(point.measured)} ({series}{level_words(factor, point.x)})")
+        shown.append(f"{short_number(point.measured)} ({series}{level_words(factor, point.x)})")
     text = (
         f"Measured: {joined(shown)}."
         if len(measured) <= MAX_NAMED_POINTS

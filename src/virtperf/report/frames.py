@@ -322,7 +322,7 @@ def _runs_of(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
 KINDS = ("measured", "example")
 
 
-def joined(
+def point_table(
     data: StudyData,
     exhibit: Exhibit,
     *,

@@ -19,7 +19,7 @@ from virtperf.report.exhibit import (
     derived_of,
     fit_estimates,
     folded_up,
-    joined,
+    joined_record,
     parts_of,
     ratios_to_baseline,
     tables_folded,
@@ -267,7 +267,7 @@ class LoadedStudy:
         )
         heading = f"{exhibit_name(exhibit.id, exhibit.kind)}. {exhibit.title}" if headed else ""
         note = note or str(exhibit.spec.get("note", ""))
-        whole = joined(record, parts, heading=heading, note=note)
+        whole = joined_record(record, parts, heading=heading, note=note)
         return _shown(folded_up(whole) if folded else whole, figure)
 
     def _drawn(

@@ -13,7 +13,7 @@ from rawperf.core.errors import StudyError
 from virtperf.core.contrasts import Contrast
 from virtperf.core.provenance import Provenance
 from virtperf.report.data import StudyData
-from virtperf.report.wording import as_precise, interval, joined, plural, pretty, short
+from virtperf.report.wording import as_precise, interval, joined, plural, pretty, short_number
 from virtperf.study.parts import Finding, MeasuredNumber
 
 PROSE_DIGITS = 3
@@ -56,7 +56,7 @@ def _found(data: StudyData, name: str, asked: MeasuredNumber, level: float) -> F
         sizes = (-value, -high, -low)
     precise = as_precise(*sizes)
     digits = sum(c.isdigit() for c in precise[0].lstrip("0."))
-    text = short(sizes[0]) if digits > PROSE_DIGITS else precise[0]
+    text = short_number(sizes[0]) if digits > PROSE_DIGITS else precise[0]
     runs = plural(contrast.n, "block" if contrast.design.startswith("within") else "run")
     ends = "no spread" if low == high else f"{precise[1]} to {precise[2]}{unit}"
     return FoundNumber(f"{text}{unit}", ends, runs)
@@ -98,7 +98,7 @@ def _unit(data: StudyData, asked: MeasuredNumber) -> str:
     return "" if asked.to or unit in ("1", "count") else f" {unit}"
 
 
-def filled(says: str, numbers: Mapping[str, FoundNumber]) -> str:
+def filled_sentence(says: str, numbers: Mapping[str, FoundNumber]) -> str:
     """The sentence with its numbers."""
     text = " ".join(says.split())
     for name, number in numbers.items():

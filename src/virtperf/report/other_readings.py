@@ -30,7 +30,7 @@ def titles(data: StudyData) -> tuple[str, ...]:
     return tuple(r.capitalize() + (" (here)" if r == in_force(data) else "") for r in READINGS)
 
 
-def changes(data: StudyData, kind: str) -> dict[tuple[str, str], dict[Reading, Any]]:
+def changed_readings(data: StudyData, kind: str) -> dict[tuple[str, str], dict[Reading, Any]]:
     """By name and label: what it is under every reading; those that are not in the table are as in
     force.
     """

@@ -38,5 +38,5 @@ VARIABLES = {
     **{f"series-{k}": colour for k, colour in enumerate(SERIES, 1)},
 }
 """By the name of the variable in the style of pages."""
-DRAWN = {"white": WHITE, "black": Colour("#000000", INK.dark), **VARIABLES}
+FIGURE_COLOURS = {"white": WHITE, "black": Colour("#000000", INK.dark), **VARIABLES}
 """Every colour that a figure may draw with and that has to change on a dark page."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from virtperf.report.wording import as_precise, interval, pretty, short
+from virtperf.report.wording import as_precise, interval, pretty, short_number
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation
 
@@ -92,10 +92,10 @@ def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = Fal
 
 def _at_least(pairs: Sequence[tuple[float, float]]) -> str:
     """A range that was searched for: nothing proves that the number can't lie beyond."""
-    if len(pairs) == 1 and short(pairs[0][0]) == short(pairs[0][1]):
-        return f"{short(pairs[0][0])} in all data sets tried"
+    if len(pairs) == 1 and short_number(pairs[0][0]) == short_number(pairs[0][1]):
+        return f"{short_number(pairs[0][0])} in all data sets tried"
     ends = (
-        f"{short(low)} {f'to {short(high)}' if math.isfinite(high) else 'or more'}"
+        f"{short_number(low)} {f'to {short_number(high)}' if math.isfinite(high) else 'or more'}"
         for low, high in pairs
     )
     return f"{' or '.join(ends)} found"
@@ -105,14 +105,14 @@ def _one(low: float, high: float, bounds: Bounds) -> str:
     """One piece of an exact range."""
     no_low, no_high = low <= bounds.low, high >= bounds.high
     if no_low or no_high:
-        return f"at least {short(low)}" if no_high else f"at most {short(high)}"
+        return f"at least {short_number(low)}" if no_high else f"at most {short_number(high)}"
     middle = (low + high) / 2
     if pretty(low) == pretty(high):
         return interval(low, high)
     if low * high > 0 and high - low <= 2 * NARROW * abs(middle) * (1 + 1e-9):
         value, first, last = as_precise(middle, low, high)
         return f"about {value} ({first} to {last})"
-    return f"{short(low)} to {short(high)}"
+    return f"{short_number(low)} to {short_number(high)}"
 
 
 def level_words(levels: Sequence[str], asked: Derivation) -> str:

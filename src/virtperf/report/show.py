@@ -7,16 +7,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from virtperf.report import records
 from virtperf.report.records import MIME, Block, Record, Words
 from virtperf.report.wording import printable
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Bundle = tuple[dict[str, Any], dict[str, Any]]
-NOTHING = "no measured runs: nothing to estimate"
+NO_MEASURED_RUNS = "no measured runs: nothing to estimate"
 NOTEBOOK_ONLY = {"virtperf": "notebook"}
 """Metadata of an output that repeats, for readers of the notebook, what the record beside it
 says.
@@ -36,7 +37,7 @@ class Shown:
     figure: Figure | None = None
 
     def __repr__(self) -> str:
-        return NOTHING if self.record is None else record_text(self.record)
+        return NO_MEASURED_RUNS if self.record is None else record_text(self.record)
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
@@ -53,7 +54,7 @@ class Shown:
         record it is one line of text, which pages leave out.
         """
         if self.record is None:
-            return [({"text/plain": NOTHING}, dict(NOTEBOOK_ONLY))]
+            return [({"text/plain": NO_MEASURED_RUNS}, dict(NOTEBOOK_ONLY))]
         above = markdown_above(self.record)
         heading = [({"text/markdown": above, "text/plain": ""}, dict(NOTEBOOK_ONLY))]
         return [*(heading if above else []), *self._bundles(self.record)]

@@ -12,6 +12,7 @@ from virtperf.report.glossary import load_glossary
 from virtperf.report.html.execute import execute
 from virtperf.report.html.report import render
 from virtperf.report.html.site.build import build_study_pages
+from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.key_numbers import key_numbers, width_table
 from virtperf.study.definition import load_study
 
@@ -65,10 +66,13 @@ def make_report(
         study=study,
         glossary=load_glossary(layout.glossary),
     )
-    build_study_pages(layout, parameters, study_id, layout.root / "reports", prefix)
+    facts = StudyFacts(layout, parameters, study_id, prefix)
+    build_study_pages(layout, facts, layout.root / "reports")
     if examples:
         return
-    data = load(study_id, layout.root / "data")
+    data = facts.data
+    if parameters.report.show_examples:  # key numbers are of measured runs only
+        data = load(study_id, layout.root / "data")
     numbers = layout.key_numbers(study_id)
     write_atomically(numbers, json_text(key_numbers(data)))
     table = width_table(data).to_csv(index=False, lineterminator="\n")

@@ -19,7 +19,7 @@ from virtperf.study.claims import Claim
 from virtperf.study.printed import corrections
 from virtperf.study.quantities import Quantity
 
-STATISTICS = {
+STATISTIC_WORDS = {
     "mean": "mean of the steady",
     "median": "median over the",
     "max": "maximum over the",
@@ -326,7 +326,7 @@ def formula(data: StudyData, quantity: Quantity) -> str:
         return "not observed in runs: it is arithmetic of the setup, or printed"
     parts = [_source(source) for source in rule["from"]]
     how = "the sum over all entities" if rule["combine"] == "sum" else "the mean over all entities"
-    words = f"{how} of the {STATISTICS[rule.get('statistic', 'mean')]} window of "
+    words = f"{how} of the {STATISTIC_WORDS[rule.get('statistic', 'mean')]} window of "
     words += " or, where a run has none, ".join(parts)
     if "per" in rule:
         words += f", divided by the same of {_source(rule['per'])}"

@@ -41,7 +41,7 @@ OF_MANY = {
 """Verdicts as they are said of several claims."""
 
 
-def short(value: float) -> str:
+def short_number(value: float) -> str:
     """A number within a sentence."""
     return pretty(value, PROSE_SIGNIFICANT)
 

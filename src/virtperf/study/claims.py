@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -250,6 +251,8 @@ def sentences_and_rows(claims: Iterable[Claim]) -> tuple[int, int]:
 class Claims:
     """All claims of a study under one reading of their words, and what was left out of them with
     the reason.
+
+    `papers`: by its folder, each paper whose claims the hypotheses of a measured study ask again.
     """
 
     claims: tuple[Claim, ...]
@@ -257,12 +260,17 @@ class Claims:
     not_encoded: Mapping[str, str]
     file: ClaimsFile
     document: Document
+    papers: Mapping[Path, tuple[Study, Claims]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Claim]:
         return iter(self.claims)
 
     def __getitem__(self, claim_id: str) -> Claim:
         return next(c for c in self.claims if c.id == claim_id)
+
+    def reread(self, study: Study, reading: Reading) -> Claims:
+        """The claims under another reading of their words; `claims.yaml` is not parsed again."""
+        return _claims(study, self.file, self.document, stop, reading)
 
     def about(self, exhibit_id: str) -> tuple[Claim, ...]:
         """The claims that speak of an exhibit."""
@@ -287,6 +295,12 @@ def load_claims(study: Study, report: Report = stop, *, reading: Reading = "defa
     not there or that the claim can't have.
     """
     file, document = load_model(study.folder / "claims.yaml", ClaimsFile, report)
+    return _claims(study, file, document, report, reading)
+
+
+def _claims(
+    study: Study, file: ClaimsFile, document: Document, report: Report, reading: Reading
+) -> Claims:
     entries: list[tuple[tuple[str, int], Claim]] = []
     try:
         entries += [

@@ -34,26 +34,26 @@ Kind = Literal[
     "segmented",
 ]
 
-GIVES: Mapping[str, tuple[str, ...]] = {
+CURVE_RESULTS: Mapping[str, tuple[str, ...]] = {
     "line": ("intercept", "slope"),
     "usl": ("contention", "coherency", "peak_load", "peak_throughput", "capacity"),
     "segmented": ("breakpoint", "plateau"),
 }
 """Kinds that give several numbers, and their names."""
 
-_ALONG = ("of", "over", "levels")
+_CURVE_FIELDS = ("of", "over", "levels")
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "value": ("of",),
     "difference": ("of", "to"),
     "ratio": ("of", "to"),
     "percent_change": ("of", "to"),
-    "maximum": _ALONG,
-    "argmax": _ALONG,
-    "line": (*_ALONG, "gives"),
-    "usl": (*_ALONG, "gives"),
-    "segmented": (*_ALONG, "gives"),
+    "maximum": _CURVE_FIELDS,
+    "argmax": _CURVE_FIELDS,
+    "line": (*_CURVE_FIELDS, "gives"),
+    "usl": (*_CURVE_FIELDS, "gives"),
+    "segmented": (*_CURVE_FIELDS, "gives"),
 }
-_FEWEST = {"line": 2, "usl": 3, "segmented": 4}
+_MIN_LEVELS = {"line": 2, "usl": 3, "segmented": 4}
 
 
 class Derived(Model):
@@ -78,15 +78,15 @@ class Derived(Model):
     def _complete(self) -> Derived:
         if missing := [name for name in _NEEDS[self.kind] if name not in self.model_fields_set]:
             raise ValueError(f"{self.kind} needs {', '.join(missing)}")
-        known = GIVES.get(self.kind, ())
+        known = CURVE_RESULTS.get(self.kind, ())
         if unknown := [name for name in self.gives if name not in known]:
             raise ValueError(
                 f"{self.kind} does not give {unknown[0]!r}, but {', '.join(known) or 'one number'}"
             )
         if ("capacity" in self.gives) != (self.load is not None):
             raise ValueError("capacity needs load, which nothing else has")
-        if self.levels and len(self.levels) < _FEWEST.get(self.kind, 2):
-            raise ValueError(f"{self.kind} needs at least {_FEWEST[self.kind]} levels")
+        if self.levels and len(self.levels) < _MIN_LEVELS.get(self.kind, 2):
+            raise ValueError(f"{self.kind} needs at least {_MIN_LEVELS[self.kind]} levels")
         return self
 
 
@@ -145,7 +145,7 @@ def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iter
     else:
         parts = tuple(study.expression(text, also) for text in (derived.of, derived.to) if text)
     axis: tuple[float, ...] = ()
-    if derived.kind in GIVES:
+    if derived.kind in CURVE_RESULTS:
         if not all(isinstance(level, int | float) for level in derived.levels):
             raise ValueError(f"{derived.kind} needs levels that are numbers")
         levels = [float(level) for level in derived.levels]
@@ -157,7 +157,7 @@ def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iter
             else tuple(levels)
         )
     label = _filled(study, derived.label, also)
-    for gives, words in derived.gives.items() if derived.kind in GIVES else [("", "")]:
+    for gives, words in derived.gives.items() if derived.kind in CURVE_RESULTS else [("", "")]:
         unit = derived.unit or _unit(study, derived, gives, parts)
         yield Derivation(derived, gives, f"{label}: {words}" if words else label, unit, parts, axis)
 

@@ -4,6 +4,7 @@ paper's claims.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +51,36 @@ def claims_of(study: Study, report: Report = stop, *, reading: Reading = "defaul
     return load(study, report, reading=reading)
 
 
-def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
+def reread_claims(study: Study, claims: Claims, reading: Reading) -> Claims:
+    """What `claims_of` gave, under another reading of words; no paper's claims are parsed again."""
+    if study.kind != "measured":
+        return claims.reread(study, reading)
+    papers = {
+        folder: (paper, own.reread(paper, reading))
+        for folder, (paper, own) in claims.papers.items()
+    }
+    return load_hypotheses(study, reading=reading, papers=papers)
+
+
+def load_hypotheses(
+    study: Study,
+    report: Report = stop,
+    *,
+    reading: Reading = "default",
+    papers: Mapping[Path, tuple[Study, Claims]] | None = None,
+) -> Claims:
     """As `load_claims`, of a measured study; raises `StudyError`, too, for a claim to repeat that
     is not there.
+
+    `papers`: those whose claims were loaded already, by folder.
     """
     file, document = load_model(study.folder / FILE, HypothesesFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []
-    papers: dict[Path, dict[str, Claim]] = {}
+    loaded = dict(papers or {})
     for position, written in enumerate(file.hypotheses):
         where = ("hypotheses", position)
         try:
-            said = {**_inherited(study, written.get("from"), reading, papers), **written}
+            said = {**_inherited(study, written.get("from"), reading, loaded), **written}
             hypothesis = Hypothesis.model_validate(said)
             if hypothesis.origin is not None and not hypothesis.reading:
                 raise StudyError(
@@ -79,11 +99,12 @@ def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "
                 )
             )
     empty = ClaimsFile(study=file.study, claims=(), not_encoded=())
-    return Claims(finished(study, entries, document, report, reading), reading, {}, empty, document)
+    own = finished(study, entries, document, report, reading)
+    return Claims(own, reading, {}, empty, document, loaded)
 
 
 def _inherited(
-    study: Study, origin: object, reading: Reading, papers: dict[Path, dict[str, Claim]]
+    study: Study, origin: object, reading: Reading, papers: dict[Path, tuple[Study, Claims]]
 ) -> dict[str, Any]:
     """What the paper's claim gives; nothing where the entry names none, or not as it should.
     `papers`: those loaded.
@@ -97,10 +118,9 @@ def _inherited(
             f"there is no paper {origin['study']!r}", remedy=did_you_mean(origin["study"], known)
         )
     if folder not in papers:
-        papers[folder] = {
-            claim.id: claim for claim in load_claims(load_study(folder), reading=reading)
-        }
-    claims = papers[folder]
+        paper = load_study(folder)
+        papers[folder] = paper, load_claims(paper, reading=reading)
+    claims = {claim.id: claim for claim in papers[folder][1]}
     if origin["claim"] not in claims:
         raise StudyError(
             f"{origin['study']} has no claim {origin['claim']!r}",

@@ -50,7 +50,7 @@ class FactDifference:
         )
 
 
-def differences(study: Study, entries: Iterable[Entry]) -> list[FactDifference]:
+def fact_differences(study: Study, entries: Iterable[Entry]) -> list[FactDifference]:
     """Facts in which runs of one experiment differ, and the study does not allow for it.
 
     Runs whose experiment is not recorded are compared with those of their condition. A fact that is

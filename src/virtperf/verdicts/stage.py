@@ -21,7 +21,7 @@ from virtperf.core.stage_tables import (
 )
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
-from virtperf.study.hypotheses import claims_of
+from virtperf.study.hypotheses import claims_of, reread_claims
 from virtperf.verdicts.from_runs import judge
 
 
@@ -94,7 +94,7 @@ def _read_otherwise(
     in_force = dict(verdicts.set_index("claim")["measured_verdict"])
     rows: list[dict[str, Any]] = []
     for reading in (reading for reading in get_args(Reading) if reading != claims.reading):
-        others = claims_of(study, reading=reading)
+        others = reread_claims(study, claims, reading)
         moved = replace(
             others, claims=tuple(c for c in others if c != before[c.id] and not c.assumed)
         )

@@ -9,8 +9,8 @@ from tests.report import toy
 from tests.report.plain import links, plain
 from virtperf.report import data as files
 from virtperf.report.kinds.contradictions import (
+    contradiction_entries,
     depending,
-    entries,
     of_the_paper,
     places,
     points_by_claim,
@@ -88,9 +88,9 @@ def test_those_on_which_most_points_depend_come_first_and_trivia_are_folded(
     root = build(tmp_path, {"dropped": [], "contradictions": found})
     data = files.load("toy", root)
     set_by = points_by_claim(data)
-    order = [entry["conflicts"][0][0] for entry in entries(data)]
+    order = [entry["conflicts"][0][0] for entry in contradiction_entries(data)]
     assert order == ["best-at-8", "busy", "gone"]
-    assert [len(depending(entry, set_by)) for entry in entries(data)] == [4, 2, 0]
+    assert [len(depending(entry, set_by)) for entry in contradiction_entries(data)] == [4, 2, 0]
     blocks = load_study("toy", root).contradictions().record.blocks
     grids = [block for block in blocks if isinstance(block, Grid)]
     (folded,) = [b for b in blocks if isinstance(b, Folded) and "no plotted point" in b.summary]

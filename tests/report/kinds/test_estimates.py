@@ -21,7 +21,7 @@ from virtperf.models.result import Estimate, Missing
 from virtperf.report import frames
 from virtperf.report.html.record import record_html
 from virtperf.report.loaded import LoadedStudy
-from virtperf.report.show import NOTEBOOK_ONLY, NOTHING
+from virtperf.report.show import NO_MEASURED_RUNS, NOTEBOOK_ONLY
 
 
 @pytest.fixture
@@ -94,8 +94,8 @@ def test_of_nothing_the_notebook_says_one_line_and_the_report_nothing(
     loaded: LoadedStudy, show: Any
 ) -> None:
     shown = show(loaded, "Peaks")
-    assert shown.record is None and shown.figure is None and repr(shown) == NOTHING
-    assert shown.bundles() == [({"text/plain": NOTHING}, NOTEBOOK_ONLY)]
+    assert shown.record is None and shown.figure is None and repr(shown) == NO_MEASURED_RUNS
+    assert shown.bundles() == [({"text/plain": NO_MEASURED_RUNS}, NOTEBOOK_ONLY)]
 
 
 def test_models_of_no_runs_lead_to_nothing(bare: LoadedStudy) -> None:

@@ -26,8 +26,12 @@ def ranges(*ends: tuple[float, float]) -> pd.DataFrame:
 
 def test_a_far_band_does_not_flatten_a_figure() -> None:
     assert axis.top_of([100.0, math.nan], ranges((0, 150))) == pytest.approx(1.06 * 150)
-    assert axis.top_of([100.0], ranges((0, 5000))) == pytest.approx(1.06 * axis.TALL * 100)
-    assert axis.top_of([], ranges((90, 100), (0, 5000))) == pytest.approx(1.06 * axis.TALL * 100)
+    assert axis.top_of([100.0], ranges((0, 5000))) == pytest.approx(
+        1.06 * axis.CLIPPED_HEIGHT_FACTOR * 100
+    )
+    assert axis.top_of([], ranges((90, 100), (0, 5000))) == pytest.approx(
+        1.06 * axis.CLIPPED_HEIGHT_FACTOR * 100
+    )
     assert axis.top_of([95.0], ranges((0, 100)), bound=100.0) == pytest.approx(105)
     assert axis.top_of([], ranges()) == pytest.approx(1.06)
 

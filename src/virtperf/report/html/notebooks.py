@@ -139,7 +139,7 @@ def records_of(path: Path) -> list[Record]:
 LEFT_OUT = "nbval-ignore-output"  # the tag of a cell whose outputs are neither kept nor compared; nbval's own
 
 
-def left_out(cell: NotebookNode) -> bool:
+def is_left_out(cell: NotebookNode) -> bool:
     """Whether the outputs of a cell are not kept."""
     return LEFT_OUT in cell.metadata.get("tags", ())
 
@@ -164,7 +164,7 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
         )
     for cell, with_outputs in zip(source.cells, own, strict=True):
         if cell.cell_type == "code":
-            cell.outputs = [] if left_out(cell) else with_outputs.outputs
+            cell.outputs = [] if is_left_out(cell) else with_outputs.outputs
             cell.execution_count = None
     for count, cell in enumerate((c for c in source.cells if c.cell_type == "code"), start=1):
         cell.execution_count = count

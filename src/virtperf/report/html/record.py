@@ -77,7 +77,7 @@ def ids(records: Iterable[Record]) -> Iterator[str]:
         yield from _block_ids(record.blocks)
 
 
-def distinct(records: Iterable[Record], taken: Iterable[str] = ()) -> list[Record]:
+def with_distinct_ids(records: Iterable[Record], taken: Iterable[str] = ()) -> list[Record]:
     """The records with ids that are unique on one page: one whose id is taken gets a number behind
     it.
 

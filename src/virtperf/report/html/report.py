@@ -26,7 +26,7 @@ from rawperf.core.files import write_atomically
 from virtperf.report.glossary import NO_WORDS, Glossary, Term
 from virtperf.report.html.markdown import ContentsEntry, Writer, pages_of
 from virtperf.report.html.notebooks import for_notebook_only, normalise, read_notebook, record_of
-from virtperf.report.html.record import LinkBase, distinct, ids, record_html
+from virtperf.report.html.record import LinkBase, ids, record_html, with_distinct_ids
 from virtperf.report.html.sanitize import own_html
 from virtperf.report.html.templating import (
     TEMPLATES,
@@ -197,7 +197,7 @@ def build_page(
         for k, c in enumerate(cells)
         if c.cell_type == "code"
     }
-    records = distinct(
+    records = with_distinct_ids(
         record for pairs in shown.values() for _, record in pairs if record is not None
     )
     taken = frozenset(ids(records))

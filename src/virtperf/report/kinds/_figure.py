@@ -17,7 +17,7 @@ from virtperf.report import frames
 from virtperf.report.axis_words import level_text, unit_words
 from virtperf.report.claim_words import quantities
 from virtperf.report.finding import finding, is_wide
-from virtperf.report.frames import KINDS, allowed, joined, shown_as_printed
+from virtperf.report.frames import KINDS, allowed, point_table, shown_as_printed
 from virtperf.report.kinds import Context, ExhibitSpec, Figure, note, trace, whose
 from virtperf.report.orders import order_claims, order_lines
 from virtperf.report.records import (
@@ -118,7 +118,7 @@ def record(
 ) -> Record:
     """The record of a figure; `figure` is its picture, a reader's own perhaps."""
     study, data = context.study, context.data
-    points = joined(
+    points = point_table(
         data,
         exhibit,
         level=context.level,
@@ -308,7 +308,7 @@ def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Facto
             **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in KINDS},
         )
         .drop(columns=factor.name)
-        .rename(columns={"x": factor.name, **_CALLED})
+        .rename(columns={"x": factor.name, **_COLUMN_NAMES})
     )
     runs = [f"{kind}{part}" for kind in KINDS for part in ("", "_low", "_high", "_runs")]
     columns = [
@@ -317,7 +317,7 @@ def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Facto
         factor.name,
         "quantity",
         "unit",
-        *_CALLED.values(),
+        *_COLUMN_NAMES.values(),
         "low_set_by",
         "high_set_by",
         *runs,
@@ -326,7 +326,7 @@ def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Facto
     return table[columns].replace([math.inf, -math.inf], math.nan)
 
 
-_CALLED = {
+_COLUMN_NAMES = {
     "low": "allowed_low",
     "high": "allowed_high",
     "pieces": "allowed",

@@ -8,10 +8,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from virtperf.report.claim_words import implied, printed, quantities, relations, unit_of
+from virtperf.report.claim_words import implied, printed_number, quantities, relations, unit_of
 from virtperf.report.data import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
-from virtperf.report.other_readings import READINGS, changes, folded
+from virtperf.report.other_readings import READINGS, changed_readings, folded
 from virtperf.report.records import (
     Block,
     Folded,
@@ -43,7 +43,7 @@ ENDS = ("low_by", "high_by", "low_text_by", "high_text_by")
 """Columns of `POINTS` with the claims that set an end of a plotted point's range."""
 
 
-def entries(data: StudyData) -> list[dict[str, Any]]:
+def contradiction_entries(data: StudyData) -> list[dict[str, Any]]:
     """What `reconstruct.causes.contradictions_by_cause` found, one entry a cause.
 
     Those on which no plotted point depends are last, those that need an assumption of ours before
@@ -86,7 +86,7 @@ def depending(entry: Mapping[str, Any], set_by: Mapping[str, set[Point]]) -> set
 
 def set_aside(data: StudyData) -> set[str]:
     """The claims that every resolution sets aside."""
-    return {claim for entry in entries(data) for claim in entry["always"]}
+    return {claim for entry in contradiction_entries(data) for claim in entry["always"]}
 
 
 def of_the_paper(data: StudyData) -> list[dict[str, Any]]:
@@ -106,7 +106,7 @@ def places(data: StudyData) -> dict[str, list[int]]:
     them.
     """
     numbers: dict[str, list[int]] = {}
-    for k, entry in enumerate(entries(data), 1):
+    for k, entry in enumerate(contradiction_entries(data), 1):
         for claim in dict.fromkeys(c for conflict in entry["conflicts"] for c in conflict):
             numbers.setdefault(claim, []).append(k)
     return numbers
@@ -129,7 +129,7 @@ def record(context: Context) -> Record:
     what the errata say. Those on which no plotted point depends are folded.
     """
     data = context.data
-    found = entries(data)
+    found = contradiction_entries(data)
     if not found:
         none = "No two claims of the paper exclude each other."
         words = none if data.contradictions else "Contradictions are not computed yet."
@@ -167,7 +167,7 @@ def record(context: Context) -> Record:
 
 def _read_otherwise(data: StudyData, said: Mapping[str, Claim]) -> list[Block]:
     """What is set aside under other readings of words, where it differs."""
-    changed = changes(data, "set aside")
+    changed = changed_readings(data, "set aside")
     rows: dict[Words, Sequence[Words]] = {
         linked(said.get(name), name): [cells[r] for r in READINGS]
         for (name, _), cells in changed.items()
@@ -230,7 +230,7 @@ def _ways(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Ite
             unit = unit_of(said[claim], data.study)
             rest = implied(said[claim], data.result(claim), unit)
             if rest not in ("not computed", "anything"):
-                limits = f"Printed: {printed(said[claim], unit)}. The others allow: {rest}."
+                limits = f"Printed: {printed_number(said[claim], unit)}. The others allow: {rest}."
                 yield Span(text=limits, style="small")
     names = {e.id: exhibit_name(e.id, e.kind) for e in data.study.exhibits}
     for options in entry["choices"]:

@@ -26,7 +26,7 @@ COLUMNS = [
     "detectable_unit",
     "reason",
 ]
-DECIDED = ("holds here", "does not hold here")
+DECIDED_VERDICTS = ("holds here", "does not hold here")
 MAX_SHOWN_PERCENT = 1000.0
 
 
@@ -79,7 +79,7 @@ def verdict(result: Mapping[str, object]) -> str:
 
 def _by_chance(results: Sequence[Mapping[str, object]], level: float) -> str:
     """What several verdicts of one study mean together, and what the last column is."""
-    decided = sum(verdict(result) in DECIDED for result in results)
+    decided = sum(verdict(result) in DECIDED_VERDICTS for result in results)
     share = 100 * (1 - level)
     chance = (
         f"Each verdict is wrong by chance with a probability of at most {pretty(share)} %: of "

@@ -8,7 +8,6 @@ from virtperf.report.kinds import Context, ExhibitKind, Figure, analysis
 from virtperf.report.kinds import note as remark
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.origins import frame_origin
-from virtperf.report.plot.axis import plain_logarithmic_numbers
 from virtperf.report.records import Record
 
 
@@ -21,6 +20,8 @@ def record(
     The frame is what it draws, for the download; its column `provenance` says what it rests on
     (`ProvenanceError` where that is missing or not true of the study).
     """
+    from virtperf.report.plot.axis import plain_logarithmic_numbers  # takes seconds to import
+
     plain_logarithmic_numbers(figure)
     blocks = [remark(note)] if note else []
     made = analysis(context, "own", title, frame_origin(context.data, frame, title), frame, *blocks)

@@ -27,7 +27,7 @@ from virtperf.study.run_groups import RunGroup, run_groups
 
 MAX_LISTED_RUNS = 100  # excluded runs that are named
 MACHINE_FACTS = ("cpu", "processors", "memory_mb", "kernel")
-PASSED = ("ok", "pass", "passed")
+PASSED_STATUSES = ("ok", "pass", "passed")
 _REPLICATE = re.compile(r"-r\d+$")
 _STATIONARITY = {
     "constant": "no trend and no step within the window",
@@ -236,7 +236,9 @@ def _audits(audits: pd.DataFrame) -> list[Block]:
     # Where only an upper limit counts, the distance from it says nothing.
     share = ((audits["value"] - audits["expected"]) / audits["expected"]).abs()
     compared = (audits["expected"] != 0) & (audits["low"] > 0)
-    audits = audits.assign(passed=audits["status"].isin(PASSED), share=share.where(compared))
+    audits = audits.assign(
+        passed=audits["status"].isin(PASSED_STATUSES), share=share.where(compared)
+    )
     rows = []
     for name, group in audits.groupby("audit", sort=False):
         farthest, passed = group["share"].max(), f"{int(group['passed'].sum()):,}"

@@ -18,14 +18,14 @@ from virtperf.report.axis_words import unit_words
 from virtperf.report.data import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note
 from virtperf.report.origins import TEXT
-from virtperf.report.other_readings import READINGS, changes, folded, read_otherwise
+from virtperf.report.other_readings import READINGS, changed_readings, folded, read_otherwise
 from virtperf.report.range_words import bounds_of, level_words, range_words
 from virtperf.report.records import Block, Grid, Numbers, Record, Span, Words
 from virtperf.report.wording import as_precise, exhibit_name, joined, plural, pretty, slug
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
 
-NOTHING = "The ranges of these numbers are not computed yet."
+NO_RANGES = "The ranges of these numbers are not computed yet."
 MAX_SENTENCES = 2
 """How many sentences are named whose words, read otherwise, change a number."""
 SEARCHED = (
@@ -56,7 +56,7 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
         if (asked.derived.id, asked.label) in rows and not asked.of_itself
     ]
     study, anchor = context.study.id, slug(title)
-    blocks: list[Block] = [_grid(title, lines) if lines else note(NOTHING)]
+    blocks: list[Block] = [_grid(title, lines) if lines else note(NO_RANGES)]
     blocks += _read_otherwise(context.data, lines)
     if tried := sum(
         int(line.row["data_sets"]) for line in {line.asked.parts: line for line in lines}.values()
@@ -179,7 +179,7 @@ def _grid(title: str, lines: Sequence[_Line]) -> Grid:
 
 def _read_otherwise(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
     """What the numbers are under other readings of words, by the text alone."""
-    changed, claims = changes(data, "derived"), read_otherwise(data)
+    changed, claims = changed_readings(data, "derived"), read_otherwise(data)
     says = {claim.id: claim.says for claim in data.paper_claims}
     rows: dict[Words, list[Words]] = {}
     for line in lines:

@@ -10,7 +10,7 @@ from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.kinds.contradictions import linked
 from virtperf.report.other_readings import (
     READINGS,
-    changes,
+    changed_readings,
     in_force,
     measured_changes,
     titles,
@@ -47,7 +47,9 @@ def record(context: Context) -> Record:
         return register(
             context, "readings", note("What other readings would change is not computed yet.")
         )
-    changed = {kind: changes(data, kind) for kind in ("verdict", "range", "derived", "set aside")}
+    changed = {
+        kind: changed_readings(data, kind) for kind in ("verdict", "range", "derived", "set aside")
+    }
     verdicts = {name: cells for (name, _), cells in changed["verdict"].items()}
     says = {c.id: c for c in data.paper_claims}
     columns = titles(data)

@@ -20,9 +20,9 @@ from virtperf.report.kinds._figure import drawing
 from virtperf.report.kinds.contradictions import of_the_paper, places
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
-from virtperf.report.measured_findings import filled, found_numbers, interval_words
+from virtperf.report.measured_findings import filled_sentence, found_numbers, interval_words
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
-from virtperf.report.wording import OF_MANY, exhibit_name, joined, plural, pretty, short
+from virtperf.report.wording import OF_MANY, exhibit_name, joined, plural, pretty, short_number
 from virtperf.study.claims import Claim, sentences_and_rows
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Artifact, Finding
@@ -124,7 +124,9 @@ def measured_finding_text(data: StudyData, finding: Finding, level: float) -> tu
     """
     numbers = found_numbers(data, finding, level)
     known = {claim.id: claim for claim in data.claims or ()}
-    return _filled(data, filled(finding.says, numbers), known), interval_words(numbers, level)
+    return _filled(data, filled_sentence(finding.says, numbers), known), interval_words(
+        numbers, level
+    )
 
 
 def _measured_finding(
@@ -248,7 +250,7 @@ def _number_of_the_data(data: StudyData, claim: Claim) -> str:
         for _, quantity in part.terms
     }
     unit = f" {units.pop()}" if claim.kind in ("value", "range", "difference") else ""
-    return f" (the data: {short(estimate)}{unit})"
+    return f" (the data: {short_number(estimate)}{unit})"
 
 
 def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 from rawperf.core.model import Model
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
-from virtperf.report.frames import allowed, joined
+from virtperf.report.frames import allowed, point_table
 from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, Figure, trace
 from virtperf.report.kinds._figure import check_colours, drawing
 from virtperf.report.records import Numbers, Paragraph, Record
@@ -96,7 +96,7 @@ def _marks(context: Context, exhibit: Exhibit) -> pd.DataFrame:
     """The levels that the text speaks of."""
     if not exhibit.series:
         return pd.DataFrame()
-    return joined(
+    return point_table(
         context.data,
         exhibit,
         level=context.level,

@@ -19,12 +19,14 @@ from virtperf.report.range_words import WIDE
 from virtperf.report.wording import pretty, printable, wrapped
 
 CLOSE = 0.75  # an axis begins above 0 where all values and bands lie above this share of its top
-FAR = 4.0  # ranges that reach so many times higher than all that is known well would press it together
-TALL = 2.2  # an axis then reaches so many times as high; those ranges run out of the top
-MANY = 14  # numeric levels that each get a tick label
-SPREAD = 1.4  # a logarithmic axis reaches so many times beyond the values
-ABOVE = 8  # points between an axis and the words above it
-ROOM = WIDTH - 80  # width of a panel, about
+FAR_RANGE_FACTOR = 4.0  # ranges that reach so many times higher than all that is known well would press it together
+CLIPPED_HEIGHT_FACTOR = (
+    2.2  # an axis then reaches so many times as high; those ranges run out of the top
+)
+MAX_LABELLED_TICKS = 14  # numeric levels that each get a tick label
+LOG_MARGIN_FACTOR = 1.4  # a logarithmic axis reaches so many times beyond the values
+LABEL_PAD_PT = 8  # points between an axis and the words above it
+PANEL_WIDTH = WIDTH - 80  # width of a panel, about
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,11 @@ class Levels:
         """Left and right end of the axis; the left one is the larger if the levels descend."""
         places = list(self.where.values()) or [0.0]
         low, high = min(places), max(places)
-        margin = ((high - low) or 1.0) * self.side / (ROOM - 2 * self.side) if self.numeric else 0.5
+        margin = (
+            ((high - low) or 1.0) * self.side / (PANEL_WIDTH - 2 * self.side)
+            if self.numeric
+            else 0.5
+        )
         ends = (low - margin, high + margin)
         return ends[::-1] if places[0] > places[-1] else ends
 
@@ -87,7 +93,7 @@ class Levels:
         axes.grid(visible=False, axis="x")
         axes.tick_params(axis="x", length=4 if self.numeric else 0, labelbottom=labelled)
         axes.set_xlabel("")
-        if not self.numeric or len(self.where) <= MANY:
+        if not self.numeric or len(self.where) <= MAX_LABELLED_TICKS:
             turned = self.numeric and max(map(len, self.texts)) * CHARACTER + 6 > self.room
             axes.set_xticks(
                 list(self.where.values()), self._tick_labels(turned), rotation=90 if turned else 0
@@ -95,13 +101,13 @@ class Levels:
         else:
             axes.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         if labelled:
-            axes.set_xlabel(wrapped(label, int(ROOM / CHARACTER)), labelpad=6)
+            axes.set_xlabel(wrapped(label, int(PANEL_WIDTH / CHARACTER)), labelpad=6)
 
     @property
     def per_point(self) -> float:
         """Data units in a point."""
         left, right = self.limits
-        return abs(right - left) / ROOM
+        return abs(right - left) / PANEL_WIDTH
 
     @property
     def room(self) -> float:
@@ -128,7 +134,7 @@ class Levels:
         for (level, place), text in sorted(
             zip(self.where.items(), self.texts, strict=True), key=lambda p: p[0][1]
         ):
-            if (place - last) / abs(right - left) * ROOM >= FONT + 2:
+            if (place - last) / abs(right - left) * PANEL_WIDTH >= FONT + 2:
                 shown[level], last = text, place
         return list(shown.values())
 
@@ -163,8 +169,8 @@ def levels_of(
 
 
 def top_of(values: Iterable[float], bands: pd.DataFrame, bound: float = math.inf) -> float:
-    """Where a y axis ends: above all values and ranges, or at `TALL` times what is known well if
-    the rest is `FAR`.
+    """Where a y axis ends: above all values and ranges, or at `CLIPPED_HEIGHT_FACTOR` times what is known well if
+    the rest is `FAR_RANGE_FACTOR`.
 
     `values` are those of marks and curves; a range that is not over `WIDE` is known well.
     """
@@ -172,8 +178,8 @@ def top_of(values: Iterable[float], bands: pd.DataFrame, bound: float = math.inf
     known = finite(np.fromiter(values, float), high[high <= WIDE * low])
     ends = [*known, *finite(high), *(1.25 * v for v in finite(low[np.isinf(high)]))]
     well, top = max(known, default=0.0), max(ends, default=1.0)
-    if 0 < FAR * well < top and well >= max(finite(low), default=0.0):
-        top = TALL * well
+    if 0 < FAR_RANGE_FACTOR * well < top and well >= max(finite(low), default=0.0):
+        top = CLIPPED_HEIGHT_FACTOR * well
     top = (top or 1.0) * 1.06
     return min(top, bound * 1.05) if math.isfinite(bound) else top
 
@@ -225,7 +231,9 @@ def _above(axes: Axes, label: str) -> None:
     above.set_xticks([])
     above.xaxis.set_minor_locator(NullLocator())
     above.spines["top"].set_visible(False)
-    above.set_xlabel(wrapped(label, int((WIDTH - 30) / CHARACTER)), loc="left", labelpad=ABOVE)
+    above.set_xlabel(
+        wrapped(label, int((WIDTH - 30) / CHARACTER)), loc="left", labelpad=LABEL_PAD_PT
+    )
 
 
 def log_axis(axes: Axes, values: Sequence[float], label: str) -> None:
@@ -237,7 +245,7 @@ def log_axis(axes: Axes, values: Sequence[float], label: str) -> None:
     above = [value for value in values if value > 0] or [1.0]
     axes.set_yscale("log", nonpositive="clip")
     _above(axes, f"{label} (logarithmic axis)")
-    axes.set_ylim(min(above) / SPREAD, max(above) * SPREAD)
+    axes.set_ylim(min(above) / LOG_MARGIN_FACTOR, max(above) * LOG_MARGIN_FACTOR)
     axes.yaxis.set_major_formatter(lambda value, _: pretty(value, 6))
     axes.yaxis.set_minor_formatter(lambda *_: "")
     axes.grid(visible=True, axis="y")

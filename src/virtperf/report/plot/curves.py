@@ -24,7 +24,7 @@ _NAMES = {
 }
 
 
-def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame | None:
+def fitted_curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame | None:
     """A fitted curve over the range of the levels: columns x, value, low, high; None for a fit that
     could not be had.
 
@@ -82,7 +82,7 @@ def curves_of(
                 remedy=did_you_mean(label, levels),
             )
     found = {
-        label: curve(fit, x, levels[label], level)
+        label: fitted_curve(fit, x, levels[label], level)
         for label, fit in named.items()
         if getattr(fit, "available", True)
     }

@@ -87,7 +87,8 @@ def distribution(
         panel.grid(visible=True, axis="x")
         said = xlabel or words.label(x)
         panel.set_xlabel(
-            wrapped(f"{said} (logarithmic axis)" if log else said, int(axis.ROOM / 7)), labelpad=6
+            wrapped(f"{said} (logarithmic axis)" if log else said, int(axis.PANEL_WIDTH / 7)),
+            labelpad=6,
         )
         panel.set_ylabel("")
         entries: list[legend.Entry] = [

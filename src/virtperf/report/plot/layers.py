@@ -18,7 +18,7 @@ from virtperf.report.plot.theme import Look, look
 
 QUANTITY = "quantity"  # the column of a study's frames that says what is measured
 PANEL = "panel"  # the column made of it where quantities of one unit share a panel
-ONLY = ""  # the one panel, or the one series, of a figure without such a column
+UNNAMED = ""  # the one panel, or the one series, of a figure without such a column
 
 
 @dataclass(frozen=True)
@@ -122,10 +122,10 @@ def gathered(
 
     def distinct(column: str | None) -> tuple[Any, ...]:
         if column is None:
-            return (ONLY,)
+            return (UNNAMED,)
         return tuple(
             dict.fromkeys(v for frame in frames.values() for v in frame[column].tolist())
-        ) or (ONLY,)
+        ) or (UNNAMED,)
 
     return Layers(
         x,

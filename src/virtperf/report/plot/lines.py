@@ -149,7 +149,7 @@ def _figure(
     **named: Any,
 ) -> Figure:
     layers = gathered(points, means, printed, runs, x=x, **named)
-    side = len(layers.series) * WIDEST[bars] / 2 + 8
+    side = len(layers.series) * MAX_SERIES_WIDTH[bars] / 2 + 8
     levels = axis.levels_of(layers.given, x, layers.words, numeric=not bars, side=side)
     fitted = curves.curves_of(fits, {s: layers.levels(s) for s in layers.series}, x, level)
     with theme():
@@ -168,8 +168,11 @@ def _figure(
 
 
 GROUP = 0.84  # of the distance between two levels, for all series together
-WIDEST = {False: 14.0, True: 56.0}  # points that one series takes at a level, of lines and of bars
-BESIDE = 0.7  # of that width, which a measured mark takes to the right of a range
+MAX_SERIES_WIDTH = {
+    False: 14.0,
+    True: 56.0,
+}  # points that one series takes at a level, of lines and of bars
+MEASURED_OFFSET = 0.7  # of that width, which a measured mark takes to the right of a range
 
 Placed = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
 
@@ -206,8 +209,10 @@ def _panel(
     beside = len(layers.bands) and (
         len(layers.runs) or (layers.marks["mark"] != marks.PRINTED).any()
     )
-    room = 1 + BESIDE if beside else 1.0
-    width = min(WIDEST[bars], GROUP * levels.room / room / max(1, *map(len, groups.values())))
+    room = 1 + MEASURED_OFFSET if beside else 1.0
+    width = min(
+        MAX_SERIES_WIDTH[bars], GROUP * levels.room / room / max(1, *map(len, groups.values()))
+    )
     for series, own in at.items():
         places = {v: groups[v].index(series) - (len(groups[v]) - 1) / 2 for v in own}
         shifts = {v: (place * room - (room - 1) / 2) * width for v, place in places.items()}
@@ -296,7 +301,7 @@ class _Series:
         )
         for at, x, part in self._placed(rows[barred]):
             values = part["value"].to_numpy(dtype=float)
-            marks.columns(self.axes, x, values, self.style, at, self._width, solid=not printed)
+            marks.draw_columns(self.axes, x, values, self.style, at, self._width, solid=not printed)
             if not printed:
                 marks.intervals(self.axes, x, part, self.style.colour, at)
         for at, x, part in self._placed(rows if printed else rows[~barred], beside=not printed):
@@ -334,7 +339,7 @@ class _Series:
         """Rows by their place on the axis, those together that stand equally far from their
         levels.
         """
-        aside = BESIDE * self.width if beside and self._banded else 0.0
+        aside = MEASURED_OFFSET * self.width if beside and self._banded else 0.0
         moved = np.array([self.shifts[level] + aside for level in rows[self.layers.x]])
         for points in np.unique(moved):
             part = rows[moved == points]

@@ -19,7 +19,11 @@ from virtperf.report.plot.theme import SURFACE_COLOUR, Look
 from virtperf.report.range_words import WIDE
 
 PRINTED, SOLID, CROSS, OWN_DATA = "printed", "solid", "cross", "own"
-_OF = {Provenance.PUBLISHED: PRINTED, Provenance.MEASURED: SOLID, Provenance.EXAMPLE: CROSS}
+_MARK_OF_PROVENANCE = {
+    Provenance.PUBLISHED: PRINTED,
+    Provenance.MEASURED: SOLID,
+    Provenance.EXAMPLE: CROSS,
+}
 WITH_INTERVAL = (SOLID, CROSS, OWN_DATA)  # of a printed number the range says what is uncertain
 TEXT, WITH_ASSUMPTIONS = (
     "text",
@@ -57,7 +61,7 @@ def marks_of(
     parts = []
     if means is not None:
         kinds = (
-            means["provenance"].map(_OF)
+            means["provenance"].map(_MARK_OF_PROVENANCE)
             if "provenance" in means
             else pd.Series(OWN_DATA, index=means.index)
         )
@@ -232,7 +236,7 @@ def arrows(
             )
 
 
-def columns(
+def draw_columns(
     axes: Axes,
     x: np.ndarray,
     values: np.ndarray,

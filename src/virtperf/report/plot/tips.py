@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from virtperf.report.plot import marks
-from virtperf.report.wording import interval, short
+from virtperf.report.wording import interval, short_number
 
 _KEY = "virtperf_tips"
 _WORDS = {marks.TEXT: "the text allows", marks.WITH_ASSUMPTIONS: "with our assumptions"}
@@ -48,8 +48,8 @@ def words(bands: pd.DataFrame, points: pd.DataFrame) -> str:
     numbers = points[["value", "low", "high"]].to_numpy(dtype=float)
     for kind, (value, low, high) in zip(points["mark"], numbers, strict=True):
         known = kind != marks.PRINTED and math.isfinite(low) and math.isfinite(high)
-        ends = f" ({short(low)} to {short(high)})" if known else ""
-        parts.append(f"{_MARKS.get(kind, '')}{short(value)}{ends}")
+        ends = f" ({short_number(low)} to {short_number(high)})" if known else ""
+        parts.append(f"{_MARKS.get(kind, '')}{short_number(value)}{ends}")
     return "; ".join(parts)
 
 

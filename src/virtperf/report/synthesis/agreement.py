@@ -13,7 +13,7 @@ MARGIN = 1.05
 """Values whose quotient is at most this count as the same: a difference of 5 % between two machines
 is none that a study of virtualization could explain.
 """
-WIDEST = 1.5
+MAX_COMPARED_RATIO = 1.5
 """Quotient of the ends beyond which a range is too wide to be compared with anything."""
 
 
@@ -21,7 +21,7 @@ WIDEST = 1.5
 class Agreement:
     """What a comparison of the values of one row found.
 
-    `compared`: the values with two limits, at most `WIDEST` apart. `left_out`: the others, which
+    `compared`: the values with two limits, at most `MAX_COMPARED_RATIO` apart. `left_out`: the others, which
         limit the quantity too little. `apart`: pairs of different studies whose values differ by more
         than `MARGIN` whatever they are. `same`: whether all values lie within `MARGIN`.
     """
@@ -65,7 +65,7 @@ def _narrow(value: Value) -> bool:
     if not value.pieces:
         return False
     low, high = _ends([value])
-    return low > 0 and high <= WIDEST * low
+    return low > 0 and high <= MAX_COMPARED_RATIO * low
 
 
 def _ends(values: Sequence[Value]) -> Piece:

@@ -44,7 +44,7 @@ RATIOS = {
 """Overcommitment ratios in words."""
 PER_GUEST = "throughput per guest"
 """The measure that follows from throughput where the ratio counts guests."""
-KEPT = 0.95
+MIN_KEPT_SHARE = 0.95
 """The share of the reference throughput below which a system counts as losing throughput."""
 _CLOSE = 1e-3  # of a ratio, for one that was tested to be met as it is printed
 
@@ -77,8 +77,8 @@ class Course:
         """At which tested ratios the measure stays near its reference and at which it falls."""
         start = self.curve.ratio(self.curve.reference)
         known = [(ratio, ends_of(values)) for ratio, values in self.points if ratio != start]
-        kept = tuple(ratio for ratio, (low, _) in known if low >= KEPT)
-        lost = tuple(ratio for ratio, (_, high) in known if high < KEPT)
+        kept = tuple(ratio for ratio, (low, _) in known if low >= MIN_KEPT_SHARE)
+        lost = tuple(ratio for ratio, (_, high) in known if high < MIN_KEPT_SHARE)
         return RatioLimits(
             kept, lost, tuple(r for r, _ in known if r not in kept and r not in lost)
         )
@@ -88,7 +88,7 @@ class Course:
 class RatioLimits:
     """Tested ratios beside the reference, by what is certain there.
 
-    `kept`: at least `KEPT` of the reference. `lost`: less than that. `unknown`: either is possible.
+    `kept`: at least `MIN_KEPT_SHARE` of the reference. `lost`: less than that. `unknown`: either is possible.
     """
 
     kept: tuple[float, ...]
@@ -117,12 +117,12 @@ class Allowed:
     def words(self) -> str:
         """``allows 0.9 to 1.1``, with the tested ratios where this one was not tested."""
         if self.outside:
-            return f"not tested (only {' to '.join(map(short, self.tested))})"
+            return f"not tested (only {' to '.join(map(ratio_text, self.tested))})"
         if not self.values:
             return "no number"
         if len(self.tested) == 1:
             return "; ".join(value.said for value in self.values)
-        between = f"between the tested ratios {joined(map(short, self.tested))}"
+        between = f"between the tested ratios {joined(map(ratio_text, self.tested))}"
         return f"{said_of_all(self.values)} {between}"
 
 
@@ -145,7 +145,7 @@ class RatioGrid:
                 (min(cell[k] for cell in self.cells), max(cell[k] for cell in self.cells))
                 for k in (0, 1)
             )
-            (a, b), (c, d) = (tuple(map(short, pair)) for pair in ends)
+            (a, b), (c, d) = (tuple(map(ratio_text, pair)) for pair in ends)
             return f"not tested (only CPU ratios {a} to {b} and memory ratios {c} to {d})"
         chosen = [self.cells[x, y] for x in around[0] for y in around[1] if self.cells.get((x, y))]
         if len(chosen) < len(around[0]) * len(around[1]):
@@ -154,7 +154,7 @@ class RatioGrid:
         if len(chosen) == 1:
             return "; ".join(value.said for value in values)
         where = " and ".join(
-            f"{name} {' to '.join(map(short, ratios))}"
+            f"{name} {' to '.join(map(ratio_text, ratios))}"
             for name, ratios in zip(("CPU", "memory"), around, strict=True)
         )
         return f"{said_of_all(values)} between the tested ratios: {where}"
@@ -166,7 +166,7 @@ def neighbours(tested: Sequence[float], ratio: float) -> tuple[float, ...]:
     `tested` is in ascending order.
     """
     for where in tested:
-        if math.isclose(where, ratio, rel_tol=_CLOSE) or short(where) == short(ratio):
+        if math.isclose(where, ratio, rel_tol=_CLOSE) or ratio_text(where) == ratio_text(ratio):
             return (where,)
     below, above = [r for r in tested if r < ratio], [r for r in tested if r > ratio]
     return (below[-1], above[0]) if below and above else ()
@@ -191,7 +191,7 @@ def ends_of(values: Iterable[Value]) -> tuple[float, float]:
     return (min(ends), max(ends)) if ends else (math.nan, math.nan)
 
 
-def short(ratio: float) -> str:
+def ratio_text(ratio: float) -> str:
     """A ratio to three digits."""
     return f"{pretty_ratio(ratio):g}"
 

@@ -57,11 +57,11 @@ def check_synthesis(file: SynthesisFile, known: Known, report: Report) -> None:
         except VirtperfError as err:
             report(err)
     for question in file.questions:
-        for problem in left_out(question, known):
+        for problem in left_out_problems(question, known):
             report(problem)
 
 
-def left_out(question: SynthesisQuestion, known: Known) -> Iterator[StudyError]:
+def left_out_problems(question: SynthesisQuestion, known: Known) -> Iterator[StudyError]:
     """The studies whose factors, quantities or derived numbers have to do with a question, and that
     have neither a cell nor a reason.
     """

@@ -135,7 +135,7 @@ class Synthesis:
 
     def limits(self) -> Shown:
         """At which tested overcommitment ratios each system loses throughput."""
-        return Shown(tables.limits(self.courses))
+        return Shown(tables.limits_record(self.courses))
 
     def coverage(self) -> Shown:
         """What is encoded of each study, in numbers."""

@@ -15,7 +15,7 @@ from virtperf.report.data import StudyData
 from virtperf.report.records import Block, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.synthesis import capacity
 from virtperf.report.synthesis.agreement import Agreement, agreement
-from virtperf.report.synthesis.capacity import KEPT, Course
+from virtperf.report.synthesis.capacity import MIN_KEPT_SHARE, Course
 from virtperf.report.synthesis.capacity import RatioGrid as JointValues
 from virtperf.report.synthesis.definition import QuantityRow, SynthesisQuestion
 from virtperf.report.synthesis.values import Value
@@ -213,13 +213,13 @@ def joint(found: Sequence[JointValues], pairs: Sequence[tuple[float, float]]) ->
     return record("capacity-joint", title, grid, values=values)
 
 
-def limits(found: Sequence[Course]) -> Record:
+def limits_record(found: Sequence[Course]) -> Record:
     """At which tested ratios throughput stays near its reference, and at which it does not."""
     chosen = [course for course in found if course.measure == "throughput"]
     rows: list[tuple[Words, ...]] = []
     for course in chosen:
         known, curve = course.limits, course.curve
-        start = capacity.short(curve.ratio(curve.reference))
+        start = capacity.ratio_text(curve.ratio(curve.reference))
         rows.append(
             (
                 curve.of.replace("cpu", "CPU"),
@@ -230,7 +230,7 @@ def limits(found: Sequence[Course]) -> Record:
                 _ratios(known.unknown),
             )
         )
-    percent = f"{100 * KEPT:g} %"
+    percent = f"{100 * MIN_KEPT_SHARE:g} %"
     columns = (
         "Resource",
         "System",
@@ -252,7 +252,7 @@ def limits(found: Sequence[Course]) -> Record:
 
 
 def _ratios(found: Sequence[float]) -> str:
-    return joined(map(capacity.short, found)) or "none"
+    return joined(map(capacity.ratio_text, found)) or "none"
 
 
 def coverage(studies: Mapping[str, StudyData]) -> Record:

@@ -30,7 +30,7 @@ Piece = tuple[float, float]
 REFERENCE = "reference"
 """The kind of a ratio to itself."""
 _problem = partial(StudyError, file="data/synthesis.yaml")
-WIDE = 20.0
+MAX_END_RATIO = 20.0
 """How many times its lowest value a range may reach before only one of its ends is told."""
 ROUNDED = 0.02
 """The width of a range, of its upper end, up to which its middle is told too."""
@@ -237,8 +237,8 @@ def _digits(low: float, high: float) -> tuple[str, str]:
 
 
 def useful(ends: Sequence[float]) -> list[float]:
-    """The ends of a range; of one that reaches over `WIDE` only that end which says something."""
-    if not 0 < WIDE * ends[0] < ends[-1]:
+    """The ends of a range; of one that reaches over `MAX_END_RATIO` only that end which says something."""
+    if not 0 < MAX_END_RATIO * ends[0] < ends[-1]:
         return list(ends)
     return [0.0, *ends[1:]] if ends[-1] <= 2 else [*ends[:-1], math.inf]
 

@@ -18,8 +18,8 @@ from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.ingest.runs import Run
 from virtperf.runs.ingest.spill import Spill
 
-_WHO = ("entity_kind", "entity", "metric")
-_LATER = 1 << 62
+_ENTITY_COLUMNS = ("entity_kind", "entity", "metric")
+_DERIVED_ORDER = 1 << 62
 """The order of what is made of samples: behind all that were read."""
 _PER_FORMAT = 48
 """Bits of a sample's order that count within its format, whose formats are in the order of their
@@ -29,7 +29,7 @@ BATCH_ROWS = 1 << 15
 """Records that are translated at once, unless one part of a file has more or there are no more: a
 call takes as long as some thousand records do."""
 # Entities with a name of their own in a run; others (cpu 0, eth0, sda) are called "owner/name".
-_NAMED = ("domain", "driver", "guest", "processor")
+_UNIQUE_ENTITY_KINDS = ("domain", "driver", "guest", "processor")
 
 
 @dataclass
@@ -134,7 +134,7 @@ class Gathered:
         incomplete = ~np.isfinite(value)
         for where in np.flatnonzero(incomplete).tolist():
             metric = keys[place[where]][-1]
-            earliest, count = self._incomplete.get(metric, (_LATER, 0))
+            earliest, count = self._incomplete.get(metric, (_DERIVED_ORDER, 0))
             self._incomplete[metric] = min(earliest, int(order[where])), count + 1
         untimed = ~total & np.isnan(t)
         self._found += np.bincount(file, minlength=len(self._found))
@@ -145,7 +145,7 @@ class Gathered:
         if later.any():
             who = dict(
                 zip(
-                    ("source", *_WHO),
+                    ("source", *_ENTITY_COLUMNS),
                     zip(*(keys[k] for k in place[later].tolist()), strict=True),
                     strict=True,
                 )
@@ -170,7 +170,7 @@ class Gathered:
         owner, own_kind = str(file.entity), str(file.entity_kind)
         if not entity:
             return (own_kind if kind == WHOLE else kind), owner
-        part = owner and own_kind != WHOLE and kind not in _NAMED
+        part = owner and own_kind != WHOLE and kind not in _UNIQUE_ENTITY_KINDS
         return kind, f"{owner}/{entity}" if part else entity
 
     def frames(self) -> Iterator[pd.DataFrame]:
@@ -214,7 +214,7 @@ class Gathered:
         one has too.
         """
         whole = ~counters["file"].isin(self._partial)
-        who = ["source", *_WHO[:2]]
+        who = ["source", *_ENTITY_COLUMNS[:2]]
         rows = counters[whole]
         times = rows[[*who, "t", "file"]].drop_duplicates([*who, "t"])
         full = times.merge(rows[[*who, "metric"]].drop_duplicates(), on=who, sort=False)
@@ -222,11 +222,13 @@ class Gathered:
         filled = full.merge(found, on=[*who, "metric", "t"], how="left", sort=False).fillna(
             {"value": 0.0, "line": 0}
         )
-        filled["order"] = _LATER + np.arange(len(filled))
+        filled["order"] = _DERIVED_ORDER + np.arange(len(filled))
         both = pd.concat([counters[~whole], filled], ignore_index=True)
         columns = {name: both[name].to_numpy() for name in ("t", "value", "line", "file", "order")}
-        place, first = combinations(both, ("source", *_WHO))
-        keys = list(both.iloc[first][["source", *_WHO]].itertuples(index=False, name=None))
+        place, first = combinations(both, ("source", *_ENTITY_COLUMNS))
+        keys = list(
+            both.iloc[first][["source", *_ENTITY_COLUMNS]].itertuples(index=False, name=None)
+        )
         self._spill.add(
             rows_of(len(both), series=self._numbers(keys, place), counter=True, **columns)
         )
@@ -236,7 +238,7 @@ class Gathered:
         counter = rows["counter"]
         if counter.any():
             rates = self._rates.of(chosen(rows, counter))
-            rates["order"] = _LATER
+            rates["order"] = _DERIVED_ORDER
             rows = in_order(concat_rows([chosen(rows, ~counter), rates]), "series")
         rows = self._once.of(rows)
         self.counts += np.bincount(rows["file"], minlength=len(self.counts))
@@ -246,7 +248,7 @@ class Gathered:
     def _frame(self, rows: Rows) -> pd.DataFrame:
         texts = {
             name: coded(rows["series"], [key[place] for key in self._keys])
-            for place, name in enumerate(("source", *_WHO))
+            for place, name in enumerate(("source", *_ENTITY_COLUMNS))
         }
         texts |= {"run_id": coded(np.zeros(len(rows), int), [self._run.run_id])}
         texts["file"] = coded(rows["file"], [file.path for file in self._run.files])

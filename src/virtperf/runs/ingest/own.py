@@ -15,7 +15,7 @@ from rawperf import head_of, ranking
 from rawperf.choose import METRICS, dictionary_of
 from rawperf.core.errors import VirtperfError
 from rawperf.packed import peeked
-from rawperf.registry import SURE_ENOUGH
+from rawperf.registry import MIN_CERTAINTY
 from rawperf.tidy import file_bytes, opened, read_raw
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
@@ -84,7 +84,7 @@ def read(
     with opened(place) as stream:
         head, stream = peeked(stream)
         known = name is not None or any(form.takes(place.name, head_of(head)) for form in inputs)
-        sure = known or any(certainty >= SURE_ENOUGH for certainty, _ in ranking(head)[:1])
+        sure = known or any(certainty >= MIN_CERTAINTY for certainty, _ in ranking(head)[:1])
         if not sure and place.suffix.lower() in TABLES:
             frame = table(file_bytes(place), place)
         else:

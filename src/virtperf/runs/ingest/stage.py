@@ -26,7 +26,7 @@ from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import read_run
 from virtperf.study.definition import Study
-from virtperf.study.run_groups import differences
+from virtperf.study.run_groups import fact_differences
 
 INDEX = "index.json"
 DESCRIBED = (
@@ -168,7 +168,7 @@ def _warn_of_differences(study: Study, runs: list[dict[str, Any]]) -> None:
     """
     measured = [run for run in runs if run["provenance"] == "measured"]
     warnings: dict[str, list[str]] = {}
-    for found in differences(study, measured):
+    for found in fact_differences(study, measured):
         common = max(found.runs, key=lambda value: len(found.runs[value]))
         for value, listed in found.runs.items():
             if value != common:

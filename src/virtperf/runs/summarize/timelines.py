@@ -15,7 +15,7 @@ from virtperf.study.definition import Exhibit, Study
 ORDER = (Provenance.MEASURED, Provenance.EXAMPLE)
 STEPS = 80
 """Steps of a thumbnail; longer series are averaged down to them."""
-FEWEST = 3
+MIN_SAMPLES = 3
 
 
 def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -67,7 +67,7 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
         for source in kind.observed.get("from", ()):
             _, found = run.of(source["metric"], source["entity_kind"])
             total = _summed(found.values()).value if found else np.zeros(0)
-            if len(total) < FEWEST:
+            if len(total) < MIN_SAMPLES:
                 continue
             step = np.arange(len(total)) * min(STEPS, len(total)) // len(total)
             means = np.bincount(step, weights=total) / np.bincount(step)

@@ -15,6 +15,7 @@ from virtperf.core.paths import Layout
 from virtperf.report.html import templating
 from virtperf.report.html.site import build
 from virtperf.report.html.site.build import build_site, build_study_pages
+from virtperf.report.html.site.gather import StudyFacts
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def pages(layout: Layout, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     out = tmp_path_factory.mktemp("reports")
     written = [
         *build_site(layout, PARAMETERS, out),
-        *build_study_pages(layout, PARAMETERS, "toy", out),
+        *build_study_pages(layout, StudyFacts(layout, PARAMETERS, "toy"), out),
     ]
     return {path.name: path.read_text(encoding="utf-8") for path in written}
 
@@ -76,7 +77,7 @@ def test_every_page_of_a_study_leads_to_its_others_and_back(pages: dict[str, str
 def test_the_same_data_give_the_same_bytes(
     pages: dict[str, str], layout: Layout, tmp_path: Path
 ) -> None:
-    for path in build_study_pages(layout, PARAMETERS, "toy", tmp_path):
+    for path in build_study_pages(layout, StudyFacts(layout, PARAMETERS, "toy"), tmp_path):
         assert path.read_text(encoding="utf-8") == pages[path.name]
 
 
@@ -98,5 +99,5 @@ def test_traces_for_programs_may_be_longer_than_a_page(
     monkeypatch.setattr(
         build, "json_text", lambda entries: real(entries) + " " * templating.LIMIT_BYTES
     )
-    build_study_pages(layout, PARAMETERS, "toy", tmp_path)
+    build_study_pages(layout, StudyFacts(layout, PARAMETERS, "toy"), tmp_path)
     assert (tmp_path / "trace-toy.json").stat().st_size > templating.LIMIT_BYTES

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from virtperf.report.html.site.claims import EDGE, WIDTH, interval
+from virtperf.report.html.site.claims import EDGE, WIDTH, claim_interval
 from virtperf.report.html.site.gather import StudyFacts
 
 ENDS = (EDGE, WIDTH - EDGE)
@@ -18,7 +18,7 @@ def more(facts: StudyFacts):
 
 
 def test_places_are_in_proportion(more) -> None:
-    drawn = interval(more, {"implied_low": 60.0, "implied_high": 70.0})
+    drawn = claim_interval(more, {"implied_low": 60.0, "implied_high": 70.0})
     assert drawn.line == ENDS and not drawn.open_low and not drawn.open_high
     begin, width = drawn.bar
     # 65.5 of 60 to 70 is at 0.55 of the 120 units between the edges; the bar has one unit more on each side.
@@ -27,17 +27,17 @@ def test_places_are_in_proportion(more) -> None:
 
 
 def test_a_missing_limit_is_an_arrow(more) -> None:
-    drawn = interval(more, {"implied_low": 60.0, "implied_high": math.inf})
+    drawn = claim_interval(more, {"implied_low": 60.0, "implied_high": math.inf})
     assert (drawn.open_low, drawn.open_high) == (False, True) and drawn.line[1] == ENDS[1]
 
 
 def test_measured_runs_have_a_mark_and_their_interval(more) -> None:
-    drawn = interval(more, {"estimate": 52.0, "estimate_low": 48.0, "estimate_high": 56.0})
+    drawn = claim_interval(more, {"estimate": 52.0, "estimate_low": 48.0, "estimate_high": 56.0})
     assert drawn.whisker[0] == ENDS[0] < drawn.measured < drawn.whisker[1] < drawn.bar[0]
-    one = interval(more, {"estimate": 52.0, "estimate_low": 52.0, "estimate_high": 52.0})
+    one = claim_interval(more, {"estimate": 52.0, "estimate_low": 52.0, "estimate_high": 52.0})
     assert one.measured == ENDS[0] and one.whisker is None
 
 
 def test_a_claim_without_a_number_has_no_drawing(facts: StudyFacts) -> None:
     order = next(c for c in facts.data.paper_claims if c.id == "best-at-8")
-    assert interval(order, {"implied_low": 1.0, "implied_high": 2.0}) is None
+    assert claim_interval(order, {"implied_low": 1.0, "implied_high": 2.0}) is None

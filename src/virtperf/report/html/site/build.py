@@ -55,15 +55,13 @@ def build_site(
     return _write(pages, out)
 
 
-def build_study_pages(
-    layout: Layout, parameters: Parameters, study: str, out: Path, prefix: str = ""
-) -> list[Path]:
+def build_study_pages(layout: Layout, facts: StudyFacts, out: Path) -> list[Path]:
     """Write one study's pages into the folder `out`: claims, data quality, traces (also as
-    JSON); with a `prefix` of their names, those that depend on runs.
+    JSON); where `facts` has a prefix of their names, those that depend on runs.
 
     Raises as `build_site` does.
     """
-    facts = StudyFacts(layout, parameters, study, prefix)
+    study, prefix = facts.id, facts.prefix
     glossary = load_glossary(layout.glossary)
     entries = list(traces(facts.data, assumptions=facts.context.assumptions))
     pages = {

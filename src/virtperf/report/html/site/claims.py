@@ -18,12 +18,17 @@ import pandas as pd
 from virtperf.report.claim_words import TAKEN_FROM, ClaimWords, claim_in_words
 from virtperf.report.glossary import NO_WORDS, Glossary
 from virtperf.report.html.record import address
-from virtperf.report.html.site.gather import ANSWERED, MEASURED, StudyFacts, asked_again
+from virtperf.report.html.site.gather import (
+    HYPOTHESIS_VERDICTS,
+    MEASURED_VERDICTS,
+    StudyFacts,
+    asked_again,
+)
 from virtperf.report.html.templating import page
 from virtperf.report.key_numbers import TEXT_VERDICTS
 from virtperf.report.kinds.contradictions import (
+    contradiction_entries,
     depending,
-    entries,
     points_by_claim,
     set_aside,
 )
@@ -77,9 +82,9 @@ def overview_page(every: Sequence[StudyFacts]) -> str:
         name="claims.html",
         studies=studies,
         asked_again={facts.id: list(asked_again(facts.id, every)) for facts in studies},
-        answered=ANSWERED,
+        answered=HYPOTHESIS_VERDICTS,
         by_text=TEXT_VERDICTS,
-        by_runs=MEASURED,
+        by_runs=MEASURED_VERDICTS,
         sure=found,
         count=sum(len(claims) + len(minor) for _, claims, minor in found),
     )
@@ -102,7 +107,7 @@ def depended_on(facts: StudyFacts) -> set[str]:
     set_by = points_by_claim(facts.data)
     return {
         claim
-        for entry in entries(facts.data)
+        for entry in contradiction_entries(facts.data)
         if depending(entry, set_by)
         for conflict in entry["conflicts"]
         for claim in conflict
@@ -114,7 +119,10 @@ def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
     narrow the ranges of plotted points most; else in their order.
     """
     disputed = {
-        c for entry in entries(facts.data) for conflict in entry["conflicts"] for c in conflict
+        c
+        for entry in contradiction_entries(facts.data)
+        for conflict in entry["conflicts"]
+        for c in conflict
     }
     matter = depended_on(facts)
     set_by = points_by_claim(facts.data)
@@ -147,10 +155,12 @@ def study_page(facts: StudyFacts, glossary: Glossary = NO_WORDS) -> str:
         facts=facts,
         words=glossary.used_in(" ".join(row.claim.says for row in rows)),
         rows=rows,
-        measured=any(facts.measured[word] for word in MEASURED),
+        measured=any(facts.measured[word] for word in MEASURED_VERDICTS),
         filters=_filters(rows, facts),
         verdicts=[
-            word for word in (*TEXT_VERDICTS, *MEASURED) if facts.text[word] or facts.measured[word]
+            word
+            for word in (*TEXT_VERDICTS, *MEASURED_VERDICTS)
+            if facts.text[word] or facts.measured[word]
         ],
         download=address(numbers),
         numbers=numbers,
@@ -167,7 +177,7 @@ def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
         claim=claim,
         where=f"{'; '.join(claim.sections)}.{source}{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
         said=told,
-        interval=interval(claim, result),
+        interval=claim_interval(claim, result),
         against=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
         about=tuple(
             (e, "in the text" if e == "text" else exhibit_name(e), e in known)
@@ -242,7 +252,7 @@ class Interval:
     whisker: tuple[float, float] | None
 
 
-def interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
+def claim_interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
     """What to draw for a claim; None where there is no number to draw."""
     printed = (claim.low, claim.high)
     allowed = (_number(result, "implied_low", -math.inf), _number(result, "implied_high", math.inf))

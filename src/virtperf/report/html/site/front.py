@@ -10,7 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from virtperf.report.glossary import NO_WORDS, Glossary
-from virtperf.report.html.site.gather import ANSWERED, MEASURED, Asked, StudyFacts, asked_again
+from virtperf.report.html.site.gather import (
+    HYPOTHESIS_VERDICTS,
+    MEASURED_VERDICTS,
+    Asked,
+    StudyFacts,
+    asked_again,
+)
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.contradictions import of_the_paper
 from virtperf.report.kinds.summary import certainty, finding_text, measured_finding_text
@@ -99,8 +105,8 @@ def front_page(
         wide=True,
         lines=lines,
         answers=list(_answers(studies, file, level)) if file is not None else [],
-        answered=ANSWERED,
-        judged=MEASURED,
+        answered=HYPOTHESIS_VERDICTS,
+        judged=MEASURED_VERDICTS,
         ticks=[(f"{tick:g}", percent(tick)) for tick in TICKS],
         one=percent(1),
         level=level,
@@ -124,7 +130,7 @@ def _line(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> Lin
     elif study.kind == "measured":
         for claim in data.paper_claims:
             result = data.result(claim.id)
-            if result.get("measured_verdict") in ANSWERED[:2]:
+            if result.get("measured_verdict") in HYPOTHESIS_VERDICTS[:2]:
                 finding, verdict = claim.says, str(result["measured_verdict"])
                 told = str(result.get("reason") or "").partition(";")[0]
                 break

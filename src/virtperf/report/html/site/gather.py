@@ -16,9 +16,9 @@ from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Record
 from virtperf.study.hypotheses import Hypothesis
 
-MEASURED = ("reproduced", "value agrees", "refuted", "value differs", "undecided")
+MEASURED_VERDICTS = ("reproduced", "value agrees", "refuted", "value differs", "undecided")
 """Verdicts by runs on claims of a paper."""
-ANSWERED = ("holds here", "does not hold here", "undecided")
+HYPOTHESIS_VERDICTS = ("holds here", "does not hold here", "undecided")
 """Verdicts on a hypothesis that runs have tested."""
 
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from rawperf.core.metrics import Metric
 from virtperf.report.glossary import NO_WORDS, Glossary
 from virtperf.report.html.markdown import Writer
-from virtperf.report.html.record import distinct, record_html
+from virtperf.report.html.record import record_html, with_distinct_ids
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.contradictions import of_the_paper
@@ -20,7 +20,7 @@ from virtperf.report.kinds.contradictions import of_the_paper
 
 def contradictions_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_WORDS) -> str:
     """One section a study, with the smallest sets of claims that cannot all hold."""
-    records = distinct(
+    records = with_distinct_ids(
         (facts.record("contradictions") for facts in studies), taken=[facts.id for facts in studies]
     )
     sections = [

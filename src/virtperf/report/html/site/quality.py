@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.html.record import distinct, record_html
+from virtperf.report.html.record import record_html, with_distinct_ids
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
-from virtperf.report.kinds.quality import PASSED, warnings_of
+from virtperf.report.kinds.quality import PASSED_STATUSES, warnings_of
 from virtperf.report.wording import joined, pretty
 
 WIDTH, HEIGHT = 160, 36
@@ -28,7 +28,11 @@ def overview_page(studies: Sequence[StudyFacts]) -> str:
         status = facts.data.audits["status"]
         read = joined(f"{n:,} {kind}" for kind, n in sorted(kinds.items())) or "none"
         refused = len(facts.data.index.get("quarantined", []))
-        audits = f"{int(status.isin(PASSED).sum()):,} of {len(status):,}" if len(status) else "none"
+        audits = (
+            f"{int(status.isin(PASSED_STATUSES).sum()):,} of {len(status):,}"
+            if len(status)
+            else "none"
+        )
         rows.append((facts, read, refused, audits))
     return page("quality", "Data quality", name="quality.html", rows=rows)
 
@@ -37,7 +41,7 @@ def study_page(facts: StudyFacts) -> str:
     """One study's page."""
     runs = list(facts.data.index.get("runs", []))
     anchors = ["overview", "runs", "series", *(f"run-{run['run_id']}" for run in runs)]
-    (record,) = distinct([facts.record("quality")], taken=anchors)
+    (record,) = with_distinct_ids([facts.record("quality")], taken=anchors)
     shown = _shown(facts, runs)
     series, audits = (
         dict(list(frame.groupby("run_id"))) for frame in (facts.data.series, facts.data.audits)
@@ -66,7 +70,7 @@ def _shown(facts: StudyFacts, runs: list[dict[str, Any]]) -> list[dict[str, Any]
     if len(runs) <= MAX_LISTED_RUNS:
         return runs
     audits = facts.data.audits
-    failed = set(audits.loc[~audits["status"].isin(PASSED), "run_id"])
+    failed = set(audits.loc[~audits["status"].isin(PASSED_STATUSES), "run_id"])
     told = sorted(
         range(len(runs)), key=lambda k: not (warnings_of(runs[k]) or runs[k]["run_id"] in failed)
     )
@@ -83,7 +87,9 @@ def _found(
         else audits.loc[audits["audit"] == "warm-up", "value"].dropna()
     )
     failed = (
-        [] if audits is None else sorted(set(audits.loc[~audits["status"].isin(PASSED), "audit"]))
+        []
+        if audits is None
+        else sorted(set(audits.loc[~audits["status"].isin(PASSED_STATUSES), "audit"]))
     )
     classes = (
         []

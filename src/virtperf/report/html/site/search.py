@@ -23,7 +23,7 @@ class Entry:
     address: str
 
 
-def entries(facts: StudyFacts) -> Iterator[Entry]:
+def search_entries(facts: StudyFacts) -> Iterator[Entry]:
     """What can be found of one study: itself, its exhibits, its claims or hypotheses."""
     report, paper = f"{facts.id}.html", facts.data.study.kind == "paper"
     yield Entry("study", facts.title, report)
@@ -37,7 +37,7 @@ def entries(facts: StudyFacts) -> Iterator[Entry]:
 
 def search_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_WORDS) -> str:
     """The page; what is found stands below the study that it belongs to."""
-    groups = [(facts.title, list(entries(facts))) for facts in studies]
+    groups = [(facts.title, list(search_entries(facts))) for facts in studies]
     words = [
         Entry("word", f"{term.term}: {term.says}", f"glossary.html#{term.anchor}")
         for group in glossary.groups

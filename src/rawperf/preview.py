@@ -1,0 +1,147 @@
+"""What a preview shows of a file that is read part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rawperf.core.numbers import number
+from rawperf.tidy import RawTables
+
+FIRST_RECORDS = 5
+MAX_FIELDS = 30
+CLOCK_WORDS = {
+    "time-of-day": "seconds since midnight",
+    "elapsed": "seconds since the tool began",
+    "sample": "the sample's number",
+    "interval": "seconds since the first sample",
+    "none": "not given",
+}
+_ALWAYS_SHOWN = ("entity_kind", "entity", "field", "value")
+_NUMERIC = ("t", "value", "line", "metric_value", "samples", "mean", "lowest", "highest")
+_FIELD = ["report", "entity_kind", "field"]
+_SUMMED = {"size": "sum", "count": "sum", "sum": "sum", "min": "min", "max": "max"}
+
+
+class FilePreview:
+    """What has been seen of a file: its first records, the first and last time, entities and
+    fields.
+
+    A field's numbers are in the unit of its metric where its first record has one.
+    """
+
+    def __init__(self) -> None:
+        self.records = 0
+        self.entities: set[tuple[str, str]] = set()
+        self.first, self._named, self._numbers = pd.DataFrame(), pd.DataFrame(), pd.DataFrame()
+        self.low, self.high = np.nan, np.nan
+
+    def add(self, table: pd.DataFrame) -> None:
+        """Take a part: columns as `rawperf.tidy.COLUMNS`."""
+        self.first = pd.concat(
+            [self.first, table.head(max(0, FIRST_RECORDS - self.records))], ignore_index=True
+        )
+        self.records += len(table)
+        self.entities |= set(
+            table[["entity_kind", "entity"]].drop_duplicates().itertuples(index=False, name=None)
+        )
+        self.low, self.high = (
+            np.fmin(self.low, table["t"].min()),
+            np.fmax(self.high, table["t"].max()),
+        )
+        self._named = pd.concat(
+            [self._named, table[[*_FIELD, "metric", "metric_unit"]]]
+        ).drop_duplicates(_FIELD)
+        part = table.groupby(_FIELD, sort=False)[["value", "metric_value"]].agg(list(_SUMMED))
+        both = pd.concat([self._numbers, part]).groupby(level=[0, 1, 2], sort=False)
+        self._numbers = both.agg({column: _SUMMED[column[1]] for column in part.columns})
+
+    def fields(self) -> pd.DataFrame:
+        """One row a field, as they are met: its name, metric and unit, samples, mean, lowest,
+        highest.
+        """
+        numbers = self._numbers.reindex(pd.MultiIndex.from_frame(self._named[_FIELD]))
+        translated = self._named["metric"].to_numpy()[:, None] != ""
+        chosen = np.where(translated, numbers["metric_value"], numbers["value"])
+        size, count, total, low, high = chosen.T
+        mean = total / np.where(count, count, np.nan)
+        return self._named.assign(samples=size.astype(int), mean=mean, lowest=low, highest=high)
+
+
+def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
+    """What `raw` is and holds: its format, its times, its first records, one row a field.
+
+    The file is read to its end for it. Lines may hold control characters of the file.
+    """
+    seen = FilePreview()
+    for table in raw.tables():
+        seen.add(table)
+    yield f"{file}: {raw.title} (format {raw.format}{_certainty(raw)})"
+    entities = _count(len(seen.entities), "entity", "entities")
+    yield f"{_count(seen.records, 'record')} of {entities}; {_span(raw, seen)}"
+    for name, value in raw.info.items():
+        yield f"  {name}: {value}"
+    first = seen.first
+    columns = [
+        c
+        for c in first.columns
+        if c in _ALWAYS_SHOWN or (first[c].notna() & ~first[c].isin(["", 0])).any()
+    ]
+    yield ""
+    yield f"The first of {_count(seen.records, 'record')}"
+    rows = ([_cell(v) for v in row] for row in first[columns].itertuples(index=False))
+    yield from _aligned(columns, rows)
+    fields = seen.fields()
+    shown = fields.head(MAX_FIELDS).itertuples(index=False)
+    yield ""
+    yield "Fields"
+    yield from _aligned(
+        ["report", "of", "field", "metric", "unit", "samples", "mean", "lowest", "highest"],
+        (
+            [report, kind, name, metric or "-", unit or "as printed", samples, *map(number, ends)]
+            for report, kind, name, metric, unit, samples, *ends in shown
+        ),
+    )
+    if len(fields) > MAX_FIELDS:
+        yield f"... and {len(fields) - MAX_FIELDS} more fields; -o writes everything to a file."
+
+
+def _aligned(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """The lines of a table, columns of numbers flush right."""
+    cells = [list(columns), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        padded = (
+            cell.rjust(width) if name in _NUMERIC else cell.ljust(width)
+            for name, cell, width in zip(columns, row, widths, strict=True)
+        )
+        yield "  ".join(padded).rstrip()
+
+
+def _count(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _certainty(raw: RawTables) -> str:
+    if np.isnan(raw.certainty):
+        return ", as told"
+    rival = f", but it could also be {raw.rival}: --format tells which" if raw.rival else ""
+    return f", recognised with certainty {raw.certainty:g}{rival}"
+
+
+def _span(raw: RawTables, seen: FilePreview) -> str:
+    low, high = seen.low, seen.high
+    if not low <= high:
+        return "no times"
+    if raw.clock == "absolute":
+        ends = [str(np.datetime64(int(v), "s")).replace("T", " ") for v in (low, high)]
+        return f"t is seconds since 1970, from {ends[0]} to {ends[1]}"
+    return f"t is {CLOCK_WORDS[raw.clock]}, {low:g} to {high:g}"
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, float):
+        return value
+    return "" if np.isnan(value) else number(value, 10)
