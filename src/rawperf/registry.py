@@ -17,9 +17,12 @@ from rawperf.declared.read import DeclaredFormat, presets
 from rawperf.packed import unpacked, unpacked_head
 from rawperf.pieces import whole
 from rawperf.text import uncoloured
+from rawperf.undeclared import csv_columns
 
 HEAD_BYTES = 8192
 SURE_ENOUGH = 0.5
+MAX_SHOWN = 160
+"""Characters of a heading in a message."""
 ADD = "a few lines declare its columns or lines, see docs/formats/declared.md"
 _PACKED = {
     b"\x1f\x8b": "gzip",
@@ -204,6 +207,14 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
             problem += f": {what}"
         else:
             found = repr(head_of(data)[:60].decode("utf-8", "replace"))
+            columns = csv_columns(head_of(data))
+            if columns is not None:
+                problem += ": it looks like a CSV that is not declared"
+                found = ", ".join(columns.names)[:MAX_SHOWN]
+                help_ = (
+                    f"put {columns.declaration()} into mine.yaml and give --format mine.yaml; "
+                    "docs/formats/declared.md explains metrics and units"
+                )
         raise FormatError(problem, file=file, found=found, remedy=f"{help_ or nearest + ADD}.")
     return all_formats()[scores[0][1]]
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rawperf import Reading, blocks_of, by_sample, ranking
-from rawperf.choose import METRICS, choose, dictionary_of
+from rawperf.choose import METRICS, choose, dictionary_for, dictionary_of
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary
@@ -286,7 +286,9 @@ def opened_raw(
             format_name=name,
             interval_s=interval_s,
             inputs=inputs,
-            dictionary=dictionary_of(Path(metrics), inputs),
+            dictionary=dictionary_for(inputs[0], Path(metrics))
+            if inputs
+            else dictionary_of(Path(metrics)),
         )
 
 

@@ -193,9 +193,9 @@ class Collector:
         """The code of each row's entity."""
         entity = self.part.entity
         columns = [chunk.column(name) for name in entity.name]
-        if columns and entity.file is None and entity.line is None:
-            if all(isinstance(column, pa.Array) for column in columns):
-                return self._who_at_once(columns)
+        by_columns = bool(columns) and entity.file is None and entity.line is None
+        if by_columns and all(isinstance(column, pa.Array) for column in columns):
+            return self._who_at_once(columns)
         columns = [_listed(column) for column in columns]
         owners = chunk.whose or [None] * len(chunk.lines)
         if entity.line is not None:
@@ -265,7 +265,8 @@ class Collector:
             else chunk.column(time.field)
         )
         timed = isinstance(cells, np.ndarray)
-        timed = timed or isinstance(cells, pa.Array) and len(cells) > 0 and cells[0].as_py() != ""
+        if isinstance(cells, pa.Array) and len(cells):
+            timed = cells[0].as_py() != ""
         timed = timed or any(cell not in (None, "") for cell in _listed(cells))
         self._timed = timed if self._timed is None else self._timed
         if time.optional and not (timed and self._timed):
@@ -381,7 +382,8 @@ class Collector:
             elif len(keep) == len(cells):
                 keep = np.s_[:]
             columns = (entity, record[codes], t, cells, lines)
-            self.parts.append(tuple(column[keep] for column in columns))
+            if len(cells[keep]):
+                self.parts.append(tuple(column[keep] for column in columns))
             return
         cells = _listed(cells)
         by_name = np.split(

@@ -157,7 +157,7 @@ def texts_at_once(texts: pa.Array, time: Time) -> np.ndarray | None:
         return _iso_at_once(texts) if time.zone == "UTC" else None
     assert time.format is not None
     parts = re.findall(r"%.|[^%]", time.format)
-    if not all(part in _WIDTHS or len(part) == 1 and part.isascii() for part in parts):
+    if not all(part in _WIDTHS or (len(part) == 1 and part.isascii()) for part in parts):
         return None
     if len(set(parts) & _WIDTHS.keys()) < sum(part in _WIDTHS for part in parts):
         return None
@@ -207,7 +207,7 @@ def _iso_at_once(texts: pa.Array) -> np.ndarray | None:
         except pa.ArrowInvalid:
             continue
         # some earlier ones are no dates of Python
-        fits = len(micros) and 0 <= micros.min() and micros.max() < EXACT
+        fits = len(micros) and micros.min() >= 0 and micros.max() < EXACT
         return micros / 1e6 if fits else None
     return None
 
