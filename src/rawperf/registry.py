@@ -206,7 +206,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
         if what:
             problem += f": {what}"
         else:
-            found = repr(head_of(data)[:60].decode("utf-8", "replace"))
+            found = _shape(head_of(data))
             columns = csv_columns(head_of(data))
             if columns is not None:
                 problem += ": it looks like a CSV that is not declared"
@@ -238,6 +238,12 @@ def _unread(head: bytes) -> tuple[str, str]:
         "Performance Toolkit makes"
     )
     return ("it is binary", binary) if b"\0" in head else ("", "")
+
+
+def _shape(head: bytes) -> str:
+    """What a text looks like, without its content, which may be nobody else's business."""
+    first = head.split(b"\n")[0].decode("utf-8", "replace")
+    return f"a first line of {len(first)} characters, {len(first.split())} words"
 
 
 def head_of(data: bytes) -> bytes:

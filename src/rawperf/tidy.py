@@ -46,6 +46,7 @@ COLUMNS = (
 
 RIVAL_MARGIN = 0.3
 """A second format whose certainty is that near to the first one's, or nearer, is worth naming."""
+_FORMULA = r"^(?=[=+\-@\t\r])"
 _TEXTS = pa.dictionary(pa.int32(), pa.large_string())
 MAX_TABLE_BYTES = 256 * 1024**2
 """Bytes of a file that is taken as a whole."""
@@ -290,6 +291,16 @@ def opened_raw(
             if inputs
             else dictionary_of(Path(metrics)),
         )
+
+
+def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose texts no spreadsheet runs: an apostrophe before those that begin as formulas
+    do.
+    """
+    texts = table.select_dtypes(include=["str"]).columns
+    return table.assign(
+        **{name: table[name].str.replace(_FORMULA, "'", regex=True) for name in texts}
+    )
 
 
 def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:

@@ -49,9 +49,6 @@ class Columns:
         """A declaration of its columns, on one line of YAML."""
         cells, time = self._cells(), self._time()
         when = _time(time, cells[time]) if time is not None else None
-        numbers = [
-            n for n in cells if n != time and any(cells[n]) and all(map(_is_number, cells[n]))
-        ]
         texts = [n for n in cells if n != time and not all(map(_is_number, cells[n]))]
         parts = ["name: mine", "reads: csv"]
         if self.delimiter != ",":
