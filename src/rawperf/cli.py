@@ -32,7 +32,7 @@ class OneLineErrors(click.Group):
 def os_error(err: OSError, output: str | None) -> str:
     """What the system refused, with the file that was written and what to do."""
     file = output or err.filename or "standard output"
-    folder = Path(file).absolute().parent if output else "where the output goes"
+    folder = Path(file).absolute().parent if output else "the output's folder"
     remedy = {
         errno.ENOSPC: f"free space in {folder}, or write elsewhere; nothing was kept",
         errno.EDQUOT: f"free some of your quota in {folder}, or write elsewhere",
