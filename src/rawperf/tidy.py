@@ -317,7 +317,13 @@ def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
             schema = pa.schema(kinds, part.schema.metadata)
             # codes of texts are written as they are; few numbers come again, so that looking for
             # those that do costs more than it saves
-            writer = pq.ParquetWriter(out, schema, store_schema=False, use_dictionary=texts)
+            writer = pq.ParquetWriter(
+                out,
+                schema,
+                store_schema=False,
+                use_dictionary=texts,
+                write_statistics=[name for name in ("t", "line") if name in part.column_names],
+            )
         writer.write_table(part.cast(schema))
     if writer is not None:
         writer.close()
