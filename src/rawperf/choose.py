@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rawperf.base import Format
-from rawperf.core.errors import FormatError
+from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import PACKAGED_METRICS
 from rawperf.core.metrics import MetricDictionary, load_metrics
 from rawperf.core.near import did_you_mean
@@ -34,7 +34,9 @@ def choose(
     `FormatError` where there is no such format, or none recognises the file.
     """
     if format_name is not None:
-        known: dict[str, Format] = {**all_formats(), **{form.name: form for form in inputs}}
+        known: dict[str, Format] = {form.name: form for form in inputs}
+        if format_name not in known:  # loading all takes as long as reading some MB
+            known = {**all_formats(), **known}
         if format_name not in known:
             raise FormatError(
                 f"no format is called {format_name!r}",
@@ -53,3 +55,11 @@ def dictionary_of(path: Path = METRICS, inputs: Sequence[DeclaredFormat] = ()) -
     `StudyError`.
     """
     return extended(with_presets(load_metrics(path)), inputs, preferred=True)
+
+
+def dictionary_for(form: DeclaredFormat, path: Path = METRICS) -> MetricDictionary:
+    """The same for the files of one declared format; raises as `dictionary_of` does."""
+    try:
+        return extended(load_metrics(path), (form,), preferred=True)
+    except RawperfError:  # it may name a metric that a preset brings
+        return dictionary_of(path, (form,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -20,17 +21,35 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".parquet", ".json")
 
 
-class _Commands(click.Group):
-    """Commands whose errors about files are one line on standard error."""
+class OneLineErrors(click.Group):
+    """Errors of the package, and of files that can't be read or written, as one line."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except RawperfError as err:
             raise click.ClickException(str(err)) from err
+        except BrokenPipeError:
+            raise
+        except OSError as err:
+            raise click.ClickException(os_error(err, None)) from err
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+def os_error(err: OSError, output: str | None) -> str:
+    """What the system refused, with the file that was written and what to do."""
+    file = output or err.filename or "standard output"
+    folder = Path(file).absolute().parent if output else "the output's folder"
+    remedy = {
+        errno.ENOSPC: f"free space in {folder}, or write elsewhere; nothing was kept",
+        errno.EDQUOT: f"free some of your quota in {folder}, or write elsewhere",
+        errno.EROFS: "write to a folder that is not read-only",
+        errno.EACCES: "write where you may, or ask for the right to",
+        errno.ENOENT: "create the folder first",
+    }.get(err.errno or 0, "write elsewhere")
+    return f"{file}: {err.strerror or err}: {remedy}"
+
+
+@click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Read the output of performance tools as tidy tables with units and line numbers."""
 
@@ -60,12 +79,18 @@ def main() -> None:
     metavar="SECONDS",
     help="Time between samples, for files that only number them.",
 )
+@click.option(
+    "--spreadsheet",
+    is_flag=True,
+    help="In CSV, put an apostrophe before texts that a spreadsheet would run as formulas.",
+)
 def read(
     file: str,
     format_name: str | None,
     output: str | None,
     metrics: Path | None,
     interval: float | None,
+    spreadsheet: bool,
 ) -> None:
     """Read one raw file as a tidy table: FILE is a path, or - for standard input.
 
@@ -75,7 +100,7 @@ def read(
     study is needed. A file of your own format is read by a declaration of a few lines of YAML: try
     it by --format FILE.yaml.
     """
-    read_file(file, format_name, output, metrics, interval)
+    read_file(file, format_name, output, metrics, interval, spreadsheet)
 
 
 def read_file(
@@ -84,6 +109,7 @@ def read_file(
     output: str | None,
     metrics: Path | None,
     interval: float | None,
+    spreadsheet: bool = False,
     inputs: Sequence[DeclaredFormat] = (),
 ) -> None:
     """What `read` does; formats that are declared in `inputs` come before all others.
@@ -101,10 +127,13 @@ def read_file(
         if output is None:
             _show_preview(raw, file)
         elif output == "-":
-            for text in _csv_parts(raw.tables()):
+            for text in _csv_parts(raw.tables(), spreadsheet):
                 click.echo(text, nl=False)
         else:
-            count = _write(raw, file, Path(output))
+            try:
+                count = _write(raw, file, Path(output), spreadsheet)
+            except OSError as err:
+                raise click.ClickException(os_error(err, output)) from err
     for warning in raw.warnings:
         click.secho(_printable(f"warning: {warning}"), fg="yellow", err=True)
     if output not in (None, "-"):
@@ -123,7 +152,7 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _write(raw: RawTables, file: str, output: Path) -> int:
+def _write(raw: RawTables, file: str, output: Path, spreadsheet: bool) -> int:
     """Write all tables below each other, by the name's suffix; returns the number of records."""
     from rawperf.core.files import replaced_file
     from rawperf.tidy import write_json, write_parquet
@@ -144,12 +173,15 @@ def _write(raw: RawTables, file: str, output: Path) -> int:
                 if output.suffix == ".json":
                     write_json(raw, counted(), file, text)
                 else:
-                    text.writelines(_csv_parts(counted()))
+                    text.writelines(_csv_parts(counted(), spreadsheet))
     return count
 
 
-def _csv_parts(tables: Iterable[pd.DataFrame]) -> Iterator[str]:
+def _csv_parts(tables: Iterable[pd.DataFrame], spreadsheet: bool) -> Iterator[str]:
+    from rawperf.tidy import without_formulas
+
     for place, table in enumerate(tables):
+        table = without_formulas(table) if spreadsheet else table
         yield table.to_csv(index=False, lineterminator="\n", header=not place)
 
 

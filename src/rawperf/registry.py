@@ -17,10 +17,13 @@ from rawperf.declared.read import DeclaredFormat, presets
 from rawperf.packed import unpacked, unpacked_head
 from rawperf.pieces import whole
 from rawperf.text import uncoloured
+from rawperf.undeclared import csv_columns
 
 HEAD_BYTES = 8192
 MIN_CERTAINTY = 0.5
 DECLARE_REMEDY = "a few lines declare its columns or lines, see docs/formats/declared.md"
+MAX_SHOWN = 160
+"""Characters of a heading in a message."""
 _PACKED = {
     b"\x1f\x8b": "gzip",
     b"PK\3\4": "zip",
@@ -204,7 +207,15 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
         if what:
             problem += f": {what}"
         else:
-            found = repr(head_of(data)[:60].decode("utf-8", "replace"))
+            found = _shape(head_of(data))
+            columns = csv_columns(head_of(data))
+            if columns is not None:
+                problem += ": it looks like a CSV that is not declared"
+                found = ", ".join(columns.names)[:MAX_SHOWN]
+                help_ = (
+                    f"put {columns.declaration()} into mine.yaml and give --format mine.yaml; "
+                    "docs/formats/declared.md explains metrics and units"
+                )
         raise FormatError(
             problem, file=file, found=found, remedy=f"{help_ or nearest + DECLARE_REMEDY}."
         )
@@ -230,6 +241,12 @@ def _unread(head: bytes) -> tuple[str, str]:
         "Performance Toolkit makes"
     )
     return ("it is binary", binary) if b"\0" in head else ("", "")
+
+
+def _shape(head: bytes) -> str:
+    """What a text looks like, without its content, which may be nobody else's business."""
+    first = head.split(b"\n")[0].decode("utf-8", "replace")
+    return f"a first line of {len(first)} characters, {len(first.split())} words"
 
 
 def head_of(data: bytes) -> bytes:

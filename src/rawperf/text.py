@@ -18,8 +18,8 @@ DAY = 86400
 HALF_DAY = DAY // 2
 EPOCH = date(1970, 1, 1).toordinal()
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9]|[=>])")
-_NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
-_ONE_NUMBER = re.compile(_NUMBER)
+NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
+_ONE_NUMBER = re.compile(NUMBER)
 MAX_PYTHON_NUMBERS = 40
 """Texts that Python makes numbers of in the time that Arrow needs for a call."""
 
@@ -101,7 +101,7 @@ def numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
     try:
         values = pc.cast(tokens, pa.float64()).to_numpy(zero_copy_only=False, writable=True)
     except pa.ArrowInvalid:
-        fine = pc.match_substring_regex(tokens, _NUMBER).to_numpy(zero_copy_only=False)
+        fine = pc.match_substring_regex(tokens, NUMBER).to_numpy(zero_copy_only=False)
         return np.full(len(tokens), np.nan), int(np.argmin(fine))
     return values, _first_bad(values)
 

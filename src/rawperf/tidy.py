@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rawperf import Reading, blocks_of, by_sample, ranking
-from rawperf.choose import METRICS, choose, dictionary_of
+from rawperf.choose import METRICS, choose, dictionary_for, dictionary_of
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary
@@ -47,6 +47,8 @@ COLUMNS = (
 
 RIVAL_MARGIN = 0.3
 """A second format whose certainty is that near to the first one's, or nearer, is worth naming."""
+_FORMULA = r"^(?=[=+\-@\t\r])"
+_TEXTS = pa.dictionary(pa.int32(), pa.large_string())
 MAX_TABLE_BYTES = 256 * 1024**2
 """Bytes of a file that is taken as a whole."""
 
@@ -164,6 +166,14 @@ class Translation:
         `records` are numbered from 0; no part of a file ends within a sample. `clock` is as in
             `RawTables`.
         """
+        gauges = self._dictionary.gauges(records, self._format)
+        if gauges is not None:
+            units = [self._dictionary[name].unit if name else "" for name in gauges.metrics]
+            return records.assign(
+                metric=category(gauges.which, gauges.metrics),
+                metric_value=gauges.values,
+                metric_unit=category(gauges.which, units),
+            )
         # a row of a sum has the number of its first part's record
         found = self._dictionary.translate(
             records.assign(line=np.arange(len(records))), self._format
@@ -281,8 +291,20 @@ def opened_raw(
             format_name=name,
             interval_s=interval_s,
             inputs=inputs,
-            dictionary=dictionary_of(Path(metrics), inputs),
+            dictionary=dictionary_for(inputs[0], Path(metrics))
+            if inputs
+            else dictionary_of(Path(metrics)),
         )
+
+
+def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose texts no spreadsheet runs: an apostrophe before those that begin as formulas
+    do.
+    """
+    texts = table.select_dtypes(include=["str"]).columns
+    return table.assign(
+        **{name: table[name].str.replace(_FORMULA, "'", regex=True) for name in texts}
+    )
 
 
 def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
@@ -291,17 +313,28 @@ def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
     for table in tables:
         part = pa.Table.from_pandas(table, preserve_index=False)
         if writer is None:
+            texts = [field.name for field in part.schema if not _is_number(field.type)]
             kinds = [
-                field.with_type(field.type.value_type)
-                if pa.types.is_dictionary(field.type)
-                else field
+                field if _is_number(field.type) else field.with_type(_TEXTS)
                 for field in part.schema
             ]
-            plain = pa.schema(kinds, part.schema.metadata)
-            writer = pq.ParquetWriter(out, plain, store_schema=False)
-        writer.write_table(part.cast(plain))
+            schema = pa.schema(kinds, part.schema.metadata)
+            # codes of texts are written as they are; few numbers come again, so that looking for
+            # those that do costs more than it saves
+            writer = pq.ParquetWriter(
+                out,
+                schema,
+                store_schema=False,
+                use_dictionary=texts,
+                write_statistics=[name for name in ("t", "line") if name in part.column_names],
+            )
+        writer.write_table(part.cast(schema))
     if writer is not None:
         writer.close()
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_floating(kind) or pa.types.is_integer(kind)
 
 
 @contextmanager

@@ -77,6 +77,7 @@ class _File(Model):
     metrics: Annotated[dict[str, Metric], Keyed]
 
 
+_NAMES = ["report", "entity_kind", "entity", "field"]
 Name = tuple[str, str, str, str]
 """Entity kind, entity, metric and kind of a value."""
 
@@ -88,6 +89,17 @@ class Named:
     rows: pd.DataFrame
     which: np.ndarray
     names: list[Name]
+
+
+@dataclass(frozen=True)
+class Gauges:
+    """Values of records in the dictionary's units, NaN where there is no metric: value k is of
+    `metrics[which[k]]`, which is "" for none.
+    """
+
+    values: np.ndarray
+    which: np.ndarray
+    metrics: list[str]
 
 
 class MetricDictionary:
@@ -130,11 +142,40 @@ class MetricDictionary:
         names. A counter is still cumulative. A value is NaN where parts of a sum are incomplete, or
         the first part of a rest is missing.
         """
-        columns = ["report", "entity_kind", "entity", "field"]
-        place, first = combinations(records, columns)
-        many, names, sources = [], [], []
+        place, many, names, sources = self._looked_up(records, format_name)
+        row, which = _repeated(place, np.array(many, dtype=np.int64))
+        rows = records.drop(columns=_NAMES).take(row).reset_index(drop=True)
+        rows["value"] *= np.array([source.factor for _, source in sources], dtype=float)[which]
+        return _with_sums(Named(rows, which, names), sources, self._parts)
+
+    def gauges(self, records: pd.DataFrame, format_name: str) -> Gauges | None:
+        """The same where every metric is one number times a factor, row for row; None for counters,
+        sums, and fields of several metrics.
+        """
+        place, many, names, sources = self._looked_up(records, format_name)
+        if max(many, default=0) > 1:
+            return None
+        if any(metric.combine for metric, _ in sources) or any(n[3] == "counter" for n in names):
+            return None
+        known = np.array(many, dtype=bool)
+        factors = np.full(len(many), np.nan)
+        factors[known] = [source.factor for _, source in sources]
+        which = np.zeros(len(many), dtype=np.int64)
+        which[known] = np.arange(1, len(sources) + 1)
+        with np.errstate(over="ignore"):
+            values = records["value"].to_numpy(dtype=float) * factors[place]
+        return Gauges(values, which[place], ["", *(metric.name for metric, _ in sources)])
+
+    def _looked_up(
+        self, records: pd.DataFrame, format_name: str
+    ) -> tuple[np.ndarray, list[int], list[Name], list[tuple[Metric, Source]]]:
+        """Which combination of names each record has, how many sources mean that, and these."""
+        place, first = combinations(records, _NAMES)
+        many: list[int] = []
+        names: list[Name] = []
+        sources: list[tuple[Metric, Source]] = []
         for report, kind, entity, field in zip(
-            *(records[n].iloc[first].tolist() for n in columns), strict=True
+            *(records[n].iloc[first].tolist() for n in _NAMES), strict=True
         ):
             meant = self._meant.get((format_name, report, kind, field), ())
             found = [each for each in meant if each[1].entity in (None, "", entity)]
@@ -144,10 +185,7 @@ class MetricDictionary:
                 (*((WHOLE, "") if s.entity else (kind, entity)), metric.name, s.kind)
                 for metric, s in found
             ]
-        row, which = _repeated(place, np.array(many, dtype=np.int64))
-        rows = records.drop(columns=columns).take(row).reset_index(drop=True)
-        rows["value"] *= np.array([source.factor for _, source in sources], dtype=float)[which]
-        return _with_sums(Named(rows, which, names), sources, self._parts)
+        return place, many, names, sources
 
 
 def _with_sums(

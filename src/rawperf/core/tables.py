@@ -17,6 +17,8 @@ reader needs.
 """
 
 
+MAX_COUNTED = 1 << 16
+"""Combinations of texts that are counted in a table of all that could be."""
 LARGEST_POWER = 308
 POWERS = np.array([float(f"1e{power}") for power in range(LARGEST_POWER + 1)])
 """Powers of ten. Those that numpy computes differ in their last bit between processors."""
@@ -39,10 +41,24 @@ def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray,
     """Of each row which of the different combinations of these columns it has, and the first row of
     each.
     """
-    code = np.zeros(len(frame), dtype=np.int64)
+    code, size = np.zeros(len(frame), dtype=np.int64), 1
     for name in names:
-        codes, texts = pd.factorize(frame[name], use_na_sentinel=False)
-        code = code * len(texts) + codes
+        column = frame[name]
+        if isinstance(column.dtype, pd.CategoricalDtype) and not column.hasnans:
+            codes, count = column.cat.codes.to_numpy(), len(column.cat.categories)
+        else:
+            codes, texts = pd.factorize(column, use_na_sentinel=False)
+            count = len(texts)
+        if count > 1:
+            code = code * count + codes
+            size *= count
+    if size <= MAX_COUNTED:
+        rows = np.full(size, -1)
+        rows[code[::-1]] = np.arange(len(frame))[::-1]  # of one code the first row stays
+        first = np.sort(rows[rows >= 0])
+        places = np.zeros(size, dtype=np.int64)
+        places[code[first]] = np.arange(len(first))
+        return places[code], first
     place, different = pd.factorize(code)
     first = np.zeros(len(different), dtype=np.int64)
     first[place[::-1]] = np.arange(len(frame))[::-1]
@@ -52,9 +68,12 @@ def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray,
 def coded(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
     """A column of texts, of which each is kept once."""
     distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    places = np.array([distinct[text] for text in texts], dtype=np.int32)
+    kind = np.int8 if len(distinct) < 1 << 7 else np.int32
+    places = np.array([distinct[text] for text in texts], dtype=kind)
     return pd.Categorical.from_codes(
-        places[codes] if len(places) else codes, pd.Index(list(distinct), dtype="str")
+        places[codes] if len(places) else codes,
+        dtype=pd.CategoricalDtype(pd.Index(list(distinct), dtype="str")),
+        validate=len(places) == 0,
     )
 
 

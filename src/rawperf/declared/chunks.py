@@ -19,7 +19,7 @@ class Chunk:
 
     cells: dict[
         str, Any
-    ]  # by column a list of texts, numbers, or None where a row has none; or an Arrow array of texts
+    ]  # by column a list of texts, numbers, or None where a row has none; an Arrow array of texts; or float64
     lines: Sequence[int] | np.ndarray  # of each row, from 1
     own: dict[str, list[int]] = field(
         default_factory=dict
@@ -47,6 +47,10 @@ class Chunk:
         """Some of the rows."""
 
         def of(cells: Any) -> Any:
+            if isinstance(
+                cells, pa.DictionaryArray
+            ):  # with the texts that are left, by their first
+                return cells.take(pa.array(places)).dictionary_decode().dictionary_encode()
             if isinstance(cells, pa.Array):
                 return cells.take(pa.array(places))
             if isinstance(cells, np.ndarray):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDeclaration
 from rawperf.core.errors import FormatError
@@ -23,6 +24,8 @@ from rawperf.declared.times import MOST_TEXTS, TimeReader
 from rawperf.rows import Codes
 
 MAX_LISTED_NAMES = 10
+CODE = np.int32
+"""Of entities and fields."""
 
 
 class Collector:
@@ -116,20 +119,20 @@ class Collector:
             ]
             self._sums.add(entity, t, np.array(chunk.lines, dtype=np.int64), values)
             return
-        for rule in self._fields_of:
-            values_of, lines = self._values(chunk, rule)
-            self._keep(entity, rule.record, t, values_of, lines)
+        found = [(rule.record, *self._values(chunk, rule)) for rule in self._fields_of]
         if part.others:
             used = {rule.field for rule in part.fields} | self._words()
             for name in (name for name in chunk.cells if name not in used):
                 lines = chunk.lines_of(name)
-                self._keep(
-                    entity,
-                    name,
-                    t,
-                    self._numbers.of(chunk.column(name), lines, name, self._any),
-                    lines,
-                )
+                values = self._numbers.of(chunk.column(name), lines, name, self._any)
+                found.append((name, values, lines))
+        if found and all(lines is chunk.lines for _, _, lines in found):
+            at = np.asarray(chunk.lines, dtype=np.int64)
+            if len(found) == 1 or (at[1:] > at[:-1]).all():
+                self._keep_rows(entity, t, found, at)
+                return
+        for record, values, lines in found:
+            self._keep(entity, record, t, values, lines)
 
     def finish(self) -> list[str]:
         """Make what still has to be made; what there is to say of it. Raises `FormatError` as
@@ -187,13 +190,14 @@ class Collector:
         """Which rows fulfil all conditions, or any of them."""
         found = np.full(len(chunk.lines), all_of)
         for name, patterns in condition.items():
-            cells = _listed(chunk.column(name))
+            cells, codes = _distinct(chunk.column(name))
             matches = lru_cache(MOST_TEXTS)(
                 partial(_matches, patterns)
             )  # texts of one chunk often repeat
             fits = np.array(
                 [cell is not None and matches(_text(cell)) for cell in cells], dtype=bool
             )
+            fits = fits if codes is None else fits[codes]
             found = found & fits if all_of else found | fits
         return found
 
@@ -201,10 +205,10 @@ class Collector:
         """The code of each row's entity."""
         entity = self.part.entity
         columns = [chunk.column(name) for name in entity.name]
-        if len(columns) == 1 and isinstance(columns[0], pa.Array) and entity.file is None:
-            texts = columns[0].dictionary_encode()
-            codes = [self._entities[name] for name in texts.dictionary.to_pylist()]
-            return np.array(codes, dtype=np.int64)[texts.indices.to_numpy()]
+        by_columns = bool(columns) and entity.file is None and entity.line is None
+        if by_columns and all(isinstance(column, pa.Array) for column in columns):
+            return self._who_at_once(columns)
+        columns = [_listed(column) for column in columns]
         owners = chunk.whose or [None] * len(chunk.lines)
         if entity.line is not None:
             columns = [owners, *columns]
@@ -233,7 +237,29 @@ class Collector:
                     remedy="rename the file.",
                 )
             who = [name or self._from_file for name in who]
-        return np.array([self._entities[name] for name in who], dtype=np.int64)
+        return np.array([self._entities[name] for name in who], dtype=CODE)
+
+    def _who_at_once(self, columns: list[pa.Array]) -> np.ndarray:
+        """The same where only columns say it: each different combination is looked up once."""
+        place = np.zeros(len(columns[0]), dtype=np.int64)
+        texts: list[list[str]] = []
+        for column in columns:
+            names, codes = _distinct(column)
+            assert codes is not None
+            place = place * max(len(names), 1) + codes
+            texts.append(names)
+        if len(columns) == 1:
+            known = np.array([self._entities[name] for name in texts[0]], dtype=CODE)
+            return known[place]
+        different, first, which = np.unique(place, return_index=True, return_inverse=True)
+        known = np.zeros(len(different), dtype=CODE)
+        for number in np.argsort(first).tolist():
+            rest, names = int(different[number]), []
+            for column in reversed(texts):
+                rest, code = divmod(rest, max(len(column), 1))
+                names.append(column[code])
+            known[number] = self._entities[" ".join(filter(None, reversed(names)))]
+        return known[which]
 
     def _times(self, chunk: Chunk, entity: np.ndarray) -> np.ndarray:
         time = self._time
@@ -255,7 +281,9 @@ class Collector:
             if time.field is None
             else chunk.column(time.field)
         )
-        timed = isinstance(cells, pa.Array) and len(cells) > 0 and cells[0].as_py() != ""
+        timed = isinstance(cells, np.ndarray)
+        if isinstance(cells, pa.Array) and len(cells):
+            timed = cells[0].as_py() != ""
         timed = timed or any(cell not in (None, "") for cell in _listed(cells))
         self._timed = timed if self._timed is None else self._timed
         if time.optional and not (timed and self._timed):
@@ -268,8 +296,13 @@ class Collector:
                 )
             return np.full(len(entity), np.nan)
         if time.then is not None:
-            both = zip(_listed(cells), _listed(chunk.column(time.then)), strict=True)
-            cells = [f"{_text(first)} {_text(second)}".strip() for first, second in both]
+            then = chunk.column(time.then)
+            if isinstance(cells, pa.Array) and isinstance(then, pa.Array):
+                both = pc.binary_join_element_wise(_decoded(cells), _decoded(then), " ")
+                cells = pc.utf8_trim_whitespace(both)
+            else:
+                pairs = zip(_listed(cells), _listed(then), strict=True)
+                cells = [f"{_text(first)} {_text(second)}".strip() for first, second in pairs]
         plus = chunk.column(time.plus) if time.plus else None
         return self._clock.given(cells, plus, chunk.lines)
 
@@ -286,8 +319,7 @@ class Collector:
             )
             fits &= ~np.isnan(needed) & (needed != 0)
         if not fits.all():
-            listed = _listed(cells)
-            cells = [cell if fit else None for cell, fit in zip(listed, fits, strict=True)]
+            cells = _only(cells, fits)
         if rule.within is not None:
             cells = self._within(_listed(cells), lines, rule)
         values = self._numbers.of(cells, lines, rule.field, rule)
@@ -342,16 +374,41 @@ class Collector:
         self, chunk: Chunk, entity: np.ndarray, t: np.ndarray, names: str, value: str
     ) -> None:
         """Rows of a name and a number each."""
-        lines = np.array(chunk.lines_of(value))
-        codes, called = pd.factorize(
-            np.array([_text(cell) for cell in _listed(chunk.column(names))], dtype=object)
+        cells, lines = chunk.column(value), np.asarray(chunk.lines_of(value), dtype=np.int64)
+        called, codes = _distinct(chunk.column(names))
+        if codes is None:
+            codes, called = pd.factorize(np.array([_text(cell) for cell in called], dtype=object))
+            called = list(map(str, called))
+        self._named_in_file |= dict.fromkeys(called)
+        rules = [self._rules.get(name) for name in called]
+        wanted = np.array(
+            [
+                bool(name) and (rule is not None or self.part.others)
+                for name, rule in zip(called, rules, strict=True)
+            ],
+            dtype=bool,
         )
-        cells = _listed(chunk.column(value))
-        self._named_in_file |= dict.fromkeys(map(str, called))
-        by_name = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-        for name, places in zip(map(str, called), by_name, strict=True):
-            rule = self._rules.get(name)
-            if not name or (rule is None and not self.part.others):
+        if isinstance(cells, np.ndarray):  # numbers that need nothing but parsing
+            record = np.zeros(len(called), dtype=CODE)
+            for place in np.flatnonzero(wanted).tolist():
+                rule = rules[place]
+                record[place] = self._fields[rule.record if rule else called[place]]
+            keep = np.flatnonzero(wanted[codes] & ~np.isnan(cells))
+            if (lines[1:] <= lines[:-1]).any():  # of several on a line, by name
+                keep = keep[np.lexsort((codes[keep], lines[keep]))]
+            elif len(keep) == len(cells):
+                keep = np.s_[:]
+            columns = (entity, record[codes], t, cells, lines)
+            if len(cells[keep]):
+                self.parts.append(tuple(column[keep] for column in columns))
+            return
+        cells = _listed(cells)
+        by_name = np.split(
+            np.argsort(codes, kind="stable"),
+            np.cumsum(np.bincount(codes, minlength=len(called)))[:-1],
+        )
+        for name, rule, places in zip(called, rules, by_name, strict=True):
+            if not name or (rule is None and not self.part.others) or not len(places):
                 continue
             own = chunk.taken(places)
             fits = self._fits(own, rule.where, True) if rule else np.ones(len(places), dtype=bool)
@@ -367,6 +424,29 @@ class Collector:
                 lines[places].tolist(),
             )
 
+    def _keep_rows(
+        self,
+        entity: np.ndarray,
+        t: np.ndarray,
+        found: list[tuple[str, np.ndarray, Sequence[int] | np.ndarray]],
+        lines: np.ndarray,
+    ) -> None:
+        """Keep the numbers of rows of one line each, row by row."""
+        each, codes = len(found), [self._fields[record] for record, _, _ in found]
+        values = np.stack([values for _, values, _ in found], axis=1).ravel()
+        columns = (
+            np.repeat(entity, each),
+            np.tile(np.array(codes, dtype=CODE), len(lines)),
+            np.repeat(t, each),
+            values,
+            np.repeat(lines, each),
+        )
+        there = ~np.isnan(values)
+        if not there.all():
+            columns = tuple(column[there] for column in columns)
+        if len(columns[0]):
+            self.parts.append(columns)
+
     def _keep(
         self,
         entity: np.ndarray,
@@ -380,7 +460,7 @@ class Collector:
         if not there.all():
             entity, t, values, at = (column[there] for column in (entity, t, values, at))
         if len(values):
-            code = np.full(len(values), self._fields[name])
+            code = np.full(len(values), self._fields[name], dtype=CODE)
             self.parts.append((entity, code, t, values, at))
 
 
@@ -391,6 +471,31 @@ def _matches(patterns: tuple[str, ...], text: str) -> bool:
 def _listed(cells: Any) -> Any:
     """Cells as a list."""
     return cells.to_pylist() if isinstance(cells, pa.Array) else cells
+
+
+def _decoded(cells: pa.Array) -> pa.Array:
+    """Texts, which may be given as codes."""
+    return cells.dictionary_decode() if isinstance(cells, pa.DictionaryArray) else cells
+
+
+def _distinct(cells: Any) -> tuple[Any, np.ndarray | None]:
+    """The different texts of an array in the order of their first, and which each cell is; of a
+    list, the list itself.
+    """
+    if not isinstance(cells, pa.Array):
+        return cells, None
+    if not isinstance(cells, pa.DictionaryArray):
+        cells = cells.dictionary_encode()
+    return cells.dictionary.to_pylist(), cells.indices.to_numpy()
+
+
+def _only(cells: Any, fits: np.ndarray) -> Any:
+    """The cells of rows that count; None, or NaN, for others."""
+    if isinstance(cells, np.ndarray):
+        return np.where(fits, cells, np.nan)
+    if isinstance(cells, pa.Array):
+        return pc.if_else(pa.array(fits), _decoded(cells), pa.scalar(None, pa.string()))
+    return [cell if fit else None for cell, fit in zip(cells, fits, strict=True)]
 
 
 def _ones(fits: np.ndarray) -> np.ndarray:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as arrow_csv
 
 from rawperf.core.declaration import TableDeclaration
 from rawperf.core.near import did_you_mean
 from rawperf.core.patterns import extracted, groups_of, whole_lines
 from rawperf.declared.chunks import Chunk, Into
+from rawperf.declared.typed import Cells, TypedRows
 
 ROWS = 20_000
 """Rows of a chunk that is read cell by cell."""
@@ -26,8 +26,8 @@ def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
     """Read the rows of a file with columns, given in pieces of whole lines; yields after every
     chunk.
 
-    A piece without quotes, comments and blank lines is parsed by Arrow, which is many times as
-    fast; every other one, and one that Arrow refuses, row by row, so that the faulty line is found.
+    A piece without comments is parsed by Arrow, which is many times as fast; every other one, and
+    one that Arrow refuses, row by row, so that the faulty line is found.
 
     Raises `FormatError`: no heading, a column that is declared and not there, a row with more or
     fewer cells than the heading.
@@ -37,24 +37,24 @@ def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
     columns = _Columns(names, start, into)
     info = {"lines before the heading": str(source.skipped)} if source.skipped else {}
     for text in source.pieces():
-        table = columns.at_once(text) if source.is_plain(text) else None
-        if table is not None:
-            count = len(next(iter(table.values())))
-            columns.send(table, np.arange(source.number + 1, source.number + 1 + count))
+        cells = columns.typed.cells(text) if columns.typed and source.is_plain(text) else None
+        if cells is not None:
+            count = len(next(iter(cells.values())))
+            columns.send(cells, np.arange(source.number + 1, source.number + 1 + count))
             source.number += count
             yield info
             continue
         lines: list[int] = []
-        cells: list[list[str]] = []
+        rows: list[list[str]] = []
         for line, row in source.rows(text):
             lines.append(line)
-            cells.append(columns.checked(row, line))
+            rows.append(columns.checked(row, line))
             if len(lines) == ROWS:
-                columns.send_rows(cells, lines)
-                lines, cells = [], []
+                columns.send_rows(rows, lines)
+                lines, rows = [], []
                 yield info
-        if cells:
-            columns.send_rows(cells, lines)
+        if rows:
+            columns.send_rows(rows, lines)
         yield info
     if source.cut:
         into.said.append(
@@ -93,39 +93,12 @@ class _Columns:
             for place, name in enumerate(self.names)
             if name and (others or self._melted or name in wanted)
         }
-
-    def at_once(self, text: str) -> dict[str, pa.Array] | None:
-        """The cells of whole lines by column; None where Arrow finds that a row does not fit."""
-        if self._group or len(self.names) < 2 or not self._wanted:
-            return None
-        keys = [str(place) for place in range(len(self.names))]  # names may be given twice
-        wanted = [str(place) for place in self._wanted]
-        data = pa.py_buffer(text.encode())
-        try:
-            table = arrow_csv.read_csv(
-                pa.BufferReader(data),
-                arrow_csv.ReadOptions(
-                    use_threads=False, block_size=len(data) + 1, column_names=keys
-                ),
-                arrow_csv.ParseOptions(
-                    delimiter=self._into.declaration.delimiter,
-                    quote_char=False,
-                    ignore_empty_lines=False,
-                ),
-                arrow_csv.ConvertOptions(
-                    column_types=dict.fromkeys(wanted, pa.string()),
-                    include_columns=wanted,
-                    strings_can_be_null=False,
-                ),
-            )
-        except pa.ArrowInvalid:
-            return None
-        if table.num_rows != text.count("\n"):
-            return None
-        return {
-            self._wanted[int(key)]: column.combine_chunks()
-            for key, column in zip(wanted, table.columns, strict=True)
-        }
+        melted = [name for found in self._melted.values() for name in _sources(found)]
+        self.typed = (
+            None
+            if self._group
+            else TypedRows(len(self.names), self._wanted, into.declaration, melted)
+        )
 
     def checked(self, row: list[str], line: int) -> list[str]:
         """A row that fits the heading; raises `FormatError` for one that does not."""
@@ -152,9 +125,7 @@ class _Columns:
         if self._group:
             self._send_groups(rows, lines)
 
-    def send(
-        self, columns: dict[str, list[str]] | dict[str, pa.Array], lines: list[int] | np.ndarray
-    ) -> None:
+    def send(self, columns: Cells, lines: Sequence[int] | np.ndarray) -> None:
         """Give columns to the tables that have no repeated groups."""
         for number, part in enumerate(self._parts):
             if number in self._melted:
@@ -162,8 +133,8 @@ class _Columns:
                     continue
                 words = self._into.declaration.words_of(part)
                 wanted = {*words, *_sources(self._melted[number])}
-                listed = {n: _listed(column) for n, column in columns.items() if n in wanted}
-                self._into.sink(number, _melt(listed, list(lines), self._melted[number]))
+                own = {name: column for name, column in columns.items() if name in wanted}
+                self._into.sink(number, melt_rows(own, lines, self._melted[number]))
             elif part.repeat is None:
                 self._into.sink(number, Chunk(dict(columns), lines))
 
@@ -226,23 +197,45 @@ def _sources(melted: Melted) -> set[str]:
     return {name for _, called in melted for name in called.values()}
 
 
-def _melt(columns: dict[str, list[str]], lines: list[int], melted: Melted) -> Chunk:
+def melt_rows(columns: Cells, lines: Sequence[int] | np.ndarray, melted: Melted) -> Chunk:
     """Rows of one entity each, made of rows that hold several, in the file's order."""
     gone = _sources(melted)
     count, each = len(lines), len(melted)
-    cells: dict[str, list[Any]] = {
-        name: [cell for cell in column for _ in range(each)]
-        for name, column in columns.items()
-        if name not in gone
+    again = np.repeat(np.arange(count), each)
+    cells: Cells = {
+        name: _repeated(column, again) for name, column in columns.items() if name not in gone
     }
     for name in melted[0][0]:
-        cells[name] = [texts[name] for texts, _ in melted] * count
+        column = pa.array([texts[name] for texts, _ in melted], pa.string()).dictionary_encode()
+        cells[name] = column.take(pa.array(np.tile(np.arange(each), count)))
     for field in dict.fromkeys(field for _, called in melted for field in called):
         sources = [columns.get(called.get(field, "")) for _, called in melted]
-        cells[field] = [
-            None if source is None else source[row] for row in range(count) for source in sources
-        ]
-    return Chunk(cells, [line for line in lines for _ in range(each)])
+        cells[field] = _side_by_side(sources, count)
+    return Chunk(cells, np.repeat(np.asarray(lines, dtype=np.int64), each))
+
+
+def _repeated(column: Any, places: np.ndarray) -> Any:
+    if isinstance(column, pa.Array):
+        return column.take(pa.array(places))
+    return (
+        column[places] if isinstance(column, np.ndarray) else [column[p] for p in places.tolist()]
+    )
+
+
+def _side_by_side(sources: Sequence[Any], count: int) -> Any:
+    """The cells of several columns, or none of a column that is missing, row by row."""
+    given = [source for source in sources if source is not None]
+    if all(isinstance(source, np.ndarray) for source in given):
+        none = np.full(count, np.nan)
+        return np.stack([none if s is None else s for s in sources], axis=1).ravel()
+    if all(isinstance(source, pa.StringArray) for source in given):
+        none = pa.nulls(count, pa.string())
+        joined = pa.concat_arrays([none if s is None else s for s in sources])
+        order = np.arange(len(joined)).reshape(len(sources), count).T.ravel()
+        return joined.take(pa.array(order))
+    listed = [s.to_pylist() if isinstance(s, pa.Array) else s for s in sources]
+    listed = [s.tolist() if isinstance(s, np.ndarray) else s for s in listed]
+    return [None if s is None else s[row] for row in range(count) for s in listed]
 
 
 class _Lines:
@@ -309,16 +302,13 @@ class _Lines:
         )
 
     def is_plain(self, text: str) -> bool:
-        """Whether every line of a piece is a row without quotes."""
+        """Whether every line of a piece is a row, or a part of one, or blank."""
         comment = self._into.declaration.comment
         return (
             self._into.declaration.delimiter != BLANKS
             and not self._first
             and text.endswith("\n")
-            and '"' not in text
             and "\r" not in text
-            and "\n\n" not in text
-            and text[0] != "\n"
             and (comment is None or (f"\n{comment}" not in text and not text.startswith(comment)))
             and (not self._heading or self._heading not in text)
         )
@@ -411,7 +401,3 @@ def _check_names(
                 if other
                 else did_you_mean(name, names),
             )
-
-
-def _listed(column: list[str] | pa.Array) -> list[str]:
-    return column.to_pylist() if isinstance(column, pa.Array) else column

@@ -40,11 +40,13 @@ class NumberReader:
         name: str,
         rule: FieldRule | None = None,
     ) -> np.ndarray:
-        """Cells as float64, NaN where there is no value.
+        """Cells as float64, NaN where there is no value; an array of numbers as it is.
 
         Raises `FormatError` at a cell that is no number, or one that float64 can't hold, with its
         line.
         """
+        if isinstance(cells, np.ndarray):
+            return cells
         printed = rule.printed if rule is not None else None
         plainly = printed is None and not self._thousands and self._decimal == "."
         is_arrow = isinstance(cells, pa.Array)

@@ -20,7 +20,7 @@ from rawperf.core.patterns import occurs
 from rawperf.core.tables import coded, plain_texts
 from rawperf.core.yamlio import Document
 from rawperf.declared.chunks import Chunk, Into
-from rawperf.declared.collect import Collector
+from rawperf.declared.collect import CODE, Collector
 from rawperf.declared.delimited import read_columns
 from rawperf.declared.documents import read_json, read_json_lines, read_yaml
 from rawperf.declared.elements import read_elements
@@ -226,25 +226,28 @@ class _Gathered:
             found = " and ".join(sorted(clocks))
             raise FormatError("tables are by different clocks", file=self.file, found=found)
         none = [
-            (np.zeros(0, dtype=np.int64),) * 2 + (np.zeros(0),) * 2 + (np.zeros(0, dtype=np.int64),)
+            (np.zeros(0, dtype=CODE),) * 2 + (np.zeros(0),) * 2 + (np.zeros(0, dtype=np.int64),)
         ]
         parts = [part for table in used for part in table.parts] or none
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
         sizes = [sum(len(part[0]) for part in table.parts) for table in used]
-        order = np.argsort(columns[-1], kind="stable")
-        number = np.repeat(np.arange(len(used)), sizes)[order]
-        entity, name, t, values, lines = (column[order] for column in columns)
+        columns.append(np.repeat(np.arange(len(used), dtype=np.int32), sizes))
+        for table in used:
+            table.parts.clear()
+        if (columns[4][1:] < columns[4][:-1]).any():
+            order = np.argsort(columns[4], kind="stable")
+            columns = [column[order] for column in columns]
+        entity, name, t, values, lines, number = columns
         named = [(table.part.report, table.part.entity.kind) for table in used]
         reports, kinds = (coded(number, [pair[k] for pair in named]) for k in (0, 1))
         who, what = coded(entity, list(self._entities)), coded(name, list(self._fields))
         records = record_table(reports, kinds, who, what, t, values)
+        untimed = np.isnan(t)
         same = np.array([named.index(pair) for pair in named], dtype=np.int64)[number]
-        if _twice(np.isnan(t), same, entity, name):
+        if untimed.any() and _twice(untimed, same, entity, name):
             records = _told_apart(plain_texts(records), lines, self.file)
         said = tuple(self.said)
         self.said.clear()
-        for table in used:
-            table.parts.clear()
         return Reading(records, next(iter(clocks)), dict(self.info), said, lines)
 
 

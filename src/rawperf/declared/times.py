@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rawperf.core.declaration import Time
 from rawperf.core.errors import FormatError
@@ -23,6 +25,11 @@ LATEST = 253_402_300_800.0
 """The end of the year 9999, in seconds since 1970."""
 MOST_TEXTS = 100_000
 """Texts of times, or of conditions, that are remembered."""
+MAX_PYTHON_TIMES = 100
+"""Different texts that Python makes times of, one by one."""
+EXACT = 2**53
+"""Whole numbers below it are float64."""
+_WIDTHS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%f": 0}
 _DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso")
 
 
@@ -60,13 +67,7 @@ class TimeReader:
         assert time is not None
         name = f"the time {time.field}" if time.field is not None else "the time"
         if time.format is not None:
-            t = np.array(
-                [
-                    self._text(cell, name, line)
-                    for cell, line in zip(_texts(cells), lines, strict=True)
-                ],
-                dtype=float,
-            )
+            t = self._formatted(cells, name, lines)
         else:
             t = self._numbers.of(cells, lines, name)
             if plus is not None:
@@ -94,6 +95,30 @@ class TimeReader:
             if time is None or time.interval_s is None
             else time.start_s + places * time.interval_s
         )
+
+    def _formatted(self, cells: Any, name: str, lines: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Seconds of texts in a format, NaN where there is none."""
+        if not isinstance(cells, pa.Array):
+            both = zip(cells, lines, strict=True)
+            return np.array([self._text(cell, name, line) for cell, line in both], dtype=float)
+        if not isinstance(cells, pa.DictionaryArray):
+            cells = cells.dictionary_encode()
+        texts, codes = cells.dictionary, cells.indices.to_numpy()
+        assert self._time is not None
+        seconds = texts_at_once(texts, self._time) if len(texts) > MAX_PYTHON_TIMES else None
+        if seconds is not None:
+            seconds = seconds % DAY if self.name == "time-of-day" else seconds
+        else:
+            firsts = np.zeros(len(texts), dtype=np.int64)
+            firsts[codes[::-1]] = np.arange(len(codes))[::-1]
+            seconds = np.array(
+                [
+                    self._text(text, name, lines[first])
+                    for text, first in zip(texts.to_pylist(), firsts.tolist(), strict=True)
+                ],
+                dtype=float,
+            )
+        return seconds[codes]
 
     def _text(self, cell: Any, name: str, line: int) -> float:
         time = self._time
@@ -124,8 +149,67 @@ class TimeReader:
         )
 
 
-def _texts(cells: Any) -> Any:
-    return cells.to_pylist() if isinstance(cells, pa.Array) else cells
+def texts_at_once(texts: pa.Array, time: Time) -> np.ndarray | None:
+    """Seconds of many texts in a format of numbers with leading zeros; None where one is written in
+    another way, which Python may know.
+    """
+    if time.format == "iso":
+        return _iso_at_once(texts) if time.zone == "UTC" else None
+    assert time.format is not None
+    parts = re.findall(r"%.|[^%]", time.format)
+    if not all(part in _WIDTHS or (len(part) == 1 and part.isascii()) for part in parts):
+        return None
+    if len(set(parts) & _WIDTHS.keys()) < sum(part in _WIDTHS for part in parts):
+        return None
+    lengths = pc.binary_length(texts).to_numpy()
+    width = int(lengths[0])
+    fraction = width - sum(_WIDTHS.get(part, 1) for part in parts if part != "%f")
+    if (lengths != width).any() or not ((1 <= fraction <= 6) if "%f" in parts else fraction == 0):
+        return None
+    cells = np.frombuffer("".join(texts.to_pylist()).encode(), np.uint8).reshape(-1, width)
+    found = {
+        "%Y": np.full(len(cells), 1900),
+        "%m": np.ones(len(cells), int),
+        "%d": np.ones(len(cells), int),
+    }
+    at = 0
+    for part in parts:
+        size = fraction if part == "%f" else _WIDTHS.get(part, 1)
+        column, at = cells[:, at : at + size], at + size
+        if part not in _WIDTHS:
+            if (column != ord(part)).any():
+                return None
+            continue
+        if (column < ord("0")).any() or (column > ord("9")).any():
+            return None
+        found[part] = (column - ord("0")) @ 10 ** np.arange(size - 1, -1, -1)
+    limits = (("%m", 1, 12), ("%H", 0, 23), ("%M", 0, 59), ("%S", 0, 59), ("%Y", 1000, 9999))
+    if any(((found[k] < low) | (found[k] > high)).any() for k, low, high in limits if k in found):
+        return None
+    months = (found["%Y"] - 1970).astype("M8[Y]").astype("M8[M]") + (found["%m"] - 1)
+    if (
+        (found["%d"] < 1)
+        | (months.astype("M8[D]") + found["%d"] - 1 >= (months + 1).astype("M8[D]"))
+    ).any():
+        return None
+    days = (months.astype("M8[D]") + (found["%d"] - 1)).astype(np.int64)
+    whole = days * DAY + sum(found.get(k, 0) * n for k, n in (("%H", 3600), ("%M", 60), ("%S", 1)))
+    if "%f" not in found:
+        return whole.astype(float)
+    micros = whole * 10**6 + found["%f"] * 10 ** (6 - fraction)
+    return micros / 1e6 if (np.abs(micros) < EXACT).all() else None
+
+
+def _iso_at_once(texts: pa.Array) -> np.ndarray | None:
+    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        try:
+            micros = pc.cast(texts, kind).cast(pa.int64()).to_numpy()
+        except pa.ArrowInvalid:
+            continue
+        # some earlier ones are no dates of Python
+        fits = len(micros) and micros.min() >= 0 and micros.max() < EXACT
+        return micros / 1e6 if fits else None
+    return None
 
 
 @lru_cache(MOST_TEXTS)
