@@ -17,10 +17,12 @@ from virtperf.report.kinds.summary import certainty, finding_text, measured_find
 from virtperf.report.synthesis.definition import SynthesisFile
 from virtperf.report.synthesis.values import REFERENCE, Value, values
 from virtperf.report.wording import plural
+from virtperf.report.written_for import changes
 
 AXIS_END = 2.2
 """The end of the figure's axis of ratios; what lies beyond is an arrow."""
 TICKS = (0.0, 0.5, 1.0, 1.5, 2.0)
+CHANGED = "What this rests on changed since it was written: see the report."
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -128,6 +130,8 @@ def _line(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> Lin
                 finding, verdict = claim.says, str(result["measured_verdict"])
                 told = str(result.get("reason") or "").partition(";")[0]
                 break
+    if study.findings and finding and changes(data, study.findings[0], level):
+        told = f"{told} {CHANGED}".strip()
     runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
     return Line(
         facts=facts,
