@@ -31,7 +31,7 @@ from virtperf.study.parts import Artifact, Finding
 VERDICT_WORDS = {
     "contradicted": "In conflict with another claim of the paper",
     "depends": "In conflict: the paper's other claims contradict each other about it",
-    "independent": "Said once",
+    "independent": "Said once in the paper",
     "corroborated": "Follows from the paper's other claims, too",
 }
 """How sure a finding is, by the verdict on its claims; the first that one of them has counts for
@@ -167,7 +167,7 @@ def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
     sure = next((word for word in VERDICT_WORDS if word in from_text), "")
     n_places = min(c.n_places for c in claims)
     if sure == "independent" and n_places > 1:
-        return sure, f"Said in {n_places} places"
+        return sure, f"Said in {n_places} places of the paper"
     return sure, VERDICT_WORDS.get(sure, "Not judged yet")
 
 

@@ -16,7 +16,6 @@ from virtperf.report.kinds.contradictions import of_the_paper
 from virtperf.report.kinds.summary import certainty, finding_text, measured_finding_text
 from virtperf.report.synthesis.definition import SynthesisFile
 from virtperf.report.synthesis.values import REFERENCE, Value, values
-from virtperf.report.wording import plural
 from virtperf.report.written_for import changes
 
 AXIS_END = 2.2
@@ -44,6 +43,7 @@ class Line:
     told: str
     sure: str
     more: tuple[str, ...]
+    contradictions: int
     runs: int
     asked: tuple[Asked, ...]
 
@@ -142,6 +142,7 @@ def _line(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> Lin
         told=told,
         sure=sure,
         more=tuple(_more(facts)),
+        contradictions=len(of_the_paper(data)) if study.kind == "paper" else 0,
         runs=int(runs),
         asked=tuple(asked_again(facts.id, studies)),
     )
@@ -165,8 +166,6 @@ def _more(facts: StudyFacts) -> Iterator[str]:
         return
     if facts.reach.points:
         yield f"{facts.reach.within[0]} of {facts.reach.points} points within ±5 %"
-    if facts.data.contradictions:
-        yield plural(len(of_the_paper(facts.data)), "contradiction")
 
 
 def _answers(
