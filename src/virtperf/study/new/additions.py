@@ -112,7 +112,7 @@ def _plotted(study: Study, given: Mapping[str, Any]) -> dict[str, Any]:
     series = [
         {
             "label": study.level_words(rest[0], level),
-            "at": {**fixed, rest[0]: level},
+            "at": fixed | {rest[0]: level},
             "levels": levels,
         }
         for level in (study.factors[rest[0]].levels if rest else ())
