@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -153,3 +153,26 @@ def test_stages_give_the_same_bytes_on_a_cluster(
         files = sorted(p for part in ("samples", "runs") for p in (place / part).iterdir())
         written[where] = {p.relative_to(place): p.read_bytes() for p in files}
     assert written["here"] == written["there"] and len(written["here"]) == 7 + 8
+
+
+class OtherWorkers:
+    """A cluster with one worker, which has other versions or no such function."""
+
+    def __init__(self, found: dict[str, str] | None) -> None:
+        self.found = found
+
+    def run(self, function: Callable[[], dict[str, str]]) -> dict[str, dict[str, str]]:
+        if self.found is None:
+            raise AttributeError("no attribute 'versions'")
+        return {"tcp://a": function() | self.found}
+
+
+def test_workers_of_another_version_are_refused() -> None:
+    parallel._require_equal_versions(OtherWorkers({}))
+    for found, words in (
+        ({"numpy": "0.1"}, r"found tcp://a: numpy 0\.1"),
+        ({"virtperf": "none"}, "found tcp://a: virtperf none"),
+        (None, "have no virtperf, or an older one"),
+    ):
+        with pytest.raises(VirtperfError, match=words):
+            parallel._require_equal_versions(OtherWorkers(found))

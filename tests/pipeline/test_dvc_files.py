@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from virtperf.pipeline.dvc_files import (
     repair_dvc_files,
     sort_lock_files,
     sort_stages,
+    wait_for_dvc,
 )
 
 LOCK = """\
@@ -136,3 +140,34 @@ def test_the_repositorys_own_files_are_whole(request):
     for path in request.config.rootpath.glob("**/dvc.lock"):
         if ".dvc" not in path.parts:
             assert problem_of_lock_file(path.read_bytes()) == "", path
+
+
+def holding(root: Path, pid: int) -> None:
+    (root / RWLOCK).parent.mkdir(parents=True, exist_ok=True)
+    (root / RWLOCK).write_text(json.dumps({"out": {"write": {"pid": pid, "cmd": "dvc repro"}}}))
+
+
+def test_an_rwlock_in_the_name_of_another_living_process_is_removed(root, tmp_path_factory):
+    """Numbers of processes come again soon in containers: of a program of another kind, of Python elsewhere."""
+    waiting = [sys.executable, "-c", "input()"]
+    others = ((["cat"], root), (waiting, tmp_path_factory.mktemp("elsewhere")))
+    for command, folder in others:
+        with subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE) as process:
+            holding(root, process.pid)
+            wait_for_dvc(root, lambda _: pytest.fail("nobody is to be waited for"))
+            assert len(repaired(root)) == 1 and not (root / RWLOCK).exists(), command
+            process.communicate(b"\n")
+
+
+def test_a_dvc_of_the_same_repository_is_waited_for(root):
+    said: list[str] = []
+    waiting = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(waiting, cwd=root, stdin=subprocess.PIPE) as process:
+        holding(root, process.pid)
+
+        def end(text: str) -> None:
+            said.append(text)
+            process.communicate(b"\n")
+
+        wait_for_dvc(root, end, interval_s=0.01)
+        assert said == [f"waiting for process {process.pid} (dvc repro)"]

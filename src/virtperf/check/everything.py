@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from rawperf import all_formats
-from rawperf.core.errors import RunError
+from rawperf.core.errors import RunError, VirtperfError
 from rawperf.core.metrics import MetricDictionary, load_metrics
 from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import load_yaml
@@ -20,11 +21,13 @@ from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.measure.definition import FILE as MEASURE
 from virtperf.measure.plan import load_definition
+from virtperf.report.data import load
 from virtperf.report.glossary import load_glossary
 from virtperf.report.synthesis.checks import check_synthesis
 from virtperf.report.synthesis.definition import FILE as SYNTHESIS
 from virtperf.report.synthesis.definition import load_file
 from virtperf.report.wording import plural
+from virtperf.report.written_for import changes
 from virtperf.runs.ingest.folder import raw_files, run_folders
 from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
@@ -191,6 +194,27 @@ def placeholders(layout: Layout, studies: list[str]) -> str:
     verb = "says" if total == 1 else "say"
     files = ", ".join(f"{path} ({count})" for path, count in counts.items())
     return f"{plural(total, 'line')} still {verb} EXAMPLE, to be replaced: {files}."
+
+
+def changed_findings(layout: Layout, studies: Sequence[str]) -> list[str]:
+    """What changed since findings were written, a line each; nothing of studies whose stages have
+    not run, and of those that have a problem elsewhere.
+    """
+    told = []
+    for study_id in studies:
+        path = layout.definition(study_id) / "study.yaml"
+        with suppress(VirtperfError):
+            if "written_for" not in path.read_text(encoding="utf-8"):
+                continue
+            level = load_parameters(layout.parameters).level
+            data = load(study_id, layout.root / "data")
+            if data.missing:
+                continue
+            where = path.relative_to(layout.root).as_posix()
+            for position, finding in enumerate(data.study.findings):
+                line = data.study.document.line("findings", position)
+                told += [f"{where} line {line}: {words}" for words in changes(data, finding, level)]
+    return told
 
 
 def _lines(path: Path) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,7 +21,7 @@ LARGE_FILE_BYTES = 1_000_000
 
 @click.group()
 def add() -> None:
-    """Add something to a study: a run."""
+    """Add something to a study: a run, an exhibit, a claim."""
 
 
 @add.command()
@@ -183,6 +183,105 @@ def run(
         accept(copy, target)
         click.echo(f"\n{where}: copied. `virtperf pipeline {study.id}` brings it into the report.")
         _large(copy, where)
+
+
+@add.command()
+@click.argument("study_id", metavar="STUDY")
+@click.argument("exhibit_id", metavar="[ID", required=False)
+@click.argument("kind", metavar="KIND]", required=False)
+@click.argument("given", metavar="[NAME=VALUE]...", nargs=-1)
+@click.pass_obj
+def exhibit(
+    layout: Layout, study_id: str, exhibit_id: str | None, kind: str | None, given: tuple[str, ...]
+) -> None:
+    """Write an exhibit into study.yaml, and a cell that shows it into the notebook.
+
+    \b
+    virtperf add exhibit my-study figure-2 line quantity=throughput title="Throughput over guests"
+    virtperf add exhibit my-study table-2 table
+
+    KIND is line, bar, table or another one of docs/add-a-study.md. Other names are those of the
+    entry, each value as YAML has it. What has to be written by hand says EXAMPLE. Without ID, exhibits
+    that the notebook does not show get a cell.
+    """
+    import json
+
+    from rawperf.core.files import write_atomically
+    from virtperf.check.notebook import shown_exhibits
+    from virtperf.report.kinds import check_exhibits
+    from virtperf.study.definition import load_study
+    from virtperf.study.new.additions import add_exhibit
+    from virtperf.study.new.notebook import with_exhibits
+
+    folder = layout.known(study_id)
+    study = load_study(folder)
+    written = []
+    if exhibit_id:
+        if not kind:
+            raise click.UsageError("say of which kind it is: line, bar, table or another one")
+        written = add_exhibit(study, exhibit_id, kind, _entry(given), check_exhibits)
+        study = load_study(folder)
+    notebook = layout.notebook(study_id)
+    text = notebook.read_text(encoding="utf-8")
+    wanted = [each.id for each in study.exhibits]
+    cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
+    seen = [shown_exhibits([source], wanted) & set(wanted) for source in cells]
+    missing = [each for each in wanted if not any(each in shown for shown in seen)]
+    if missing:
+        write_atomically(notebook, with_exhibits(text, missing, [bool(shown) for shown in seen]))
+        written.append(notebook)
+    _wrote(layout, study_id, written)
+
+
+@add.command()
+@click.argument("study_id", metavar="STUDY")
+@click.argument("claim_id", metavar="ID")
+@click.argument("kind", metavar="KIND")
+@click.argument("given", metavar="[NAME=VALUE]...", nargs=-1)
+@click.pass_obj
+def claim(layout: Layout, study_id: str, claim_id: str, kind: str, given: tuple[str, ...]) -> None:
+    """Write a claim into claims.yaml, or a hypothesis of a measured study into hypotheses.yaml.
+
+    \b
+    virtperf add claim my-study half ratio of="throughput[guests=4]" to="throughput[guests=1]" \\
+        value=0.5 half_width=0.05
+
+    Names are those of the entry, which docs/add-a-study.md lists by KIND, each value as YAML has it.
+    Words and section that are not given say EXAMPLE; exhibits and the number of the note are filled
+    in. A claim that is not in order is refused, and nothing is written.
+    """
+    from virtperf.study.definition import load_study
+    from virtperf.study.new.additions import add_claim
+
+    study = load_study(layout.known(study_id))
+    _wrote(layout, study_id, add_claim(study, claim_id, kind, _entry(given)))
+
+
+def _entry(given: Sequence[str]) -> dict[str, Any]:
+    """``value=0.5`` and the like as an entry of YAML."""
+    from rawperf.core.errors import StudyError
+    from rawperf.core.yamlio import parse_yaml
+
+    entry: dict[str, Any] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign or not name.isidentifier():
+            raise click.UsageError(f"{text!r} is not of the form NAME=VALUE")
+        try:
+            said = parse_yaml(f"value: {value}", text).data["value"]
+        except StudyError:  # a text with a colon, which YAML takes only between quotation marks
+            said = value
+        entry[name] = said
+    return entry
+
+
+def _wrote(layout: Layout, study_id: str, paths: Sequence[Path]) -> None:
+    for path in paths:
+        click.echo(path.resolve().relative_to(layout.root.resolve()))
+    if not paths:
+        click.echo("Nothing is missing.")
+        return
+    click.echo(f"\nReplace what says EXAMPLE, then: virtperf check {study_id}")
 
 
 def _asked(question: PromptQuestion) -> str:

@@ -21,9 +21,10 @@ def check(layout: Layout, studies: tuple[str, ...], final: bool) -> None:
     or of all; and src/rawperf/metrics.yaml, data/readings.yaml, params.yaml and pipelines. Nothing is
     computed and nothing is changed; raw files are not read.
     Ends with status 1 if there is a problem. What a new study's files still say in place of the
-    paper is counted; with --final it ends with status 1, too.
+    paper is counted; with --final it ends with status 1, too. Findings that rest on something that
+    changed since they were written are named: read them again, then `virtperf keep-findings`.
     """
-    from virtperf.check.everything import check_everything, placeholders
+    from virtperf.check.everything import changed_findings, check_everything, placeholders
 
     layout.require()
     problems, what = check_everything(layout, studies)
@@ -34,5 +35,10 @@ def check(layout: Layout, studies: tuple[str, ...], final: bool) -> None:
     left = placeholders(layout, list(studies) or layout.studies())
     if left:
         click.echo(left)
+    changed = changed_findings(layout, studies or layout.studies())
+    for line in changed:
+        click.echo(line)
+    if changed:
+        click.echo("Findings to be read again; `virtperf keep-findings` says that they are right.")
     if count or (left and final):
         raise SystemExit(1)

@@ -214,12 +214,14 @@ class Finding(Model):
     """What a study found, in one sentence.
 
     ``{claim-id}`` in it is the number that this claim prints, with its unit, ``{name}`` one of
-    `numbers`. `claims`: those, or hypotheses, that it rests on.
+    `numbers`. `claims`: those, or hypotheses, that it rests on. `written_for`: what these were when
+    the sentence was written; `virtperf keep-findings` writes it.
     """
 
     says: Annotated[str, Field(min_length=20)]
     claims: Texts = Field((), alias="rests_on")
     numbers: dict[Id, MeasuredNumber] = {}
+    written_for: dict[Id, str] = {}
 
     @model_validator(mode="after")
     def _complete(self) -> Finding:

@@ -12,6 +12,8 @@ from tests.report import toy
 from tests.report.plain import links, plain
 from virtperf.report.kinds.summary import measured_finding_text
 from virtperf.report.loaded import LoadedStudy, load_study
+from virtperf.report.written_for import basis, changes
+from virtperf.study.yaml_edit import set_in_entry
 
 FINDINGS = """
 headline_figure: figure-2
@@ -91,3 +93,44 @@ def test_a_number_that_nothing_measured_is_an_error(tmp_path: Path) -> None:
     data = with_findings(tmp_path, MEASURED.replace("guests=4", "guests=16")).data
     with pytest.raises(StudyError, match="no run measured what kept is made of"):
         measured_finding_text(data, data.study.findings[0], 0.95)
+
+
+BOTH = """
+findings:
+  - says: "With eight guests, throughput is {kept} of that with four."
+    numbers:  # of runs
+      kept: {of: "throughput[guests=8]", to: "throughput[guests=4]", show: percent, low: 100}
+    rests_on: [flat, best-at-8]  # of the paper
+
+  # the next one
+"""
+
+
+def test_a_finding_says_what_changed_since_it_was_written(tmp_path: Path) -> None:
+    study = with_findings(tmp_path, BOTH)
+    (finding,) = study.study.findings
+    path = study.study.document.path
+    now = basis(study.data, finding, 0.95)
+    assert list(now) == ["kept", "flat", "best-at-8"] and now["kept"] == "152 %"
+    set_in_entry(path, "findings", 0, "written_for", now)
+    kept = load_study("toy", path.parents[2])
+    assert changes(kept.data, kept.study.findings[0], 0.95) == ()
+    text = path.read_text().replace('"152 %"', '"140 %"')
+    path.write_text(text.replace('best-at-8: "', 'gone: "x"\n      best-at-8: "'))
+    claims = path.with_name("claims.yaml")
+    claims.write_text(claims.read_text().replace("margin: 0.02", "margin: 0.03"))
+    changed = load_study("toy", path.parents[2])
+    assert changes(changed.data, changed.study.findings[0], 0.95) == (
+        "the number kept was 140 %, is 152 %",
+        "the claim “Nothing is lost at 16 guests” was changed",
+        "it no longer rests on gone",
+    )
+
+
+def test_the_head_of_a_report_tells_it(tmp_path: Path) -> None:
+    stale = FINDINGS.replace(
+        "rests_on: [best-at-8]", "rests_on: [best-at-8], written_for: {flat: x}"
+    )
+    said = plain(with_findings(tmp_path, stale).summary())
+    assert said.count("Since this was written") == 1
+    assert "it no longer rests on flat" in said and "it also rests on the claim" in said

@@ -23,6 +23,7 @@ from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.measured_findings import filled_sentence, found_numbers, interval_words
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
 from virtperf.report.wording import OF_MANY, exhibit_name, joined, plural, pretty, short_number
+from virtperf.report.written_for import changes, changes_in_words
 from virtperf.study.claims import Claim, sentences_and_rows
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Artifact, Finding
@@ -30,7 +31,7 @@ from virtperf.study.parts import Artifact, Finding
 VERDICT_WORDS = {
     "contradicted": "In conflict with another claim of the paper",
     "depends": "In conflict: the paper's other claims contradict each other about it",
-    "independent": "Said once",
+    "independent": "Said once in the paper",
     "corroborated": "Follows from the paper's other claims, too",
 }
 """How sure a finding is, by the verdict on its claims; the first that one of them has counts for
@@ -61,7 +62,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
     found = tuple(
         _measured_finding(data, finding, known, context.level)
         if measured
-        else _finding(data, finding, known, numbers)
+        else _finding(data, finding, known, numbers, context.level)
         for finding in study.findings
         if measures or not measured
     )
@@ -148,7 +149,14 @@ def _measured_finding(
             " ",
             Span(text=verdict(data.result(claim.id)), style="verdict"),
         ]
+    parts += _changed(data, finding, level)
     return tuple(part for part in parts if part)
+
+
+def _changed(data: StudyData, finding: Finding, level: float) -> list[str | Span]:
+    """What changed since a finding was written."""
+    told = changes_in_words(changes(data, finding, level))
+    return [Span(text=told, style="small")] if told else []
 
 
 def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
@@ -163,13 +171,17 @@ def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
     if sure == "independent" and places[-1] > 1:
         return (
             sure,
-            f"Said in {' to '.join(map(str, dict.fromkeys((places[0], places[-1]))))} places",
+            f"Said in {' to '.join(map(str, dict.fromkeys((places[0], places[-1]))))} places of the paper",
         )
     return sure, VERDICT_WORDS.get(sure, "Not judged yet")
 
 
 def _finding(
-    data: StudyData, finding: Finding, known: dict[str, Claim], numbers: dict[str, list[int]]
+    data: StudyData,
+    finding: Finding,
+    known: dict[str, Claim],
+    numbers: dict[str, list[int]],
+    level: float,
 ) -> Words:
     """A finding with how sure it is and links to what it rests on."""
     claims = [_known(known, name) for name in finding.claims]
@@ -197,7 +209,7 @@ def _finding(
     for k, claim in enumerate(claims):
         words = "one claim" if len(claims) == 1 else str(k + 1)
         parts += [", " if k else "", Span(text=words, link=f"claim:{claim.id}")]
-    return (*parts, ".")
+    return (*parts, ".", *_changed(data, finding, level))
 
 
 def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Words]:

@@ -4,9 +4,9 @@ of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from nbformat import NotebookNode, writes
+from nbformat import NotebookNode, reads, writes
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from virtperf.core.params import Parameters
@@ -26,6 +26,20 @@ def notebook_text(study: Study, parameters: Parameters) -> str:
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number:03d}"
     return writes(new_notebook(cells=cells, metadata=METADATA)) + "\n"
+
+
+def with_exhibits(text: str, exhibits: Sequence[str], shown: Sequence[bool]) -> str:
+    """A notebook's text with a cell for each exhibit behind the last cell that shows some, else at
+    the end; `shown` says of each cell whether it does.
+    """
+    notebook = reads(text, as_version=4)
+    at = max((place for place, shows in enumerate(shown, 1) if shows), default=len(shown))
+    cells = [
+        new_code_cell(f'study.exhibit("{exhibit}", heading=True)', id=f"exhibit-{exhibit}"[:64])
+        for exhibit in exhibits
+    ]
+    notebook.cells[at:at] = cells
+    return writes(notebook) + "\n"
 
 
 def _paper(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:

@@ -59,6 +59,7 @@ def test_a_study_is_a_row_that_leads_to_its_pages(facts: StudyFacts) -> None:
     assert "claims-toy.html#verdict=refuted" in page.links and "1 refuted" in page.text
     assert "claims-toy.html#verdict=reproduced" not in page.links  # there is none
     assert "8 of 16 points within ±5 %" in page.text and "1 contradiction" in page.text
+    assert "contradictions.html#toy" in page.links
     assert {"glossary.html#verdicts", "glossary.html#provenance"} <= set(page.links)
     assert HOSTILE not in front_page([facts])
 

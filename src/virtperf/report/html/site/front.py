@@ -22,11 +22,12 @@ from virtperf.report.kinds.contradictions import of_the_paper
 from virtperf.report.kinds.summary import certainty, finding_text, measured_finding_text
 from virtperf.report.synthesis.definition import SynthesisFile
 from virtperf.report.synthesis.values import REFERENCE, Value, values
-from virtperf.report.wording import plural
+from virtperf.report.written_for import changes
 
 AXIS_END = 2.2
 """The end of the figure's axis of ratios; what lies beyond is an arrow."""
 TICKS = (0.0, 0.5, 1.0, 1.5, 2.0)
+CHANGED = "What this rests on changed since it was written: see the report."
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -48,6 +49,7 @@ class Line:
     told: str
     sure: str
     more: tuple[str, ...]
+    contradictions: int
     runs: int
     asked: tuple[Asked, ...]
 
@@ -134,6 +136,8 @@ def _line(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> Lin
                 finding, verdict = claim.says, str(result["measured_verdict"])
                 told = str(result.get("reason") or "").partition(";")[0]
                 break
+    if study.findings and finding and changes(data, study.findings[0], level):
+        told = f"{told} {CHANGED}".strip()
     runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
     return Line(
         facts=facts,
@@ -144,6 +148,7 @@ def _line(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> Lin
         told=told,
         sure=sure,
         more=tuple(_more(facts)),
+        contradictions=len(of_the_paper(data)) if study.kind == "paper" else 0,
         runs=int(runs),
         asked=tuple(asked_again(facts.id, studies)),
     )
@@ -167,8 +172,6 @@ def _more(facts: StudyFacts) -> Iterator[str]:
         return
     if facts.reach.points:
         yield f"{facts.reach.within[0]} of {facts.reach.points} points within ±5 %"
-    if facts.data.contradictions:
-        yield plural(len(of_the_paper(facts.data)), "contradiction")
 
 
 def _answers(

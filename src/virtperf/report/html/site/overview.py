@@ -15,7 +15,6 @@ from virtperf.report.html.markdown import Writer
 from virtperf.report.html.record import record_html, with_distinct_ids
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
-from virtperf.report.kinds.contradictions import of_the_paper
 
 
 def contradictions_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_WORDS) -> str:
@@ -24,7 +23,7 @@ def contradictions_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_W
         (facts.record("contradictions") for facts in studies), taken=[facts.id for facts in studies]
     )
     sections = [
-        (facts, len(of_the_paper(facts.data)), record_html(record, place=facts.place))
+        (facts, record_html(record, place=facts.place))
         for facts, record in zip(studies, records, strict=True)
     ]
     named = {claim for record in records for claim in record.claims}

@@ -8,13 +8,13 @@
   });
   form.hidden = false;
 
-  // Every word has to occur, in the entry or in the title of its study; without words all entries are shown.
+  // Every word has to occur, in the entry or in the title of its study; without words none is shown.
   function search() {
     var words = form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean), found = 0;
     groups.forEach(function (group) {
       var shown = 0;
       group.items.forEach(function (entry) {
-        var keep = words.every(function (word) { return entry.words.indexOf(word) >= 0 || group.title.indexOf(word) >= 0; });
+        var keep = words.length > 0 && words.every(function (word) { return entry.words.indexOf(word) >= 0 || group.title.indexOf(word) >= 0; });
         entry.item.hidden = !keep;
         shown += keep ? 1 : 0;
       });

@@ -1,0 +1,38 @@
+"""`virtperf keep-findings`: what a finding rests on, kept beside its sentence."""
+
+from __future__ import annotations
+
+import click
+
+from virtperf.core.paths import Layout
+
+
+@click.command("keep-findings")
+@click.argument("studies", nargs=-1, metavar="[STUDY]...")
+@click.pass_obj
+def keep_findings(layout: Layout, studies: tuple[str, ...]) -> None:
+    """Say in study.yaml that the sentences of its findings are right for what they rest on now.
+
+    Read the sentences first. Their numbers, the claims that they rest on and the verdicts of runs
+    are kept as written_for; when one of them changes, the report and `virtperf check` say so. Of
+    the given studies, or of all; what is right already is not touched.
+    """
+    from virtperf.core.params import load_parameters
+    from virtperf.report.data import load
+    from virtperf.report.written_for import basis, changes
+    from virtperf.study.yaml_edit import set_in_entry
+
+    level = load_parameters(layout.parameters).level
+    for study_id in studies or layout.studies():
+        data = load(study_id, layout.root / "data")
+        for position, finding in enumerate(data.study.findings):
+            if finding.numbers and data.observations.empty:  # nothing was measured yet
+                continue
+            now = basis(data, finding, level)
+            if now == finding.written_for:
+                continue
+            for words in changes(data, finding, level):
+                click.echo(f"{study_id}, finding {position + 1}: {words}")
+            path = data.study.document.path
+            set_in_entry(path, "findings", position, "written_for", now)
+            click.echo(f"{study_id}, finding {position + 1}: kept in {path.name}")

@@ -1,0 +1,87 @@
+"""What the sentence of a finding was written for, and what of it changed since: numbers of measured
+runs, verdicts of runs, claims.
+
+`written_for` in study.yaml keeps it beside the sentence. A sentence without it is compared with
+nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from virtperf.report.claim_words import verdict_words
+from virtperf.report.data import StudyData
+from virtperf.report.measured_findings import found_numbers
+from virtperf.report.wording import joined
+from virtperf.study.claims import Claim
+from virtperf.study.parts import Finding
+
+DIGEST_CHARACTERS = 8
+_SAID = (
+    *("kind", "of", "to", "order", "parts", "relative_to", "over", "levels", "at", "for_each"),
+    *("value", "half_width", "strict", "direction", "word", "intercept", "slope"),
+    *("intercept_half_width", "slope_half_width"),
+)
+"""What a claim says; not its words, and not where it stands."""
+_LIMITS = ("low", "high", "margin")
+"""What else it says where its limits come from no word, which readers may take in several ways."""
+
+
+def basis(data: StudyData, finding: Finding, level: float) -> dict[str, str]:
+    """What a finding rests on now, by the names of its numbers and the ids of its claims.
+
+    Of a number as it stands in the sentence; of a claim a digest of what it says, and the verdict
+    that runs give. Raises `StudyError` as `found_numbers` does.
+    """
+    known = {claim.id: claim for claim in data.claims or ()}
+    numbers = found_numbers(data, finding, level)
+    found = {name: number.text for name, number in numbers.items()}
+    for name in dict.fromkeys((*finding.claims, *finding.printed_numbers)):
+        if name in known:
+            verdict = verdict_words(known[name], data.result(name))[1]
+            judged = f", {verdict}" if verdict != "no measurement" else ""
+            found[name] = f"{_digest(known[name])}{judged}"
+    return found
+
+
+def changes(data: StudyData, finding: Finding, level: float) -> tuple[str, ...]:
+    """What changed since the sentence was written, each in words; none where study.yaml does not
+    say what it was written for.
+    """
+    if not finding.written_for:
+        return ()
+    before, now = finding.written_for, basis(data, finding, level)
+    known = {claim.id: claim for claim in data.claims or ()}
+    return tuple(
+        words
+        for name in dict.fromkeys((*now, *before))
+        if before.get(name) != now.get(name)
+        for words in [_change(known.get(name), name, before.get(name), now.get(name))]
+    )
+
+
+def changes_in_words(told: tuple[str, ...]) -> str:
+    """One sentence of `changes`; "" without any."""
+    return f"Since this was written: {joined(told)}." if told else ""
+
+
+def _change(claim: Claim | None, name: str, before: str | None, now: str | None) -> str:
+    what = f"the claim “{claim.says.rstrip('.')}”" if claim else f"the number {name}"
+    if before is None:
+        return f"it also rests on {what}"
+    if now is None:
+        return f"it no longer rests on {name}"
+    if claim is None:
+        return f"{what} was {before}, is {now}"
+    (said, _, verdict), (says, _, present) = before.partition(", "), now.partition(", ")
+    if said != says:
+        return f"{what} was changed"
+    return f"the verdict on {what} was {verdict or 'open'}, is {present or 'open'}"
+
+
+def _digest(claim: Claim) -> str:
+    names = _SAID if claim.word else (*_SAID, *_LIMITS)
+    said = {name: getattr(claim, name) for name in names}
+    text = json.dumps(said, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]

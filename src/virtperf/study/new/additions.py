@@ -1,0 +1,149 @@
+"""An exhibit or a claim added to a study: entries in its files, which say EXAMPLE where a person has
+to write what nobody gave.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rawperf.core.errors import StudyError
+from rawperf.core.files import write_atomically
+from virtperf.core.levels import Level
+from virtperf.study.definition import Study, load_study
+from virtperf.study.hypotheses import FILE as HYPOTHESES
+from virtperf.study.hypotheses import claims_of
+from virtperf.study.yaml_edit import append_entry
+
+REPLACE = "EXAMPLE, replace"
+PLOTTED = ("line", "bar")
+"""Kinds of exhibits whose series are made of the study's quantities and factors."""
+TABLE = "EXAMPLE: replace by the printed heading,second column\nEXAMPLE: replace by the printed cells,\n"
+
+
+def add_exhibit(
+    study: Study,
+    exhibit: str,
+    kind: str,
+    given: Mapping[str, Any],
+    check: Callable[[Study], object],
+) -> list[Path]:
+    """Append an exhibit to study.yaml, with a file for a printed table; returns the files written.
+
+    `given` has what the entry says. Title and section that it lacks say that they are to be
+    replaced; a figure plots the first quantity over the first numeric factor without a default, a
+    series for each level of the next one. Raises `StudyError`, and changes nothing, where study.yaml
+    would not be in order, or `check` refuses the study with the exhibit.
+    """
+    if any(exhibit == each.id for each in study.exhibits):
+        raise StudyError(f"there is an exhibit {exhibit!r} already", file="study.yaml")
+    entry: dict[str, Any] = {"id": exhibit, "kind": kind, "title": f"{REPLACE}: a title"}
+    if study.kind == "paper":
+        entry["section"] = REPLACE
+    tables = []
+    if kind in PLOTTED:
+        entry |= _plotted(study, given)
+    elif kind == "table":
+        entry["table"] = exhibit
+        table = study.folder / "tables" / f"{given.get('table', exhibit)}.csv"
+        tables = [] if table.exists() else [table]
+    path = study.document.path
+    before = path.read_text(encoding="utf-8")
+    try:
+        append_entry(path, "exhibits", {**entry, **given})
+        for table in tables:
+            write_atomically(table, TABLE)
+        check(load_study(study.folder))
+    except StudyError:
+        write_atomically(path, before)
+        for table in tables:
+            table.unlink(missing_ok=True)
+        raise
+    return [path, *tables]
+
+
+def add_claim(study: Study, claim: str, kind: str, given: Mapping[str, Any]) -> list[Path]:
+    """Append a claim of a paper, or a hypothesis of a measured study; returns the files written.
+
+    Words and section that `given` lacks say that they are to be replaced, `about` names the figures
+    that plot what the claim speaks of, and a paper's claim takes the first note that nothing
+    accounts for, else a new one. Raises `StudyError`, and changes nothing, where the claim is not in
+    order.
+    """
+    measured = study.kind == "measured"
+    name, key = (HYPOTHESES, "hypotheses") if measured else ("claims.yaml", "claims")
+    path, definition = study.folder / name, study.document.path
+    before, defined = path.read_text(encoding="utf-8"), definition.read_text(encoding="utf-8")
+    entry = {"id": claim, "kind": kind, **given}
+    entry.setdefault("says", f"{REPLACE}: what it says, in words of your own.")
+    entry.setdefault("about", _about(study, given))
+    written = [path]
+    if not measured:
+        entry.setdefault("section", REPLACE)
+        if "ledger" not in given:
+            entry["ledger"], count = _note(study)
+            if count > study.n_statements:
+                line = re.compile(r"^(n_statements: *)\d+", re.MULTILINE)
+                write_atomically(definition, line.sub(rf"\g<1>{count}", defined))
+                written.append(definition)
+    try:
+        append_entry(path, key, entry)
+        claims_of(load_study(study.folder))
+    except StudyError:
+        write_atomically(path, before)
+        write_atomically(definition, defined)
+        raise
+    return written
+
+
+def _plotted(study: Study, given: Mapping[str, Any]) -> dict[str, Any]:
+    quantity = str(given.get("quantity") or next(iter(study.quantities), ""))
+    free = [name for name, factor in study.factors.items() if factor.default is None]
+    order = sorted(free or study.factors, key=lambda name: not _numeric(study, name))
+    over = str(given.get("over") or next(iter(order), ""))
+    if over not in study.factors or quantity not in study.quantities:
+        # what is unknown is named when the study is loaded
+        return {"quantity": quantity, "over": over, "series": [{"label": quantity, "levels": [1]}]}
+    levels = list(study.factors[over].levels)
+    rest = [name for name in free if name != over]
+    fixed: dict[str, Level] = {name: study.factors[name].levels[0] for name in rest}
+    series = [
+        {
+            "label": study.level_words(rest[0], level),
+            "at": fixed | {rest[0]: level},
+            "levels": levels,
+        }
+        for level in (study.factors[rest[0]].levels if rest else ())
+    ]
+    alone = [{"label": study.quantities[quantity].label, "levels": levels}]
+    return {"quantity": quantity, "over": over, "series": series or alone}
+
+
+def _numeric(study: Study, factor: str) -> bool:
+    return all(isinstance(level, int | float) for level in study.factors[factor].levels)
+
+
+def _about(study: Study, given: Mapping[str, Any]) -> list[str]:
+    """The figures that plot a quantity of which the claim speaks; the text where none does."""
+    texts = [str(given.get(name, "")) for name in ("of", "to")]
+    texts += [str(text) for name in ("order", "parts") for text in given.get(name) or ()]
+    named = {text.partition("[")[0].strip() for text in texts if text}
+    found = [
+        exhibit.id
+        for exhibit in study.exhibits
+        if named & {series.quantity for series in exhibit.series}
+    ]
+    return found or ["text"]
+
+
+def _note(study: Study) -> tuple[str, int]:
+    """The first note of the paper that no claim accounts for, and how many notes there are with
+    it.
+    """
+    claims = claims_of(study)
+    used = {note for claim in claims for note in claim.ledger} | set(claims.not_encoded)
+    free = (n for n in range(1, len(used) + 2) if f"c{n:03d}" not in used)
+    number = next(free)
+    return f"c{number:03d}", max(number, study.n_statements)

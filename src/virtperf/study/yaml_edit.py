@@ -1,0 +1,118 @@
+"""Additions to hand-written YAML as lines of text: comments, order and form of all else stay."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rawperf.core.errors import StudyError
+from rawperf.core.files import write_atomically
+from rawperf.core.yamlio import load_yaml, parse_yaml
+
+
+def append_entry(path: Path, key: str, entry: Mapping[str, Any]) -> int:
+    """Append an entry to a list at the top of a YAML file; returns its line.
+
+    Raises `StudyError` where the file is not in order, and where the list is written in one line.
+    """
+    before = load_yaml(path)
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    node = _value(yaml.compose(text, yaml.SafeLoader), key)
+    indent = "  "
+    if node is None or not node.value:
+        if node is not None:
+            line = node.start_mark.line
+            lines[line] = lines[line].replace(" []", "", 1).rstrip()
+            at = line + 1
+        else:
+            lines += ["", f"{key}:"]
+            at = len(lines)
+    elif node.flow_style:
+        raise before.error(
+            f"{key} is written in one line, to which nothing can be added",
+            key,
+            remedy="write it with one entry a line, each after a hyphen",
+        )
+    else:
+        indent = " " * node.start_mark.column
+        at = _end(node, lines)
+    first, *rest = block(entry)
+    lines[at:at] = [f"{indent}- {first}", *(f"{indent}  {line}" for line in rest)]
+    expected = copy.deepcopy(before.data)
+    expected[key] = [*(expected.get(key) or ()), dict(entry)]
+    _write(path, lines, expected)
+    return at + 1
+
+
+def set_in_entry(path: Path, key: str, position: int, name: str, value: Mapping[str, Any]) -> None:
+    """Give an entry of a list at the top of a YAML file a mapping as `name`, in place of the one
+    that it has.
+
+    Raises `StudyError` where the file is not in order, and where the entry is written in one line.
+    """
+    before = load_yaml(path)
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    entry = _value(yaml.compose(text, yaml.SafeLoader), key).value[position]
+    if entry.flow_style:
+        raise before.error(
+            "the entry is written in one line, to which nothing can be added",
+            key,
+            position,
+            remedy="write it with one key a line",
+        )
+    indent = " " * entry.start_mark.column
+    new = [f"{indent}{line}" for line in block({name: value})]
+    old = next((pair for pair in entry.value if pair[0].value == name), None)
+    begin, end = (old[0].start_mark.line, _end(old[1], lines)) if old else (_end(entry, lines),) * 2
+    lines[begin:end] = new
+    expected = copy.deepcopy(before.data)
+    expected[key][position][name] = dict(value)
+    _write(path, lines, expected)
+
+
+def block(entry: Mapping[str, Any]) -> list[str]:
+    """A mapping as lines of YAML: mappings within it a key a line, all else in JSON's form, which is
+    YAML's, too.
+    """
+    lines = []
+    for name, value in entry.items():
+        if isinstance(value, Mapping) and value:
+            lines += [f"{name}:", *(f"  {line}" for line in block(value))]
+        else:
+            lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
+    return lines
+
+
+def _value(node: Any, key: str) -> Any:
+    return next((value for name, value in node.value if name.value == key), None)
+
+
+def _end(node: Any, lines: Sequence[str]) -> int:
+    """The line after a part of the file, without the blank lines behind it."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _end(last[1] if isinstance(last, tuple) else last, lines)
+    if node.end_mark.column:
+        return int(node.end_mark.line) + 1
+    end = int(node.end_mark.line)  # a folded text ends where the next line of YAML begins
+    while not lines[end - 1].strip():
+        end -= 1
+    return end
+
+
+def _write(path: Path, lines: Sequence[str], expected: object) -> None:
+    text = "\n".join(lines) + "\n"
+    if parse_yaml(text, path.name, path=path, aliases=True).data != expected:
+        raise StudyError(
+            "an entry can't be added to this file without changing the rest of it",
+            file=path,
+            remedy="add it by hand",
+        )
+    write_atomically(path, text)

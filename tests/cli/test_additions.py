@@ -1,0 +1,69 @@
+"""virtperf add exhibit, virtperf add claim: entries that check has nothing to say about but EXAMPLE."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawperf.core.errors import StudyError
+from tests.study.new.conftest import layout as layout
+from virtperf.check.everything import check_everything, placeholders
+from virtperf.check.notebook import shown_exhibits
+from virtperf.core.paths import Layout
+from virtperf.study.definition import load_study
+from virtperf.study.hypotheses import claims_of
+from virtperf.study.new.additions import add_claim
+from virtperf.study.new.write import write_study
+
+STUDY = "mine"
+
+
+def test_an_exhibit_of_each_kind_has_its_entry_file_and_cell(run, layout: Layout) -> None:
+    for measured in (False, True):
+        study_id = f"{STUDY}-{measured}".lower()
+        write_study(layout, study_id, measured=measured)
+        cells = len(json.loads(layout.notebook(study_id).read_text())["cells"])
+        add = ("--root", str(layout.root), "add", "exhibit", study_id)
+        assert run(*add).output == "Nothing is missing.\n"
+        run(*add, "figure-7", "line", "title=A: of all")
+        if not measured:
+            said = run(*add, "table-2", "table").output
+            assert f"data/published/{study_id}/tables/table-2.csv" in said
+        refused = run(*add, "figure-8", "bar", "quantity=through", status=1).output
+        assert "unknown quantity 'through'" in refused
+        assert "no kind of exhibit 'lines'" in run(*add, "figure-8", "lines", status=1).output
+        study = load_study(layout.definition(study_id))
+        figure = next(exhibit for exhibit in study.exhibits if exhibit.id == "figure-7")
+        assert figure.title == "A: of all" and len(figure.series) == 1
+        problems, _ = check_everything(layout, [study_id])
+        assert [str(p) for p in problems if "no claim speaks" not in str(p)] == []
+        notebook = json.loads(layout.notebook(study_id).read_text())["cells"]
+        sources = ["".join(cell["source"]) for cell in notebook]
+        # a new paper's notebook shows all exhibits in one cell
+        assert len(notebook) == cells + measured
+        ids = [exhibit.id for exhibit in study.exhibits]
+        assert shown_exhibits(sources, ids) >= set(ids)
+
+
+def test_a_claim_is_written_where_it_is_in_order(run, layout: Layout) -> None:
+    for measured, key in (
+        (False, "throughput[system=b, guests=4]"),
+        (True, "throughput[processes=4]"),
+    ):
+        study_id = f"{STUDY}-{measured}".lower()
+        write_study(layout, study_id, measured=measured)
+        add = ("--root", str(layout.root), "add", "claim", study_id)
+        other = key.replace("4]", "1]")
+        run(*add, "half", "ratio", f"of={key}", f"to={other}", "value=0.5", "half_width=0.05")
+        study = load_study(layout.definition(study_id))
+        claim = claims_of(study)["half"]
+        assert (claim.low, claim.high) == (0.45, 0.55) and claim.exhibits == ("figure-1",)
+        assert claim.ledger == (() if measured else ("c002",))
+        problems, _ = check_everything(layout, [study_id])
+        assert [str(problem) for problem in problems] == []
+        assert "EXAMPLE" in placeholders(layout, [study_id])
+        files = {p: p.read_bytes() for p in layout.definition(study_id).glob("*.yaml")}
+        with pytest.raises(StudyError, match="ratio needs to"):
+            add_claim(study, "other", "ratio", {"of": key, "value": 1, "half_width": 0.5})
+        assert {p: p.read_bytes() for p in files} == files
