@@ -230,6 +230,21 @@ def all_values(study: Path) -> dict[tuple[str, ...], dict[str, list[float]]]:
     return found
 
 
+class Values:
+    """Values of all runs; those of a condition are in the order of its blocks."""
+
+    def __init__(self, found: dict[tuple[str, ...], dict[str, list[float]]]) -> None:
+        self.found = found
+
+    def mean(self, quantity: str, *condition: str) -> float:
+        return statistics.mean(self.found[condition][quantity])
+
+    def ratio(self, quantity: str, of: tuple[str, ...], to: tuple[str, ...]) -> float:
+        """The geometric mean of the ratios within blocks."""
+        pairs = zip(self.found[of][quantity], self.found[to][quantity], strict=True)
+        return statistics.geometric_mean(a / b for a, b in pairs)
+
+
 def hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
     """Name, number and what was expected, of each hypothesis that is a number."""
     data, host_of = "host_data MiB", "dcss"
@@ -328,11 +343,9 @@ def hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
     return rows
 
 
-def gvisor_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
+def gvisor_hypotheses(values: Values) -> list[tuple[str, float, str]]:
     def ratio(load: str, isolation: str) -> float:
-        return mean("rate 1/s", "gvisor", load, isolation) / mean(
-            "rate 1/s", "gvisor", load, "bare"
-        )
+        return values.ratio("rate 1/s", ("gvisor", load, isolation), ("gvisor", load, "bare"))
 
     return [
         ("computing-costs-nothing", ratio("loops", "gvisor"), "0.95 to 1.05"),
@@ -345,9 +358,9 @@ def gvisor_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]
     ]
 
 
-def cpus_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
+def cpus_hypotheses(values: Values) -> list[tuple[str, float, str]]:
     def ratio(quantity: str, guests: str) -> float:
-        return mean(quantity, "cpus", guests) / mean(quantity, "cpus", "1")
+        return values.ratio(quantity, ("cpus", guests), ("cpus", "1"))
 
     return [("overcommitment-costs-little", ratio("work_by_host 1/s", "8"), "0.9 to 1.1")] + [
         (f"own-clock-sees-no-others {n}", ratio("work_by_own_clock 1/s", n), "0.99 to 1.01")
@@ -355,37 +368,35 @@ def cpus_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
     ]
 
 
-def locks_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
-    def work(*condition: str) -> float:
-        return mean("locked_work 1/s", "locks", *condition)
+def locks_hypotheses(values: Values) -> list[tuple[str, float, str]]:
+    def ratio(of: tuple[str, str], to: tuple[str, str]) -> float:
+        return values.ratio("locked_work 1/s", ("locks", *of), ("locks", *to))
 
     return [
-        ("locks-lose-half", work("shared", "2") / work("shared", "1"), "< 0.5"),
+        ("locks-lose-half", ratio(("shared", "2"), ("shared", "1")), "< 0.5"),
         *(
-            (
-                f"without-lock-nothing-is-lost {n}",
-                work("own", n) / work("own", "1"),
-                "0.9 to 1.1",
-            )
+            (f"without-lock-nothing-is-lost {n}", ratio(("own", n), ("own", "1")), "0.9 to 1.1")
             for n in ("2", "4")
         ),
         (
             "one-virtual-processor-loses-nothing",
-            work("single", "4") / work("single", "1"),
+            ratio(("single", "4"), ("single", "1")),
             "0.9 to 1.1",
         ),
-        ("second-virtual-processor-costs", work("shared", "4") / work("single", "4"), "< 1"),
+        ("second-virtual-processor-costs", ratio(("shared", "4"), ("single", "4")), "< 1"),
     ]
 
 
-def network_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
+def network_hypotheses(values: Values) -> list[tuple[str, float, str]]:
+    mean = values.mean
+
     def both(mtu: str) -> float:
         return mean("send_cpu ms", "network", "guest", mtu) + mean(
             "receive_cpu ms", "network", "guest", mtu
         )
 
-    def send(path: str, mtu: str) -> float:
-        return mean("send_cpu ms", "network", path, mtu)
+    def send(of: tuple[str, str], to: tuple[str, str]) -> float:
+        return values.ratio("send_cpu ms", ("network", *of), ("network", *to))
 
     return [
         ("jumbo-saves-instructions", 100 * (both("1492") / both("8992") - 1), "60.5 to 91.5"),
@@ -394,21 +405,21 @@ def network_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str
         *(
             (
                 f"jumbo-is-key-on-both-paths {path}",
-                send(path, "8992") / send(path, "1492"),
+                send((path, "8992"), (path, "1492")),
                 "< 0.8",
             )
             for path in ("guest", "host")
         ),
         *(
-            (f"host-costs-as-a-guest {mtu}", send("host", mtu) / send("guest", mtu), "0.9 to 1.1")
+            (f"host-costs-as-a-guest {mtu}", send(("host", mtu), ("guest", mtu)), "0.9 to 1.1")
             for mtu in ("1492", "8992")
         ),
     ]
 
 
-def veth_hypotheses(mean: Callable[..., float]) -> list[tuple[str, float, str]]:
+def veth_hypotheses(values: Values) -> list[tuple[str, float, str]]:
     def ratio(of: str, to: str, offload: str) -> float:
-        return mean("veth_cpu s", "veth", of, offload) / mean("veth_cpu s", "veth", to, offload)
+        return values.ratio("veth_cpu s", ("veth", of, offload), ("veth", to, offload))
 
     return [
         ("offload-hides-the-mtu", ratio("1492", "8992", "on"), "0.8 to 1.2"),
@@ -435,15 +446,13 @@ def main() -> int:
                 f"{' '.join(condition):<28} {quantity:<20} {statistics.mean(runs):12.5f} s {spread:9.5f} n {len(runs)}"
             )
 
-    def mean(quantity: str, *condition: str) -> float:
-        return statistics.mean(values[condition][quantity])
-
     print("\nhypotheses")
-    judged = hypotheses(mean)
+    by_condition = Values(values)
+    judged = hypotheses(by_condition.mean)
     measured = {condition[0] for condition in values}
     for test, more in MORE_HYPOTHESES.items():
         if test in measured:
-            judged += more(mean)
+            judged += more(by_condition)
     for name, number, expected in judged:
         print(f"{name:<40} {number:12.5f}  expected {expected}")
     return 0

@@ -3,8 +3,10 @@
 recompute.py [FOLDER] [HYPOTHESES]     the folder of the runs (default data/measured/linux-2026)
 
 Prints, for each condition and quantity, the mean over the runs with its 95 % interval (t,
-independent runs), then each hypothesis with its ratio within blocks, the mean of log-ratios of runs
-of one session and replicate, or with its value.
+independent runs), then each hypothesis with its value or its ratio: within blocks, the mean of
+log-ratios of runs of one session and replicate; of two sessions, which share no block, the ratio of
+their means (Welch). Then the differences between the sessions, and how much blocks and sessions
+vary.
 """
 
 from __future__ import annotations
@@ -212,8 +214,7 @@ class Table:
                 at[factor] = yaml.safe_load(level)
             chosen = self.rows
             for factor, level in at.items():
-                if factor != "session":
-                    chosen = chosen[chosen[factor] == level]
+                chosen = chosen[chosen[factor] == level]
             if chosen.empty or name not in chosen:
                 raise KeyError(f"{name} at {at}")
             by_block = chosen.set_index(["session", "replicate"])[name].dropna()
@@ -274,8 +275,46 @@ def hypotheses(table: Table, path: Path) -> None:
 
 def report(name: str, where: str, of: pd.Series, to: pd.Series) -> None:
     ratio = np.log((of / to).dropna())
-    mean, low, high = np.exp(interval(ratio))
+    mean, low, high = np.exp(interval(ratio)) if len(ratio) else independent(of, to)
     print(f"{name}; {where}; ratio {mean:.4f} ({low:.4f} to {high:.4f}); {len(ratio)}")
+
+
+def independent(of: pd.Series, to: pd.Series) -> tuple[float, float, float]:
+    """The ratio of two means of runs that share no block, with a spread for each."""
+    ratio = of.mean() / to.mean()
+    parts = [(x.std(ddof=1) / x.mean()) ** 2 / len(x) for x in (of, to)]
+    freedom = sum(parts) ** 2 / sum(
+        part**2 / (len(x) - 1) for part, x in zip(parts, (of, to), strict=True)
+    )
+    half = stats.t.ppf(0.975, freedom) * math.sqrt(sum(parts))
+    return ratio, ratio * math.exp(-half), ratio * math.exp(half)
+
+
+def sessions(table: Table) -> None:
+    """Standard deviations of blocks within a session and of sessions, of experiments that have two,
+    by the analysis of variance of log throughput.
+    """
+    print("\nspread of throughput; conditions; of blocks within a session; between sessions, %")
+    rows = table.rows[table.rows["test"].eq("cpu")]
+    for name, chosen in (
+        ("level", rows.assign(log=np.log(rows["throughput"]))),
+        ("ratio to 2 guests", to_two_guests(rows)),
+    ):
+        groups = chosen.groupby(["guests", "think_ms", "session"])["log"]
+        within = float(groups.var(ddof=1).mean())
+        between = float(groups.mean().groupby(["guests", "think_ms"]).var(ddof=1).mean())
+        blocks = int(groups.size().min())
+        added = max(between - within / blocks, 0.0)
+        found = f"{100 * math.sqrt(within):.2f}; {100 * math.sqrt(added):.2f}"
+        print(f"{name}; {groups.ngroups // 2}; {found}")
+
+
+def to_two_guests(rows: pd.DataFrame) -> pd.DataFrame:
+    """Logarithms of the ratios to two guests of the same block."""
+    keys = ["think_ms", "session", "replicate"]
+    two = rows[rows["guests"].eq(2)].set_index(keys)["throughput"].rename("two")
+    others = rows[rows["guests"].ne(2)].join(two, on=keys)
+    return others.assign(log=np.log(others["throughput"] / others["two"]))
 
 
 def main(folder: str = "data/measured/linux-2026", file: str = "") -> None:
@@ -298,6 +337,8 @@ def main(folder: str = "data/measured/linux-2026", file: str = "") -> None:
                     f"{words}; {name}; {mean:.5g} ({low:.5g} to {high:.5g}); {len(values)}; {spread:.3f}"
                 )
     hypotheses(table, Path(file or Path(folder) / "hypotheses.yaml"))
+    if table.rows["session"].nunique() > 1:
+        sessions(table)
 
 
 if __name__ == "__main__":

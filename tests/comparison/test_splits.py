@@ -46,6 +46,19 @@ def test_splits_within_blocks_ignore_what_blocks_share():
     assert within.possible > 10**6
 
 
+def test_conditions_that_vary_unlike_are_not_split_together():
+    rng = np.random.default_rng(2)
+    spreads = (0.14, 0.005, 0.003, 0.002, 0.001, 0.001)
+    cells = {
+        ("rate", (("guests", k),)): Replicates(
+            100 * (1 + spread * rng.standard_normal(6)), tuple("abcdef")
+        )
+        for k, spread in enumerate(spreads)
+    }
+    (halves,) = split(cells)
+    assert halves.design == "random halves of the runs of each condition"
+
+
 def test_the_same_seed_splits_alike():
     runs = Replicates(np.random.default_rng(3).normal(100, 5, 9), ("",) * 9)
     assert split({("rate", ()): runs}) == split({("rate", ()): runs})

@@ -39,7 +39,22 @@ def test_a_rule_is_broken_above_its_limit_only():
         "more than 1.9 % of the processor time was stolen"
     ]
     assert broken(Rules(thermal_throttles=0), found) == []
+    assert broken(Rules(others_cpus=0.2), {"others_cpus": 0.1}) == []
     assert broken(Rules(), found) == []
+
+
+def test_stolen_time_that_went_back_is_not_known_and_all_else_is():
+    """A run of which nobody can say whether much was stolen is not called undisturbed."""
+    begin = replace(ZERO, steal=90.0, total=100.0)
+    for total in (95.0, 140.0):  # all time together goes back with it, or does not
+        found = disturbance(
+            begin, replace(begin, at=10.0, busy=6.0, ours=4.0, steal=50.0, total=total)
+        )
+        assert found == {"others_cpus": 0.2, "thermal_throttles": 0.0, "quota_throttles": 0.0}
+        assert broken(Rules(steal_percent=2, others_cpus=0.3), found) == [module.UNKNOWN_STEAL]
+        assert broken(Rules(others_cpus=0.1), found) == [
+            "other processes used more than 0.1 processors"
+        ]
 
 
 def test_busy_time_is_all_but_idle_waiting_and_stolen(monkeypatch):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import psutil
 import pytest
@@ -21,6 +22,7 @@ from rawperf.core.metrics import load_metrics
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.measure import run as run_module
 from virtperf.measure.machine import machine
+from virtperf.measure.plan import plan
 from virtperf.measure.processes import members
 from virtperf.runs.ingest.folder import raw_files
 from virtperf.runs.ingest.runs import load_run
@@ -328,3 +330,28 @@ def test_real_monitors_around_busy_processes(repository, root):
         assert len((folder / "host" / "vmstat.txt").read_text().splitlines()) >= 4
         assert run.tools["sysstat"].startswith("sysstat version")
         assert not [flag for flag in run.disturbed if flag.startswith("monitors")]
+
+
+def test_runs_that_are_not_needed_are_not_measured_and_the_experiment_says_why_once(repository):
+    class Enough:
+        """Two blocks are enough."""
+
+        taken: ClassVar[list[str]] = []
+
+        def add(self, run, folder):
+            assert folder.is_dir()
+            self.taken.append(run.run_id)
+
+        def words(self, run):
+            return f"{len(self.taken)} known"
+
+        def enough(self, run):
+            return "2 blocks are enough" if run.replicate > 2 else ""
+
+    repository.write(replicates=4)
+    made = repository.harness()
+    events, said = [], []
+    outcome = made.measure(plan(made.definition, made.study), events.append, said.append, Enough())
+    assert (outcome.measured, outcome.not_needed, said) == (4, 4, ["cpu: 2 blocks are enough"])
+    assert repository.present() == ALL == sorted(Enough.taken)
+    assert [e.precision for e in events if e.words] == [f"{n} known" for n in (1, 2, 3, 4)]

@@ -218,3 +218,24 @@ def test_all_mistakes_can_be_listed(repository):
         found.append,
     )
     assert len(found) == 2
+
+
+def test_until_plans_at_most_so_many_blocks_and_names_what_is_wrong(repository):
+    until = {"quantity": "load", "half_width": "2.5 %", "at_most": 7, "to": {"guests": 1}}
+    repository.write(until=until)
+    made = repository.harness()
+    rule = made.definition.experiments[0].until
+    assert (rule.half_width, rule.at_most, rule.to) == (0.025, 7, {"guests": 1})
+    assert len(plan(made.definition, made.study)) == 14
+    assert len(plan(made.definition, made.study, adaptive=False)) == 4
+    assert len(plan(made.definition, made.study, 3)) == 6
+    cases = {
+        "no quantity 'lod'": {"quantity": "lod"},
+        "no condition with guests 4": {"to": {"guests": 4}},
+        "at_most": {"at_most": 5},
+        "half_width": {"half_width": "much"},
+    }
+    for words, wrong in cases.items():
+        repository.write(until=until | wrong)
+        with pytest.raises(StudyError, match=words):
+            repository.harness()

@@ -6,9 +6,11 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tarfile
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -18,13 +20,20 @@ from rawperf.core.errors import StudyError, VirtperfError
 from tests.measure.hosts import SSHD, far_hosts, left
 from virtperf.measure import machine as machine_module
 from virtperf.measure.commands import Call
-from virtperf.measure.definition import RemoteHost
-from virtperf.measure.host_facts import host_facts, steal_percent
+from virtperf.measure.definition import RemoteHost, Rules
+from virtperf.measure.disturbance import (
+    ProcessorTimes,
+    broken,
+    disturbance_between,
+    processor_times,
+)
+from virtperf.measure.host_facts import host_facts
 from virtperf.measure.interruption import Interrupted
 from virtperf.measure.plan import plan
-from virtperf.measure.processes import Failure, LostHost
+from virtperf.measure.processes import MARK, Failure, LostHost
 from virtperf.measure.remote import (
     FACTS,
+    KEEPER,
     ClockReading,
     Connection,
     compared_clocks,
@@ -112,7 +121,9 @@ def test_monitors_and_workload_on_hosts_leave_a_run_folder_here_and_nothing_ther
     assert run["machine"]["guest1.kernel"] == run["machine"]["hypervisor.kernel"]
     assert run["machine_state"]["guest1.free_memory_mb"] > 0
     assert list(run["protocol"]["files"]) == ["testbeds/toy"]
-    assert "guest1.steal_percent" in run["disturbance"]
+    assert {f"{h}.{what}" for h in far.hosts for what in ("steal_percent", "others_cpus")} <= set(
+        run["disturbance"]
+    )
     assert left(far.scratch) == ([], [])
 
 
@@ -377,6 +388,42 @@ def test_clocks_are_recorded_as_their_mean_and_refused_where_nobody_knows_them()
         compared((0.0, 1.1), (0.0, 0.1))
 
 
-def test_steal_is_the_share_of_all_processor_time():
-    assert steal_percent((0.0,) * 10, (50, 0, 0, 40, 0, 0, 0, 10, 5, 0)) == 10
-    assert steal_percent((1.0,) * 10, (1.0,) * 10) is None
+def test_others_have_what_the_run_has_not_and_stolen_time_is_a_share_of_all():
+    begin = ProcessorTimes((0.0,) * 10, 4, 0.0)
+    end = ProcessorTimes((50, 0, 0, 40, 0, 0, 0, 10, 5, 0), 4, 30.0)
+    assert disturbance_between(begin, end) == {"steal_percent": 10, "others_cpus": 0.8}
+    assert disturbance_between(begin, begin) == {}
+    back = ProcessorTimes((50, 0, 0, 60, 0, 0, 0, -10, 5, 0), 4, 90.0)
+    assert disturbance_between(begin, back) == {"others_cpus": 0.0}
+    assert broken(Rules(others_cpus=0.1), {"others_cpus": 0.0, "a.others_cpus": 2.0}) == [
+        "a: other processes used more than 0.1 processors"
+    ]
+    assert not broken(Rules(others_cpus=0.1), {"a.others_cpus": 2.0}, {"a.others_cpus"})
+
+
+def test_a_keeper_counts_what_the_run_uses_even_of_what_has_ended(tmp_path):
+    folder = str(tmp_path / "virtperf-guest1-000000000abc")
+    script = KEEPER.read_text(encoding="utf-8")
+    with subprocess.Popen(
+        ["sh", "-c", script, "keeper", folder, "15"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as keeper:
+        assert keeper.stdout.readline() == "ready\n"
+
+        def read():
+            keeper.stdin.write("processors\n")
+            keeper.stdin.flush()
+            return processor_times(keeper.stdout.readline())
+
+        burn = "import time; t = time.process_time()\nwhile time.process_time() < t + 0.4: pass"
+        first = read()
+        marked = {**os.environ, MARK: folder}
+        subprocess.run([sys.executable, "-c", burn], env=marked, check=True)  # in the sshd's place
+        second = read()
+        assert second.processors == os.cpu_count()
+        assert 30 < second.ours - first.ours < 400
+        assert len(second.ticks) >= 8
+        keeper.stdin.close()
+    assert not Path(folder).exists()

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,10 @@ from virtperf.core.paths import Layout
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from virtperf.comparison.precision import Precision
     from virtperf.measure.harness import Harness, MeasureEvent
     from virtperf.measure.plan import PlannedRun
+    from virtperf.study.definition import Study
 
 EXIT_FAILED = 3
 
@@ -102,23 +105,28 @@ def measure(
     tried = harness.attempts()
     given_up = [run for run in missing if tried[run.run_id] >= run.experiment.attempts]
     todo = [run for run in missing if run not in given_up]
-    words = (
-        f"{plural(len(runs), 'run')}, {len(runs) - len(missing)} measured, {len(todo)} to measure"
-    )
+    most = "at most " if replicates is None and any(r.experiment.until for r in todo) else ""
+    words = f"{plural(len(runs), 'run')}, {len(runs) - len(missing)} measured, {most}{len(todo)} to measure"
     sure = "about" if harness.estimated(todo) else "at least"
     say(f"{words}, {sure} {_duration(harness.expected_s(*todo))}", style="bold")
     if dry_run:
         _show(harness, runs, todo)
         return
+    so_far = _SoFar(layout, study, adaptive=replicates is None and aa is None)
+    begun = {run.experiment.name for run in todo}
+    for run in runs:
+        if run.experiment.name in begun and harness.present(run):
+            so_far.add(run, harness.runs / run.run_id)
     try:
         with _progress(len(todo), harness.expected_s(*todo)) as tell:
-            done = harness.measure(todo, tell, lambda line: say(line, err=True))
+            done = harness.measure(todo, tell, lambda line: say(line, err=True), so_far)
     except Interrupted as err:
         say("stopped; the run under way was removed, those before it are kept", err=True)
         raise SystemExit(128 + err.number) from None
     again = f", {plural(done.again, 'disturbed attempt')} made again" if done.again else ""
+    spared = f", {done.not_needed} not needed" if done.not_needed else ""
     say(
-        f"{done.measured} measured ({done.disturbed} disturbed), {done.failed} failed{again}",
+        f"{done.measured} measured ({done.disturbed} disturbed), {done.failed} failed{again}{spared}",
         style="bold",
     )
     for run in given_up:
@@ -131,6 +139,46 @@ def measure(
         say(f"virtperf compare --aa {aa}; virtperf compare '{aa}/a-*' '{aa}/b-*'")
     if done.failed or given_up:
         raise SystemExit(EXIT_FAILED)
+
+
+@dataclass
+class _SoFar:
+    """How well each experiment's main quantity is known: that of its `until`, else that of the
+    study's headline figure.
+    """
+
+    layout: Layout
+    study: Study
+    adaptive: bool
+    known: dict[str, Precision] = field(default_factory=dict)
+
+    def add(self, run: PlannedRun, folder: Path) -> None:
+        from virtperf.cli._terminal import say
+        from virtperf.comparison.precision import Precision
+
+        name, until = run.experiment.name, run.experiment.until
+        headline = next(
+            (e for e in self.study.exhibits if e.id == self.study.headline_figure), None
+        )
+        quantity = until.quantity if until else getattr(headline, "quantity", None)
+        if quantity is None or not folder.is_dir():  # DVC may keep it elsewhere
+            return
+        if name not in self.known:
+            rule = (until.half_width, until.at_most, until.to) if until else ()
+            self.known[name] = Precision(self.layout, quantity, *rule)
+        problem = self.known[name].add(name, run.levels, run.replicate, folder)
+        if problem and until:
+            say(f"{run.run_id} does not count for until: {problem}", err=True)
+
+    def words(self, run: PlannedRun) -> str:
+        known = self.known.get(run.experiment.name)
+        return known.words(run.experiment.name) if known else ""
+
+    def enough(self, run: PlannedRun) -> str:
+        known = self.known.get(run.experiment.name)
+        if not (known and self.adaptive and run.experiment.until):
+            return ""
+        return known.enough(run.experiment.name, run.replicate)
 
 
 def _apart(out: Path, layout: Layout) -> Path:
@@ -231,7 +279,8 @@ def _progress(of: int, left_s: float) -> Iterator[Callable[[MeasureEvent], None]
 
     def line(event: MeasureEvent, console: Console) -> None:
         if event.words:
-            text = f"{event.run_id} ({event.number} of {event.of}) {event.words}"
+            words = "; ".join(filter(None, (event.words, event.precision)))
+            text = f"{event.run_id} ({event.number} of {event.of}) {words}"
             console.print(Text(clean(text), style="" if event.fine else "yellow"), soft_wrap=True)
 
     if not sys.stderr.isatty():
@@ -256,12 +305,16 @@ def _progress(of: int, left_s: float) -> Iterator[Callable[[MeasureEvent], None]
     # a bar that is drawn often would be a disturbance itself
     with Progress(*columns, console=console(err=True), refresh_per_second=1, transient=True) as bar:
         task = bar.add_task("", total=of, until=time.monotonic() + left_s)
+        known = ""
 
         def tell(event: MeasureEvent) -> None:
+            nonlocal known
+            known = event.precision or known
+            words = f"block {event.block}: {event.run_id}", known
             bar.update(
                 task,
                 completed=event.number - (not event.words),
-                description=f"block {event.block}: {event.run_id}",
+                description=", ".join(filter(None, words)),
                 until=time.monotonic() + event.left_s,
             )
             if not event.fine:

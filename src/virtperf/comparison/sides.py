@@ -174,7 +174,7 @@ def read_sides(
         There is nothing at a place, or a run can't be read; with file and line. Two runs have the
         same files.
     """
-    reader = _Reader(layout, format_name)
+    reader = RunReader(layout, format_name)
     with tempfile.TemporaryDirectory() as scratch:
         found = [located(place, layout, Path(scratch)) for place in places]
         names = names_of(found)
@@ -196,7 +196,7 @@ def read_sides(
     return sides
 
 
-def _counting(reader: _Reader, written: str, paths: Sequence[Path]) -> Iterator[RunValues]:
+def _counting(reader: RunReader, written: str, paths: Sequence[Path]) -> Iterator[RunValues]:
     """The runs of a place that nobody has excluded by hand."""
     if not paths:
         raise VirtperfError("no run is at the levels that are asked for", file=written)
@@ -281,7 +281,7 @@ def _left_out(path: Path) -> bool:
     return named or path.name.lower().endswith(NOT_RAW)
 
 
-class _Reader:
+class RunReader:
     """Reads runs, and gathers what their quantities are."""
 
     def __init__(self, layout: Layout, format_name: str | None) -> None:

@@ -4,9 +4,9 @@ Runs of one condition are split at random into two sides and compared as any two
 is called different is a false alarm, since both sides were run alike.
 
 Where conditions have one run in each block, no condition can be split within its blocks. There, the
-runs of all conditions of the same blocks are divided by their condition's mean, and those of each
-block are split at random: the sides are compared within blocks, as two conditions of the study would
-be.
+runs of all conditions of the same blocks, if these vary alike, are divided by their condition's
+mean, and those of each block are split at random: the sides are compared within blocks, as two
+conditions of the study would be.
 """
 
 from __future__ import annotations
@@ -27,7 +27,12 @@ from virtperf.comparison.judged import (
     judged,
 )
 from virtperf.comparison.sides import Cell
-from virtperf.core.contrasts import Replicates
+from virtperf.core.contrasts import (
+    MIN_POOLED_CONDITIONS,
+    MIN_POOLED_UNITS,
+    Replicates,
+    pooled_error,
+)
 
 SPLITS = 200
 MIN_RUNS = 4
@@ -144,7 +149,10 @@ def _in_blocks(cells: Mapping[Cell, Replicates]) -> dict[Cell, Replicates]:
     """Of each quantity the runs of all conditions that were run in the same blocks, divided by
     their condition's mean, where each block has at least two of them.
 
-    Other conditions may have another spread, which within one comparison no blocks have.
+    Conditions of other blocks may have another spread, which within one comparison no blocks have.
+    So may conditions of the same blocks: their runs are not alike then, and left out where the test
+    of `pooled_error` says so. Split all the same, one condition that varies alone leaves two
+    differences a block, of which t has too many extreme values.
     """
     gathered: dict[Cell, list[Replicates]] = {}
     for (quantity, _), runs in cells.items():
@@ -153,6 +161,9 @@ def _in_blocks(cells: Mapping[Cell, Replicates]) -> dict[Cell, Replicates]:
             gathered.setdefault((quantity, blocks), []).append(runs.scaled(1 / runs.mean))
     found = {}
     for cell, conditions in gathered.items():
+        testable = min(len(runs.by_block) for runs in conditions) >= MIN_POOLED_UNITS
+        if testable and len(conditions) >= MIN_POOLED_CONDITIONS and not pooled_error(conditions):
+            continue
         values = np.concatenate([runs.values for runs in conditions])
         together = Replicates(values, tuple(b for runs in conditions for b in runs.blocks))
         if _block_ways(together) >= MIN_BLOCK_SPLITS:

@@ -4,6 +4,7 @@ disturbs a run.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -151,10 +152,32 @@ class OnDisturbed(Model):
         return {"then": entry} if isinstance(entry, str) else entry
 
 
+class Until(Model):
+    """Measure blocks until a quantity is known well enough, of every condition of an experiment.
+
+    `half_width` of its 95 % interval is a share of the mean over blocks, or, with `to`, of the
+    ratio within blocks to the condition with those levels.
+    """
+
+    quantity: Id
+    half_width: Annotated[float, Field(gt=0, lt=1)] = 0.02
+    at_most: Annotated[Count, Field(ge=6, le=1000)] = 20  # blocks; none is looked at before six
+    to: dict[str, Level] = {}
+
+    @field_validator("half_width", mode="before")
+    @classmethod
+    def _percent(cls, written: Any) -> Any:
+        """``2 %`` is 0.02."""
+        if isinstance(written, str) and (found := re.fullmatch(r"([\d.]+) ?%", written)):
+            return float(found[1]) / 100
+        return written
+
+
 class Settings(Model):
     """How runs are made. An experiment replaces what it says itself; times are seconds."""
 
     replicates: Annotated[Count, Field(le=1000)] = 3
+    until: Until | None = None  # in place of replicates
     attempts: Count = 2  # at a run that fails, one each time the harness is started
     lead_s: Seconds = (
         0.0  # between the start of the monitors, which is t = 0, and that of the workload

@@ -5,7 +5,7 @@ others, throttling.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,10 @@ WORDS = {
     "thermal_throttles": "processors were throttled for heat more than {:g} times",
     "quota_throttles": "the processor quota was used up more than {:g} times",
 }
+
+UNKNOWN_STEAL = (
+    "the kernel's counter of stolen time went back, so that nobody knows what was stolen"
+)
 
 
 @dataclass(frozen=True)
@@ -82,12 +86,14 @@ def _sum(files: Iterator[Path], label: str = "") -> int | None:
 
 def disturbance(begin: Counters, end: Counters) -> dict[str, float]:
     """What was observed between two readings, by the names of the rules; without what the machine
-    does not count.
+    does not count, and without stolen time where the kernel's counter of it went back, as it does
+    in some virtual machines.
     """
     total, wall = end.total - begin.total, end.at - begin.at
     found = {}
-    if total > 0 and wall > 0:
+    if total > 0 and end.steal >= begin.steal:
         found["steal_percent"] = 100 * (end.steal - begin.steal) / total
+    if wall > 0:
         found["others_cpus"] = max(0.0, (end.busy - begin.busy - (end.ours - begin.ours)) / wall)
     for name in ("thermal_throttles", "quota_throttles"):
         before, after = getattr(begin, name), getattr(end, name)
@@ -96,13 +102,56 @@ def disturbance(begin: Counters, end: Counters) -> dict[str, float]:
     return {name: round(value, 4) for name, value in found.items()}
 
 
-def broken(rules: Rules, found: dict[str, float]) -> list[str]:
-    """The rules that do not hold, in words."""
+@dataclass(frozen=True)
+class ProcessorTimes:
+    """What all processors of a host did, in the order of the first line of /proc/stat, and what a
+    run has used of that: ticks since a moment.
+    """
+
+    ticks: tuple[float, ...]
+    processors: int
+    ours: float
+
+
+def processor_times(answer: str) -> ProcessorTimes:
+    """What keeper.sh says; raises `ValueError`."""
+    stat, _, rest = answer.partition(" of ")
+    processors, ours = rest.split()
+    return ProcessorTimes(
+        tuple(float(number) for number in stat.split()[1:]), int(processors), float(ours)
+    )
+
+
+def disturbance_between(begin: ProcessorTimes, end: ProcessorTimes) -> dict[str, float]:
+    """What others had of a host's processors between two readings, by the names of the rules.
+
+    Without stolen time where the kernel does not count it or its counter went back.
+    """
+    spent = [after - before for before, after in zip(begin.ticks, end.ticks, strict=True)][:8]
+    total = sum(spent)
+    if total <= 0:
+        return {}
+    busy = sum(spent[:3]) + sum(spent[5:7])  # user, nice, system, then interrupts
+    others = end.processors * (busy - (end.ours - begin.ours)) / total
+    found = {"others_cpus": round(max(0.0, others), 4)}
+    if len(spent) == 8 and spent[7] >= 0:
+        found["steal_percent"] = round(100 * spent[7] / total, 4)
+    return found
+
+
+def broken(
+    rules: Rules, found: dict[str, float], recorded: Collection[str] = frozenset()
+) -> list[str]:
+    """The rules that do not hold, in words, and that on stolen time where nobody can say. What is
+    `recorded` only is no disturbance.
+    """
     limits = {name: getattr(rules, name) for name in WORDS}
     words = []
+    if rules.steal_percent is not None and "steal_percent" not in found:
+        words.append(UNKNOWN_STEAL)
     for name, limit in limits.items():
         for place in (name, *(n for n in found if n.endswith(f".{name}"))):
-            if limit is not None and found.get(place, 0) > limit:
+            if limit is not None and place not in recorded and found.get(place, 0) > limit:
                 host, _, _ = place.rpartition(".")
                 words.append(f"{host}: " * bool(host) + WORDS[name].format(limit))
     return words

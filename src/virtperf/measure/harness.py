@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
 
@@ -59,7 +59,8 @@ LOCK = Path(".cache", "measure.lock")
 class MeasureEvent:
     """Something to tell a user: a run, `number` of so many, begins (no words), or ended.
 
-    `left_s` seconds are expected to pass until all runs have ended.
+    `left_s` seconds are expected to pass until all runs have ended; `precision` says how well the
+    main quantity is known so far.
     """
 
     run_id: str
@@ -69,18 +70,35 @@ class MeasureEvent:
     words: str = ""
     fine: bool = True
     block: int = 1
+    precision: str = ""
+
+
+class SoFar(Protocol):
+    """What is known of the runs that were measured, in the same words for all runs of a study."""
+
+    def add(self, run: PlannedRun, folder: Path) -> None:
+        """Take a run that was measured."""
+
+    def words(self, run: PlannedRun) -> str:
+        """How well the run's experiment is known; nothing where nobody can say."""
+        ...
+
+    def enough(self, run: PlannedRun) -> str:
+        """Why the run need not be measured; nothing where it must be."""
+        ...
 
 
 @dataclass
 class Outcome:
-    """How many runs were measured, how many of them disturbed, how many failed, and how many
-    disturbed attempts were made again.
+    """How many runs were measured, how many of them disturbed, how many failed, how many disturbed
+    attempts were made again, and how many runs were not needed.
     """
 
     measured: int = 0
     disturbed: int = 0
     failed: int = 0
     again: int = 0
+    not_needed: int = 0
 
 
 @dataclass
@@ -158,11 +176,12 @@ class Harness:
         runs: Sequence[PlannedRun],
         tell: Callable[[MeasureEvent], None],
         say: Callable[[str], None],
+        so_far: SoFar | None = None,
     ) -> Outcome:
         """Measure these runs in their order.
 
         `tell` is told when a run begins and ends; `say` takes a line about what an interrupted
-        harness had left, and what a run waits for.
+        harness had left, and what a run waits for. `so_far` may spare runs.
 
         Raises
         ------
@@ -190,8 +209,15 @@ class Harness:
                 protocols = Protocols(self.here, self.root, self.earlier.protocols)
                 planned = {run.run_id: protocols.of(run) for run in runs}
                 self.earlier.refuse_mixture(runs, planned, described)
+                spared: set[str] = set()
                 for number, run in enumerate(runs, start=1):
                     check()
+                    if so_far and (why := so_far.enough(run)):
+                        outcome.not_needed += 1
+                        if run.experiment.name not in spared:
+                            say(f"{run.experiment.name}: {why}")
+                            spared.add(run.experiment.name)
+                        continue
                     self._refuse_change(run, planned[run.run_id])
                     left_s = self.expected_s(*runs[number - 1 :])
                     tell(MeasureEvent(run.run_id, number, len(runs), left_s, block=run.replicate))
@@ -199,6 +225,8 @@ class Harness:
                     words, fine = self._one(
                         run, {**described, "protocol": own}, check, outcome, say
                     )
+                    if so_far and self.present(run):
+                        so_far.add(run, self.runs / run.run_id)
                     tell(
                         MeasureEvent(
                             run.run_id,
@@ -208,6 +236,7 @@ class Harness:
                             words,
                             fine,
                             run.replicate,
+                            so_far.words(run) if so_far else "",
                         )
                     )
             except OSError as err:

@@ -89,14 +89,6 @@ def host_facts(printed: str) -> dict[str, Level]:
     return {name: fact for name, fact in found.items() if fact not in (None, "")}
 
 
-def steal_percent(begin: tuple[float, ...], end: tuple[float, ...]) -> float | None:
-    """Of all processor time between two first lines of /proc/stat what the hypervisor gave to
-    others; None where the kernel does not count it.
-    """
-    spent = [after - before for before, after in zip(begin[:8], end[:8], strict=True)]
-    return 100 * spent[7] / sum(spent) if len(spent) == 8 and sum(spent) > 0 else None
-
-
 def _hashed(kind: str, text: str) -> str:
     return salted_hash(kind, text) if text else ""
 

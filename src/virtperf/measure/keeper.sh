@@ -29,6 +29,18 @@ clear_away() {
   rm -rf "$dir"
 }
 
+# Ticks of processor time of all that the run has started here, of this script, and of the sshd behind it, which inherits what
+# has ended.
+spent() {
+  sum=0
+  for file in $(left | sed 's/environ$/stat/') "/proc/$$/stat" "/proc/$PPID/stat"; do
+    read -r line 2>/dev/null <"$file" || continue
+    set -- ${line##*) }
+    sum=$((sum + ${12} + ${13} + ${14} + ${15}))
+  done
+  echo "$sum"
+}
+
 clear_away # what an interrupted run has left
 mkdir "$dir" "$dir/.root" "$dir/.started" || exit 1
 (
@@ -46,7 +58,7 @@ while read -r order first second; do
   : >"$dir/.started/heard"
   case $order in
   clock) date +%s.%N ;;
-  processors) head -n 1 /proc/stat ;;
+  processors) echo "$(head -n 1 /proc/stat) of $(grep -c '^cpu[0-9]' /proc/stat) $(spent)" ;;
   signal) kill -s "$first" -- "-$(cat "$dir/.started/$second")" 2>/dev/null ;;
   esac
 done

@@ -162,6 +162,8 @@ def _problems(
             f"the study has a factor {taken[0]!r}, which is the name of a value of the harness"
         )
         yield document.error(problem, *place)
+    if experiment.until:
+        yield from _until_problems(experiment, place, study, document)
     if experiment.order == "abba" and len(runs) != 2:
         problem = (
             f"{experiment.name}: order abba is for two conditions, of which it has {len(runs)}"
@@ -181,15 +183,39 @@ def _problems(
             yield document.error(f"{experiment.name}, {phase}: {err}", *where)
 
 
+def _until_problems(
+    experiment: Experiment, place: tuple[str | int, ...], study: Study, document: Document
+) -> Iterator[StudyError]:
+    until = experiment.until
+    assert until is not None
+    where = (*place, "until") if "until" in experiment.model_fields_set else ("until",)
+    if until.quantity not in study.quantities:
+        yield document.error(
+            f"the study has no quantity {until.quantity!r}",
+            *where,
+            remedy=did_you_mean(until.quantity, study.quantities),
+        )
+    for factor, level in until.to.items():
+        if level not in experiment.over.get(factor, ()):
+            problem = f"{experiment.name} has no condition with {factor} {level}"
+            yield document.error(problem, *where, "to", factor)
+
+
 def tool_calls(name: str, tool: Command, hosts: Mapping[str, RemoteHost]) -> list[Call]:
     """The commands that print the version of a tool, on each of its hosts; raises `ValueError`."""
     return list(calls(name, (tool,), {}, {host: {"root": ""} for host in hosts}))
 
 
 def plan(
-    definition: Definition, study: Study, replicates: int | None = None, only: Sequence[str] = ()
+    definition: Definition,
+    study: Study,
+    replicates: int | None = None,
+    only: Sequence[str] = (),
+    *,
+    adaptive: bool = True,
 ) -> list[PlannedRun]:
-    """All runs in the order in which they are measured, whether or not they are there.
+    """All runs in the order in which they are measured, whether or not they are there; with `until`
+    the most that there may be.
 
     Block k of an experiment is one run of each of its conditions in an order that depends on the
     seed, the experiment and k alone: more replicates, or fewer conditions, leave the order of the
@@ -199,6 +225,8 @@ def plan(
     ----------
     replicates : int, optional
         In place of what the experiments say.
+    adaptive : bool
+        Whether `until` counts.
     only : sequence of str
         Names of experiments, or ``factor=level``; several of one kind are alternatives.
 
@@ -210,7 +238,9 @@ def plan(
     chosen = _chosen(definition, study, only)
     planned = []
     for experiment in definition.experiments:
-        for block in range(1, (replicates or experiment.replicates) + 1):
+        until = experiment.until if adaptive else None
+        blocks = replicates or (until.at_most if until else experiment.replicates)
+        for block in range(1, blocks + 1):
             runs = list(_conditions(experiment, study, block, definition.seed, definition.hosts))
             if experiment.order == "abba":
                 planned += [run for run in _abba(runs, block) if chosen(run)]
@@ -231,7 +261,7 @@ def equal_runs(
     VirtperfError
         `only` does not choose exactly one condition.
     """
-    runs = plan(definition, study, replicates, only)
+    runs = plan(definition, study, replicates, only, adaptive=False)
     conditions = {(r.experiment.name, *r.levels.items()) for r in runs}
     if len(conditions) != 1:
         raise VirtperfError(

@@ -25,6 +25,7 @@ from typing import Any
 
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import RemoteHost
+from virtperf.measure.disturbance import ProcessorTimes, processor_times
 from virtperf.measure.processes import CLOCK, MARK, SSH_FAILED, Failure, LostHost
 
 KEEPER = Path(__file__).with_name("keeper.sh")
@@ -255,9 +256,9 @@ class Connection:
                 best = ClockReading(there - (began + ended) / 2, (ended - began) / 2)
         return best
 
-    def processors(self) -> tuple[float, ...]:
-        """The first line of /proc/stat: what all processors did, in ticks."""
-        return tuple(float(number) for number in self.ask("processors").split()[1:])
+    def processors(self) -> ProcessorTimes:
+        """What the host's processors did, and what of that the run has used."""
+        return processor_times(self.ask("processors"))
 
     def facts(self) -> str:
         """What facts.sh prints on the host."""

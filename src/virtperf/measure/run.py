@@ -17,8 +17,13 @@ from rawperf.core.errors import VirtperfError
 from rawperf.core.model import Level, Model, load_model
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import PHASES, Phase
-from virtperf.measure.disturbance import broken, counters, disturbance, quiet
-from virtperf.measure.host_facts import steal_percent
+from virtperf.measure.disturbance import (
+    broken,
+    counters,
+    disturbance,
+    disturbance_between,
+    quiet,
+)
 from virtperf.measure.plan import FIELDS, PlannedRun
 from virtperf.measure.processes import LOOK_S, Failure, LostHost, Processes, Started
 from virtperf.measure.remote import compared_clocks, unpack
@@ -181,7 +186,7 @@ class Measurement:
         spent = {name: host.processors() for name, host in hosts.items()}
         self._watch(end, due, to_end=experiment.window_s is None)
         after = counters(self.processes.cpu_s)
-        stolen = {name: steal_percent(spent[name], h.processors()) for name, h in hosts.items()}
+        far = {name: disturbance_between(spent[name], h.processors()) for name, h in hosts.items()}
         for started in self.workload:
             if started.call.stop:
                 self.processes.stop(started, started.call.stop, experiment.grace_s)
@@ -191,10 +196,11 @@ class Measurement:
         end = (max if experiment.window_s is None else min)([end, *ends])
         self._stop_monitors(end)
         self.found = disturbance(before, after)
-        for name, percent in stolen.items():
-            if percent is not None:
-                self.found[f"{name}.steal_percent"] = round(percent, 4)
-        self.flags += broken(experiment.disturbed, self.found)
+        for name, found in far.items():
+            self.found |= {f"{name}.{what}": value for what, value in found.items()}
+        # of a hypervisor, what its guests do is others' time
+        recorded = {f"{n}.others_cpus" for n, h in hosts.items() if h.host.kind == "host"}
+        self.flags += broken(experiment.disturbed, self.found, recorded)
         return {
             "start": start.isoformat(timespec="milliseconds"),
             "duration_s": round(time.monotonic() - zero, 3),

@@ -1,0 +1,65 @@
+"""How well a quantity is known so far, of the condition that is known worst, and when blocks are enough."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawperf.core.errors import VirtperfError
+from virtperf.comparison import precision as module
+from virtperf.comparison.precision import Precision
+from virtperf.comparison.sides import RunValues
+from virtperf.core.paths import Layout
+from virtperf.models.planning import stop_when
+
+STEADY = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 100.1, 99.9]
+DRIFT = [1.0, 1.3, 0.8, 1.2, 0.9, 1.1, 1.0, 1.4]
+
+
+@pytest.fixture
+def so_far(tmp_path, monkeypatch):
+    """Runs whose folder's name is their throughput; that of "none" can't be read."""
+
+    def read(_, path):
+        if path.name == "none":
+            raise VirtperfError("no run.yaml", file=path)
+        return RunValues(path.name, {"throughput": float(path.name)})
+
+    monkeypatch.setattr(module.RunReader, "run", read)
+
+    def made(blocks, **fields):
+        found = Precision(Layout(tmp_path), "throughput", **fields)
+        for block in range(1, blocks + 1):
+            slow = DRIFT[block - 1]
+            for guests, level in ((1, 50.0), (2, STEADY[block - 1])):
+                folder = tmp_path / str(slow * level)
+                assert found.add("a", {"guests": guests, "think_ms": 0}, block, folder) is None
+        return found
+
+    return made
+
+
+def test_ratios_within_blocks_are_enough_where_means_are_not(so_far, tmp_path):
+    means, ratios = so_far(7), so_far(7, baseline={"guests": 1})
+    rule = stop_when([s / 50 for s in STEADY[:7]])
+    share = 100 * ((rule.estimate.high / rule.estimate.low) ** 0.5 - 1)
+    assert ratios.words("a") == f"ratio of throughput ±{share:.2g} % after 7 blocks"
+    assert ratios.enough("a", 8) == (
+        f"7 blocks are enough: the half-width of the ratio of throughput is at most {share:.2g} %"
+    )
+    assert (means.enough("a", 8), means.words("a")[-10:]) == ("", "(guests=2)")
+    assert float(means.words("a").split("±")[1].split(" ")[0]) > 10
+
+
+def test_nothing_is_spared_before_six_blocks_within_a_block_or_of_what_is_not_observed(
+    so_far, tmp_path
+):
+    assert so_far(5, baseline={"guests": 1}).enough("a", 6) == ""
+    found = so_far(6, baseline={"guests": 1})
+    assert found.enough("a", 7)
+    assert found.enough("other", 7) == ""
+    found.add("a", {"guests": 1, "think_ms": 0}, 7, tmp_path / "40.0")
+    assert found.enough("a", 7) == ""  # the block has begun
+    assert found.enough("a", 8)  # and, if it is never completed, six blocks are still enough
+    assert "no run.yaml" in str(found.add("a", {"guests": 2}, 7, tmp_path / "none"))
+    assert so_far(1).words("a") == ""
+    assert Precision(found.layout, "latency").words("a") == ""
