@@ -89,11 +89,6 @@ _OUTPUTS = (
         "its columns can be declared (delimiter: ' ', printed: {m: 0.001, Mi: MiB}), with a time above",
     ),
     (
-        "an HdrHistogram log",
-        rb"^#\[(?:Histogram log format|StartTime|BaseTime)|^\"StartTimestamp\",\"Interval_Length\"",
-        "declare Interval_Max (heading: '\"StartTimestamp\".*'); percentiles by HistogramLogProcessor",
-    ),
-    (
         "k6's points (--out json or csv)",
         rb'\A\{"type":"(?:Metric|Point)","|\Ametric_name,timestamp,metric_value,',
         "collect by k6 run --summary-export, or declare them with names and value",
