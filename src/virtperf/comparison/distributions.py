@@ -6,7 +6,6 @@ one of a run can be compared, several of a run have no mean.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -19,21 +18,10 @@ SINGLE_VALUES = frozenset({"single_response_time"})
 """Metrics that have a sample a request."""
 RECORDED = "recorded value"
 """The values of a histogram, whose unit its log does not say."""
-PERCENTILE = re.compile(
-    r"(?:^|[\W_])p\d{2}(?:[._]?\d+)?(?:$|_\w{1,2}$| \()|percentile|centile|\b\d{2}(?:\.\d+)?th\b",
-    re.I,
-)
 SEVERAL = (
     "it is a percentile, of which there are several in a run: the mean of percentiles of several drivers "
     "or intervals is no percentile"
 )
-
-
-def is_percentile(name: str) -> bool:
-    """Whether a metric, field or column is a percentile by its name: ``p99``, ``latency_p99.9``,
-    ``clat_ns/percentile/99.000000``.
-    """
-    return PERCENTILE.search(name) is not None
 
 
 def distributions_of(frame: pd.DataFrame) -> dict[str, Distribution]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rawperf.core.errors import VirtperfError
-from virtperf.comparison.distributions import is_percentile
 from virtperf.comparison.judged import ComparedQuantity, Pair, RunRatio, contrast
 from virtperf.comparison.sides import RunValues, Side
 from virtperf.core.contrasts import with_blocks
+from virtperf.core.order_statistics import is_percentile
 from virtperf.models.percentiles import Distribution, percentile_ratio
 
 MIN_BEYOND = 10
@@ -93,7 +93,7 @@ def require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
     for side in sides:
         for run in side.runs:
             for name, reason in run.refused.items():
-                if name in patterns and not any(name in s.quantities for s in sides):
+                if name in patterns:
                     raise VirtperfError(
                         f"{name} is not compared: {reason}", file=run.place, remedy=MERGE
                     )

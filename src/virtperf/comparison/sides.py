@@ -35,13 +35,13 @@ from virtperf.comparison.distributions import (
     SINGLE_VALUES,
     buckets_of,
     distributions_of,
-    is_percentile,
     together,
 )
 from virtperf.comparison.judged import ComparedQuantity, Condition
 from virtperf.comparison.places import located, names_of
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
+from virtperf.core.order_statistics import is_percentile
 from virtperf.core.paths import Layout
 from virtperf.models.percentiles import Distribution
 from virtperf.runs.ingest import own

@@ -12,6 +12,7 @@ import numpy as np
 from rawperf.core.errors import StudyError, VirtperfError
 from rawperf.core.units import conversion_factor
 from virtperf.core.mean import Mean, satterthwaite, student
+from virtperf.core.order_statistics import is_percentile
 from virtperf.runs.summarize.series import Combined, Reduction, RunSeries, reduction
 from virtperf.study.definition import QuantityKind, Study
 from virtperf.study.quantities import Quantity
@@ -19,6 +20,13 @@ from virtperf.study.quantities import Quantity
 Row = dict[str, Any]
 
 _NUMBERS = ("value", "se", "df", "low", "high", "begin_s", "relative", "relative_se", "relative_df")
+OF_SINGLE_VALUES = ("median", "quantile", "interquartile", "above")
+"""Statistics of the single values of all drivers together."""
+NO_MEAN = (
+    "not measured in this run: {metric} of {n} entities, and the mean of percentiles is no percentile; "
+    "observe single values by statistic: quantile"
+)
+
 _TEXTS = ("method", "source", "entity_kind", "metric", "stationarity", "note")
 
 
@@ -52,10 +60,14 @@ def _observe(
     if not kind.observable(run.info["factors"]):
         return row | {"note": "not observed in runs at these levels"}, []
     how = rule["combine"]
+    merged = how == "mean" and rule.get("statistic") in OF_SINGLE_VALUES
     found = next(
         filter(
             None,
-            (_found(run, source, how, _reduction(kind, run, source)) for source in rule["from"]),
+            (
+                _found(run, source, how, _reduction(kind, run, source), merged)
+                for source in rule["from"]
+            ),
         ),
         None,
     )
@@ -63,6 +75,8 @@ def _observe(
         return row | {
             "note": f"not measured in this run: no {' nor '.join(map(_words, rule['from']))}"
         }, []
+    if len(found.entities) > 1 and is_percentile(found.metric):
+        return row | {"note": NO_MEAN.format(metric=found.metric, n=len(found.entities))}, []
     mean, flags, parts, per_unit = found.steady.mean, list(found.steady.flags), [("of", found)], "1"
     if "per" in rule:
         per = _found(run, rule["per"], "sum")
@@ -133,7 +147,11 @@ def converted(name: str, what: str, unit: str, wanted: str, per: str = "1") -> f
 
 
 def _found(
-    run: RunSeries, wanted: Mapping[str, str], how: str, reduce_by: Reduction | None = None
+    run: RunSeries,
+    wanted: Mapping[str, str],
+    how: str,
+    reduce_by: Reduction | None = None,
+    merged: bool = False,
 ) -> Combined | None:
     return run.combined(
         wanted["metric"],
@@ -141,6 +159,7 @@ def _found(
         how,
         entity=wanted.get("entity", "*"),
         reduce_by=reduce_by,
+        merged=merged,
     )
 
 
