@@ -84,6 +84,7 @@ def test_a_run_without_single_values_says_what_it_needs(tmp_path):
     for side in "ab":
         for run in range(2):
             (tmp_path / side).mkdir(exist_ok=True)
-            (tmp_path / side / f"{run}.json").write_text(f'{{"latency_p99": {run + 1}}}')
+            value = run + 1 + (side == "b") / 2
+            (tmp_path / side / f"{run}.json").write_text(f'{{"latency_p99": {value}}}')
     with pytest.raises(VirtperfError, match=r"(?s)which can't be merged.*a histogram log"):
         virtperf.compare(tmp_path / "a", tmp_path / "b", percentiles=[99])

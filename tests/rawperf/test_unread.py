@@ -68,11 +68,6 @@ NAMED = {
         "kubectl top",
         "Mi: MiB",
     ),
-    "HdrHistogram": (
-        b"#[Histogram log format version 1.3]\n",
-        "HdrHistogram log",
-        "HistogramLogProcessor",
-    ),
     "k6 points": (b'{"type":"Point","metric":"http_reqs"}\n', "k6's points", "--summary-export"),
     "query_range": (
         b'{"status":"success","data":{"resultType":"matrix"}}',
