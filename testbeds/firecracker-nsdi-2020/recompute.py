@@ -289,6 +289,9 @@ def verdicts(values: dict[str, Three], machine: str) -> dict[str, dict[str, obje
     judge("cloudhv-slightly-faster", [ratio], *slightly)
     judge("fc-p99-at-50", [get("configured_p99", at_50)], *wider(145.5, 146.5))
     judge("cloudhv-p99-at-50", [get("boot_p99", "boot-parallel-50-chv")], *wider(157.5, 158.5))
+    judge(
+        "fc-p99-at-100", [get("configured_p99", "boot-parallel-100-fc-api")], *wider(152.5, 153.5)
+    )
     network = get("configured_mean", "boot-serial-fc-net-api")
     between("network-fc", network, get("configured_mean", fc), 15, 25)
     network = get("boot_mean", "boot-serial-chv-net")
@@ -337,6 +340,8 @@ def verdicts(values: dict[str, Three], machine: str) -> dict[str, dict[str, obje
         "fc-10-rx": ("fc-rx-10", 15.13),
         "fc-1-tx": ("fc-tx-01", 14.15),
         "fc-10-tx": ("fc-tx-10", 14.87),
+        "cloudhv-1-rx": ("chv-rx-01", 23.12),
+        "qemu-1-rx": ("qemu-rx-01", 23.76),
     }
     for claim, (file, number) in printed.items():
         judge(claim, [get("network_rate", f"net-{file}")], *wider(number - 0.005, number + 0.005))

@@ -39,6 +39,14 @@ _WITHOUT_NUMBER = {
 }
 
 
+TAKEN_FROM = {
+    "quotation": "Quoted word for word in a public text.",
+    "report": "Reported in a public text.",
+    "memory": "From memory, not checked in the paper.",
+}
+"""Of a claim whose paper was not at hand, by `Claim.taken_from`."""
+
+
 @dataclass(frozen=True)
 class ClaimWords:
     """A claim in words: its number, what the other claims allow, both verdicts; what measured runs

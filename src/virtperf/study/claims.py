@@ -80,6 +80,8 @@ class Claim(Model):
         margin times the other.
     `sentences`: keys of the sentences that say it, where they say something else besides; a row of
         a table has one.
+    `taken_from`: where the paper itself was not at hand, what the claim is known from: a public text
+        that quotes it word for word or reports it, or memory.
     `reading`: how the words were turned into numbers, where they were, that of `word` first.
     `instances`, `assumed`, `line`, `bounds` (of a rule, at each level): filled when the claim is
         loaded for a study.
@@ -117,6 +119,7 @@ class Claim(Model):
     word: str = ""
     reading: str = ""
     note: str = ""
+    taken_from: Literal["", "quotation", "report", "memory"] = ""
     why: str = ""
     bounds: tuple[tuple[float, float], ...] = Field((), alias="<bounds>")
     assumed: bool = Field(False, alias="<assumed>")
@@ -350,7 +353,7 @@ def finished(
         if (
             where[0] != "tables"
             and claim.sentences
-            and all(keys[key] == 1 for key in claim.sentences)
+            and all(keys[key] == 1 and not TABLE_ROW.search(key) for key in claim.sentences)
         ):
             problem = f"no other claim has the sentence {' or '.join(map(repr, claim.sentences))}"
             expected = "the key of another claim, or of a table's row: 'table-6 row 1'"

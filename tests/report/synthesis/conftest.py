@@ -14,7 +14,7 @@ from virtperf.report.synthesis.loaded import Synthesis, load_synthesis
 SYNTHESIS = """
 title: Together
 sentences:
-  - {says: "Twice the guests: {gain/toy}. Nothing of {gain}.", rests_on: [gain]}
+  - {about: Throughput, says: "Twice the guests: {gain/toy}. Nothing of {gain}.", rests_on: [gain]}
 questions:
   - id: growth
     label: Growth

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.claim_words import ClaimWords, claim_in_words, quantities
+from virtperf.report.claim_words import TAKEN_FROM, ClaimWords, claim_in_words, quantities
 from virtperf.report.frames import exhibit_of
 from virtperf.report.kinds import Context, ExhibitKind, note
 from virtperf.report.kinds.contradictions import places
@@ -158,7 +158,8 @@ def _saying(claim: Claim) -> Words:
     reading = [Span(text=f"Read as: {claim.reading}", style="small")] if claim.reading else []
     often = "Said once" if claim.n_places == 1 else f"Said in {claim.n_places} places"
     where = "; ".join(claim.sections) + (". " if claim.sections else "")
-    folded = Span(text=f"{where}Claim id: {claim.id}", style="folded", summary=often)
+    known = f"{TAKEN_FROM[claim.taken_from]} " if claim.taken_from else ""
+    folded = Span(text=f"{where}{known}Claim id: {claim.id}", style="folded", summary=often)
     return (claim.says, *reading, folded)
 
 

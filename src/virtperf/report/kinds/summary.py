@@ -212,10 +212,15 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
         kinds = joined(f"{len(by_word[word])} {word}" for word in words if word in by_word)
         parts: list[str | Span] = [Span(text=counted, style="strong")]
         if words == _ANSWERS[0][0]:
-            # notes that no claim encodes are no part of them
-            notes = {note for claim in data.paper_claims for note in claim.ledger}
-            sentences = plural(len(notes), "sentence")
-            parts.append(f" ({kinds}), which are made of {sentences} of the paper.")
+            sentences, rows = sentences_and_rows(data.paper_claims)
+            said = plural(sentences, "sentence") + (f" and {rows} table rows" if rows else "")
+            parts.append(f" ({kinds}), which are made of {said} of the paper.")
+            recalled = sum(claim.taken_from == "memory" for claim, _ in claims)
+            if recalled:
+                parts.append(
+                    f" Of those that hold, {recalled} were written from memory with the data at hand:"
+                    " that they agree says little."
+                )
         else:
             for place, (claim, _) in enumerate(claims):
                 says = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")

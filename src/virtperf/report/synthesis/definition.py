@@ -84,9 +84,10 @@ class SynthesisQuestion(Model):
 
 class Sentence(Model):
     """A sentence of the summary; ``{row}`` stands for the numbers of a row, ``{row/study}`` for
-    those of one study.
+    those of one study. `about` are the words in front of it.
     """
 
+    about: str = Field(min_length=3)
     says: str
     rests_on: Annotated[tuple[str, ...], Field(min_length=1)]
 

@@ -20,7 +20,7 @@ from virtperf.report.records import Listing, Record, Span, Words
 from virtperf.report.show import Shown
 from virtperf.report.synthesis import capacity, tables
 from virtperf.report.synthesis.capacity import Course, RatioGrid
-from virtperf.report.synthesis.definition import FILE, SynthesisFile, load_file
+from virtperf.report.synthesis.definition import FILE, Sentence, SynthesisFile, load_file
 from virtperf.report.synthesis.values import Value, study_named, values
 
 if TYPE_CHECKING:
@@ -93,9 +93,7 @@ class Synthesis:
         """
         from virtperf.report.synthesis import picture
 
-        sentences = Listing(
-            items=tuple(self._sentence(s.says, s.rests_on) for s in self.file.sentences)
-        )
+        sentences = Listing(items=tuple(self._sentence(s) for s in self.file.sentences))
         told = dict.fromkeys(name for sentence in self.file.sentences for name in sentence.rests_on)
         found = {name: self.values[name] for name in told}
         shown = [value for values in found.values() for value in values]
@@ -143,7 +141,7 @@ class Synthesis:
         """What is encoded of each study, in numbers."""
         return Shown(tables.coverage(self.studies))
 
-    def _sentence(self, says: str, rests_on: Sequence[str]) -> Words:
+    def _sentence(self, sentence: Sentence) -> Words:
         def filled(place: re.Match[str]) -> str:
             name, study = place.groups()
             if name not in self.values:
@@ -158,13 +156,13 @@ class Synthesis:
             return tables.spoken(chosen, named=study is None)
 
         parts: list[str | Span] = [
-            Span(text=_PLACE.sub(filled, " ".join(says.split())), style="strong"),
-            " Rests on ",
+            Span(text=f"{sentence.about}.", style="strong"),
+            f" {_PLACE.sub(filled, ' '.join(sentence.says.split()))} Rests on ",
         ]
-        quoted = {study for _, study in _PLACE.findall(says)}
+        quoted = {study for _, study in _PLACE.findall(sentence.says)}
         links = {
             value.name: value
-            for name in rests_on
+            for name in sentence.rests_on
             for value in self.values[name]
             if not quoted or "" in quoted or value.study in quoted
         }

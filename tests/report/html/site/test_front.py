@@ -22,7 +22,7 @@ from virtperf.study.parts import Finding
 
 QUESTIONS = {
     "title": "Together",
-    "sentences": [{"says": "A sentence.", "rests_on": ["gain"]}],
+    "sentences": [{"about": "Throughput", "says": "A sentence.", "rests_on": ["gain"]}],
     "answers": [{"says": "Eight guests against two: throughput", "row": "gain"}],
     "questions": [
         {

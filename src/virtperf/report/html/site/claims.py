@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from virtperf.report.claim_words import ClaimWords, claim_in_words
+from virtperf.report.claim_words import TAKEN_FROM, ClaimWords, claim_in_words
 from virtperf.report.glossary import NO_WORDS, Glossary
 from virtperf.report.html.record import address
 from virtperf.report.html.site.gather import ANSWERED, MEASURED, StudyFacts, asked_again
@@ -161,10 +161,11 @@ def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
     told, result = claim_in_words(claim, facts.data), facts.data.result(claim.id)
     known = {e.id for e in facts.data.study.exhibits}
     reading = f" Read as: {claim.reading}." if claim.reading else ""
+    source = f" {TAKEN_FROM[claim.taken_from]}" if claim.taken_from else ""
     against = result.get("conflicts", ()) if told.text_verdict == "contradicted" else ()
     return ClaimRow(
         claim=claim,
-        where=f"{'; '.join(claim.sections)}.{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
+        where=f"{'; '.join(claim.sections)}.{source}{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
         said=told,
         interval=interval(claim, result),
         against=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
