@@ -151,7 +151,7 @@ class PercentileRatio:
             levels = levels + noise * rng.standard_normal(len(levels))
             times = SPREAD_OF_REQUESTS * rng.standard_normal((len(levels), self.samples))
             sides.append([Distribution.of(run) for run in scale * np.exp(levels[:, None] + times)])
-        found = percentile_ratio(*sides, self.percent, blocks_a=names, blocks_b=names)
+        found = percentile_ratio(sides[0], sides[1], self.percent, blocks_a=names, blocks_b=names)
         hits = [
             low <= self.ratio <= high for low, high in (found.interval(level) for level in LEVELS)
         ]

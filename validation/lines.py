@@ -178,7 +178,7 @@ class Ratio:
         if self.shape == "log-normal":
             return log_normal(rng, noise, n)
         if self.shape == "counts":
-            return noise**2 * rng.poisson(1 / noise**2, n)
+            return noise**2 * rng.poisson(1 / noise**2, n).astype(np.float64)
         return 1 + noise * rng.standard_normal(n)
 
     def _of(self, ways: dict[str, Callable[..., Estimate]]) -> list[Outcome]:

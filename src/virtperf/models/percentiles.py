@@ -150,8 +150,10 @@ def percentile_ratio(
     if common and min(len(side[common[0]]) for side in (of_a, of_b)) > 1:
         within = _of_runs(of_a[common[0]], of_b[common[0]], percent)
         return replace(within, design="within one block")
-    blocks = ([merged(runs) for runs in side.values()] for side in (of_a, of_b))
-    return replace(_of_runs(*blocks, percent), design="by blocks", confounded=True)
+    x_blocks = [merged(runs) for runs in of_a.values()]
+    y_blocks = [merged(runs) for runs in of_b.values()]
+    found = _of_runs(x_blocks, y_blocks, percent)
+    return replace(found, design="by blocks", confounded=True)
 
 
 def _of_runs(a: Sequence[Distribution], b: Sequence[Distribution], percent: float) -> LogRatio:
