@@ -82,7 +82,7 @@ def calibrate(
                 scheduler=scheduler,
                 step=step,
             )
-        write_atomically(output, page(found, cells, document.data, replicates, seed))
+        write_atomically(output, page(found, cells, document.data, replicates, seed, designs.name))
     except VirtperfError as err:
         raise click.ClickException(str(err)) from err
     click.echo(

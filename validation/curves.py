@@ -41,11 +41,17 @@ def gradient(load: Array, theta: Array) -> Array:
 
 
 def noise_sd(cell: Cell, mean: Array) -> Array:
-    """Standard deviation of each row: the same for all ("constant"), or a share of its own mean
-    ("proportional").
+    """Standard deviation of each row: the same for all ("constant"), a share of its own mean
+    ("proportional"), or in proportion to the root of its mean ("counts").
     """
-    size = mean if cell.settings["spread"] == "proportional" else np.full(len(mean), mean.mean())
-    return cell.noise * size
+    power = {"constant": 0.0, "counts": 0.5, "proportional": 1.0}[cell.settings["spread"]]
+    return np.asarray(cell.noise * mean.mean() ** (1 - power) * mean**power)
+
+
+def log_normal(rng: np.random.Generator, noise: float, n: int) -> Array:
+    """Numbers with the mean 1 and a coefficient of variation of `noise`."""
+    s2 = math.log1p(noise**2)
+    return np.exp(math.sqrt(s2) * rng.standard_normal(n) - s2 / 2)
 
 
 def rows_of(cell: Cell, x: list[float]) -> Array:
@@ -118,6 +124,7 @@ class Scalability:
         self.mean = throughput(self.load, self.theta)
         self.sd = noise_sd(cell, self.mean)
         self.noise, self.spread = cell.noise, cell.settings["spread"]
+        self.log = cell.settings.get("shape") == "log-normal"
         places = list(PLACES[self.kind])
         self.names = tuple(("alpha", "beta", "gamma")[i] for i in places)
         self.truth = {
@@ -142,11 +149,16 @@ class Scalability:
         )
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        y = self.mean + self.sd * rng.standard_normal(len(self.load))
+        y = self._drawn(self.mean, self.sd, rng)
         if self.robust:
             return self._of(y, self.spread, rng)
         noises = dict.fromkeys((self.spread, "constant"))
         return [outcome for noise in noises for outcome in self._of(y, noise, rng)]
+
+    def _drawn(self, mean: Array, sd: Array, rng: np.random.Generator) -> Array:
+        if self.log:
+            return mean * log_normal(rng, self.noise, len(mean))
+        return mean + sd * rng.standard_normal(len(mean))
 
     def _of(self, y: Array, noise: str, rng: np.random.Generator) -> list[Outcome]:
         fit = fit_usl(self.load, y, kind=self.kind, noise=noise, robust=self.robust)
@@ -175,7 +187,7 @@ class Scalability:
     def _observations(self, fit: USLResult, noise: str, rng: np.random.Generator) -> list[Outcome]:
         mean = throughput(np.array(self.at), self.theta)
         sd = self.noise * mean if self.spread == "proportional" else np.full(len(mean), self.sd[0])
-        new = mean + sd * rng.standard_normal(len(mean))
+        new = self._drawn(mean, sd, rng)
         bands = [
             fit.predict(list(self.at), interval="observation", alpha=1 - level) for level in LEVELS
         ]

@@ -1,4 +1,6 @@
-"""Cases of `coverage` for contrasts of formulas, sequential stopping and closed networks."""
+"""Cases of `coverage` for contrasts of formulas, sequential stopping, closed networks and ratios of
+percentiles.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,20 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import statsmodels.formula.api as smf
+from scipy import special
 
 from rawperf.core.errors import ModelError
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from validation.curves import intervals, rows_of
 from virtperf.models.formula import contrasts
+from virtperf.models.percentiles import Distribution, percentile_ratio
 from virtperf.models.planning import stop_when
 from virtperf.models.queueing import closed_throughput, fit_closed
 from virtperf.models.result import Estimate, Missing
 
 CONDITIONS, STOPPED_HALF_WIDTH, MOST_BLOCKS = 3, 0.02, 20
+SPREAD_OF_REQUESTS = 0.6
+"""Standard deviation of the logarithm of single response times within a run."""
 
 
 class Contrast:
@@ -116,8 +122,45 @@ class ClosedNetwork:
         return [Outcome("demand", "cv2 given", intervals(fit.demand, self.demand))]
 
 
+class PercentileRatio:
+    """The ratio of a percentile of two conditions: log-normal response times, runs that differ by the
+    noise, in blocks or not.
+    """
+
+    measures = COVERAGE
+
+    def __init__(self, cell: Cell) -> None:
+        s = cell.settings
+        self.percent, self.samples = float(s["percent"]), int(s["samples"])
+        self.n = (int(s["replicates"]), int(s.get("second_replicates", s["replicates"])))
+        self.noise = (cell.noise, float(s.get("second_noise", cell.noise)))
+        self.blocks, self.block_noise = int(s.get("blocks", 0)), float(s.get("block_noise", 0.0))
+        z = float(special.ndtri(self.percent / 100))
+        of_all = [math.hypot(SPREAD_OF_REQUESTS, noise) for noise in self.noise]
+        self.scale, self.ratio = float(s["ratio"]), float(s["ratio"])
+        self.ratio *= math.exp(z * (of_all[0] - of_all[1]))
+        self.defaults = {"ratio": "runs"}
+        self.boundary = ""
+
+    def __call__(self, rng: np.random.Generator) -> list[Outcome]:
+        names = [str(k) for k in range(self.blocks) for _ in range(self.n[0])]
+        shared = np.repeat(self.block_noise * rng.standard_normal(self.blocks), self.n[0])
+        sides = []
+        for scale, n, noise in zip((self.scale, 1.0), self.n, self.noise, strict=True):
+            levels = shared if self.blocks else np.zeros(n)
+            levels = levels + noise * rng.standard_normal(len(levels))
+            times = SPREAD_OF_REQUESTS * rng.standard_normal((len(levels), self.samples))
+            sides.append([Distribution.of(run) for run in scale * np.exp(levels[:, None] + times)])
+        found = percentile_ratio(sides[0], sides[1], self.percent, blocks_a=names, blocks_b=names)
+        hits = [
+            low <= self.ratio <= high for low, high in (found.interval(level) for level in LEVELS)
+        ]
+        return [Outcome("ratio", "runs", tuple(hits))]
+
+
 CASES: dict[str, Callable[[Cell], Case]] = {
     "contrast": Contrast,
     "stopping": Stopped,
     "closed network": ClosedNetwork,
+    "percentile ratio": PercentileRatio,
 }

@@ -42,10 +42,14 @@ KNOWN = {
     "claim",
     "blocks",
     "block_noise",
+    "percent",
+    "samples",
+    "second_correlation",
+    "share",
 }
 WORDS = {
-    "spread": ("constant", "proportional"),
-    "shape": ("none", "step", "ramp", "exponential", "log-normal"),
+    "spread": ("constant", "counts", "proportional"),
+    "shape": ("none", "step", "ramp", "exponential", "log-normal", "counts"),
 }
 FORMS = {
     "breakpoint": ("free", "rise-plateau", "plateau-decline"),
@@ -62,15 +66,28 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "contrast": ("noise", "spread", "ratio", "blocks", "block_noise"),
     "stopping": ("noise", "spread"),
     "closed network": CURVE,
+    "percentile ratio": ("noise", "spread", "ratio", "percent", "samples"),
     "ratio": ("noise", "spread", "ratio"),
     "paired ratio": ("noise", "spread", "ratio", "shared"),
     "steady mean": ("samples", "correlation"),
+    "run's mean": ("samples", "correlation", "shape"),
+    "quantile": ("samples", "share", "noise", "spread"),
     "warm-up": ("samples", "correlation", "shape"),
     "verdict": ("noise", "spread", "form", "claim"),
 }
 """What a cell of each model or its design has to say."""
 SPREADS = dict.fromkeys(
-    ("ratio", "paired ratio", "verdict", "contrast", "stopping", "closed network"), "proportional"
+    (
+        "ratio",
+        "paired ratio",
+        "percentile ratio",
+        "verdict",
+        "contrast",
+        "stopping",
+        "quantile",
+        "closed network",
+    ),
+    "proportional",
 )
 """Models whose case draws one kind of noise only."""
 LAW, LINE = ("alpha", "beta", "gamma"), ("intercept", "slope")
@@ -196,7 +213,10 @@ def conditions(cell: Cell) -> str:
             if "slow" in s
             else ""
         )
-        parts.append(f"{s['samples']} samples, correlation {s['correlation']:g}{slow}")
+        more = f", filtered by {s['second_correlation']:g}" if "second_correlation" in s else ""
+        parts.append(f"{s['samples']} samples, correlation {s['correlation']:g}{more}{slow}")
+    elif "share" in s:
+        parts.append(f"{100 * s['share']:g}th percentile of {s['samples']} independent samples")
     else:
         runs = f"{s['replicates']} run{'s' if s['replicates'] > 1 else ''}"
         runs += f" against {s['second_replicates']}" if "second_replicates" in s else ""
@@ -205,5 +225,7 @@ def conditions(cell: Cell) -> str:
             runs = (
                 f"{s['blocks']} blocks that differ by {100 * s['block_noise']:g} %, {runs} in each"
             )
+        if "percent" in s:
+            parts.append(f"p{s['percent']:g} of {s['samples']} values a run")
         parts.append(f"{100 * cell.noise:g}{other} % noise, {s['spread']}; {runs}")
     return "; ".join(parts)

@@ -21,29 +21,34 @@ def main(count: int) -> None:
     rng = np.random.default_rng(SEED)
     for autocorrelation in (0.0, 0.3, 0.5):
         rows = np.exp(NOISE * _histories(REVISIONS + NEWEST, autocorrelation, count, rng))
-        none = newest = within = middle = 0
+        none = newest = directed = within = within_directed = middle = 0
         for row in rows:
             found = changes(row[:REVISIONS])
             called = found.p is not None and found.p <= ALPHA_NEWEST
             newest += called
             none += called or bool(found.steps)
+            directed += _seen(row[:REVISIONS], "higher") or bool(found.steps)
             fallen = row.copy()
             fallen[REVISIONS:] *= FALL
-            within += any(_seen(fallen[: REVISIONS + more]) for more in range(1, NEWEST + 1))
+            revisions = [fallen[: REVISIONS + more] for more in range(1, NEWEST + 1)]
+            within += any(map(_seen, revisions))
+            within_directed += any(_seen(each, "higher") for each in revisions)
             half = row[:REVISIONS].copy()
             half[REVISIONS // 2 :] *= FALL
             middle += bool(changes(half).steps)
-        shares = [100 * found / count for found in (none, newest, within, middle)]
+        counts = (none, newest, directed, within, within_directed, middle)
+        shares = [100 * found / count for found in counts]
         print(
             f"autocorrelation {autocorrelation}: {shares[0]:.1f} % with a change that is none "
-            f"({shares[1]:.1f} % at the newest), found within {NEWEST} revisions {shares[2]:.1f} %, "
-            f"in the middle {shares[3]:.1f} % ({count} histories)",
+            f"({shares[1]:.1f} % at the newest; {shares[2]:.1f} % where higher is better), found within "
+            f"{NEWEST} revisions {shares[3]:.1f} % ({shares[4]:.1f} % where higher is better), in the "
+            f"middle {shares[5]:.1f} % ({count} histories)",
             flush=True,
         )
 
 
-def _seen(row: np.ndarray) -> bool:
-    found = changes(row.tolist())
+def _seen(row: np.ndarray, better: str = "") -> bool:
+    found = changes(row.tolist(), better=better)
     return found.p is not None and found.p <= ALPHA_NEWEST
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 
@@ -10,13 +9,16 @@ import numpy as np
 from scipy import special
 
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
-from validation.curves import intervals, noise_sd, rows_of, within
+from validation.curves import intervals, log_normal, noise_sd, rows_of, within
 from virtperf.models.breakpoint_search import FORMS, search
 from virtperf.models.checks import Array
 from virtperf.models.linear import LineResult, fit_line
 from virtperf.models.ratio import ratio_of_means, ratio_of_pairs
 from virtperf.models.result import Estimate
 from virtperf.models.segmented import SIMULATIONS, SegmentedResult, fit_segmented
+
+BEYOND = 1.5
+"""How many times beyond the largest x of a line predictions are judged."""
 
 
 class Line:
@@ -32,6 +34,8 @@ class Line:
         self.sd = noise_sd(cell, self.mean)
         self.noise, self.spread = cell.noise, s["spread"]
         self.ends = {"smallest x": self.x.min(), "largest x": self.x.max()}
+        if s.get("predict"):
+            self.ends[f"{BEYOND} x the largest"] = BEYOND * self.x.max()
         more = [f"{kind} at {end}" for end in self.ends for kind in ("mean", "observation")]
         self.defaults = dict.fromkeys((*self.truth, *more), self.spread)
         self.boundary = ""
@@ -45,15 +49,18 @@ class Line:
         out = self._coefficients(fit, self.spread)
         at = np.array(list(self.ends.values()))
         truth = self._line(at)
-        sd = self.noise * truth if self.spread == "proportional" else np.full(2, self.sd[0])
-        wanted = {"mean": truth, "observation": truth + sd * rng.standard_normal(2)}
+        sd = np.full(len(truth), self.sd[0])
+        if self.spread != "constant":
+            power = 1.0 if self.spread == "proportional" else 0.5
+            sd = self.sd[0] * (truth / self.mean[0]) ** power
+        wanted = {"mean": truth, "observation": truth + sd * rng.standard_normal(len(truth))}
         for kind, value in wanted.items():
             hits = [within(fit.predict(at, kind, 1 - level), value) for level in LEVELS]
             out += [
                 Outcome(f"{kind} at {end}", self.spread, tuple(bool(h[k]) for h in hits))
                 for k, end in enumerate(self.ends)
             ]
-        if self.spread == "proportional":
+        if self.spread != "constant":
             out += self._coefficients(fit_line(self.x, y), "constant")
         return out
 
@@ -140,7 +147,7 @@ class Ratio:
     def __init__(self, cell: Cell) -> None:
         s = cell.settings
         self.n = (s["replicates"], s.get("second_replicates", s["replicates"]))
-        self.log = s.get("shape") == "log-normal"
+        self.shape = s.get("shape", "normal")
         self.noise = (cell.noise, float(s.get("second_noise", cell.noise)))
         self.ratio, self.shared = float(s["ratio"]), float(s.get("shared", 0.0))
         self.defaults = {"ratio": "log-ratio of pairs" if self.shared else "log-ratio"}
@@ -168,10 +175,11 @@ class Ratio:
         )
 
     def _shares(self, rng: np.random.Generator, n: int, noise: float) -> Array:
-        if not self.log:
-            return 1 + noise * rng.standard_normal(n)
-        s2 = math.log1p(noise**2)
-        return np.exp(math.sqrt(s2) * rng.standard_normal(n) - s2 / 2)
+        if self.shape == "log-normal":
+            return log_normal(rng, noise, n)
+        if self.shape == "counts":
+            return noise**2 * rng.poisson(1 / noise**2, n).astype(np.float64)
+        return 1 + noise * rng.standard_normal(n)
 
     def _of(self, ways: dict[str, Callable[..., Estimate]]) -> list[Outcome]:
         def interval(alpha: float, way: Callable[..., Estimate]) -> Estimate:

@@ -1,4 +1,6 @@
-"""Cases of `coverage` for time series: the mean of a steady state, and where a warm-up ends."""
+"""Cases of `coverage` for time series: the mean of a steady state, where a warm-up ends, both
+together; quantiles of independent samples.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,11 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from scipy import signal, special
 
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
-from virtperf.runs.summarize.means import Mean, ar1_mean, cosine_mean
-from virtperf.runs.summarize.series import STATISTICS
+from virtperf.runs.summarize.means import Mean, ar1_mean, cosine_mean, independent_quantile
+from virtperf.runs.summarize.series import STATISTICS, SampleSeries, evaluate
 from virtperf.runs.summarize.steady import Warmup, mser, warmup
 
 CUT = ("late", "late squared", "bias", "bias squared", "not steady")
@@ -17,9 +20,19 @@ CUT = ("late", "late squared", "bias", "bias squared", "not steady")
 deviations.
 """
 
+SETTLING = 500
+"""Values of an autoregression of order two that are left out, so that it is stationary."""
 
-def correlated(rng: np.random.Generator, n: int, r: float) -> np.ndarray:
-    """Stationary noise with variance 1 and correlation r of neighbours, shape (n,)."""
+
+def correlated(rng: np.random.Generator, n: int, r: float, second: float = 0.0) -> np.ndarray:
+    """Stationary noise with variance 1 and correlation r of neighbours, shape (n,).
+
+    With `second` it is filtered once more, by that coefficient: an autoregression of order two, whose
+    variance is not scaled.
+    """
+    if second:
+        once = correlated(rng, n + SETTLING, r)
+        return np.asarray(signal.lfilter([1.0], [1.0, -second], once)[SETTLING:])
     shocks = rng.standard_normal(n)
     x = np.empty(n)
     x[0] = shocks[0]
@@ -43,18 +56,35 @@ class SteadyMean:
         self.white = float(
             cell.settings.get("slow", 0.0)
         )  # variance of white noise over that of the slow part
+        self.second = float(cell.settings.get("second_correlation", 0.0))
         self.defaults = {
             "mean": STATISTICS["mean"](np.arange(self.n, dtype=float), LEVELS[0]).method
         }
         self.boundary = ""
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        x = correlated(rng, self.n, self.r) + math.sqrt(self.white) * rng.standard_normal(self.n)
+        x = correlated(rng, self.n, self.r, self.second) + math.sqrt(
+            self.white
+        ) * rng.standard_normal(self.n)
         out = []
         for name, way in self.ways.items():
             means = [way(x, level) for level in LEVELS]
             out.append(Outcome("mean", name, tuple(m.low <= 0 <= m.high for m in means)))
         return out
+
+
+def warmup_shape(cell: Cell) -> np.ndarray:
+    """How far below its level a series is, in standard deviations of its noise, negative."""
+    s = cell.settings
+    depth, length = float(s.get("depth", 0.0)), float(s.get("length", 0.0))
+    t = np.arange(1, int(s["samples"]) + 1)
+    shape = {
+        "none": np.zeros(len(t)),
+        "step": np.where(t <= length, 1.0, 0.0),
+        "ramp": np.maximum(1 - t / max(length, 1.0), 0.0),
+        "exponential": np.exp(-t / max(length, 1.0)),
+    }[s["shape"]]
+    return np.asarray(-depth * shape)
 
 
 class WarmupEnd:
@@ -64,16 +94,7 @@ class WarmupEnd:
 
     def __init__(self, cell: Cell) -> None:
         s = cell.settings
-        n, self.r = int(s["samples"]), float(s["correlation"])
-        depth, length = float(s.get("depth", 0.0)), float(s.get("length", 0.0))
-        t = np.arange(1, n + 1)
-        shape = {
-            "none": np.zeros(n),
-            "step": np.where(t <= length, 1.0, 0.0),
-            "ramp": np.maximum(1 - t / max(length, 1.0), 0.0),
-            "exponential": np.exp(-t / max(length, 1.0)),
-        }[s["shape"]]
-        self.mean = -depth * shape
+        self.r, self.mean = float(s["correlation"]), warmup_shape(cell)
         # Where it never quite ends, it ends when half a standard deviation is missing.
         over = (
             np.flatnonzero(np.abs(self.mean) > 0.5)
@@ -95,4 +116,48 @@ class WarmupEnd:
         return out
 
 
-CASES: dict[str, Callable[[Cell], Case]] = {"steady mean": SteadyMean, "warm-up": WarmupEnd}
+class RunMean:
+    """The mean of a run as a study has it: the warm-up is sought in the whole run, of which the
+    first tenth is declared as such, and cut where it lasts longer.
+    """
+
+    measures = COVERAGE
+
+    def __init__(self, cell: Cell) -> None:
+        self.r, self.mean = float(cell.settings["correlation"]), warmup_shape(cell)
+        self.defaults = {"mean": "window and cut"}
+        self.boundary = ""
+
+    def __call__(self, rng: np.random.Generator) -> list[Outcome]:
+        n = len(self.mean)
+        series = SampleSeries(np.arange(1.0, n + 1), self.mean + correlated(rng, n, self.r))
+        found = [evaluate(series, (n // 10, n), level) for level in LEVELS]
+        hits = tuple(each.mean.low <= 0 <= each.mean.high for each in found)
+        return [Outcome("mean", "window and cut", hits)]
+
+
+class Quantile:
+    """A quantile of independent log-normal samples, between order statistics."""
+
+    measures = COVERAGE
+
+    def __init__(self, cell: Cell) -> None:
+        self.n, self.share = int(cell.settings["samples"]), float(cell.settings["share"])
+        self.noise = cell.noise
+        self.truth = math.exp(self.noise * float(special.ndtri(self.share)))
+        self.defaults = {"quantile": "order statistics"}
+        self.boundary = ""
+
+    def __call__(self, rng: np.random.Generator) -> list[Outcome]:
+        x = np.exp(self.noise * rng.standard_normal(self.n))
+        found = [independent_quantile(x, self.share, level) for level in LEVELS]
+        hits = tuple(each.low <= self.truth <= each.high for each in found)
+        return [Outcome("quantile", "order statistics", hits)]
+
+
+CASES: dict[str, Callable[[Cell], Case]] = {
+    "steady mean": SteadyMean,
+    "warm-up": WarmupEnd,
+    "run's mean": RunMean,
+    "quantile": Quantile,
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -22,8 +23,11 @@ TITLES = {
     "contrast": "Contrasts of a formula",
     "stopping": "Sequential stopping",
     "closed network": "Closed network with think time",
+    "percentile ratio": "Ratio of a percentile",
     "steady mean": "Mean of a steady state",
     "warm-up": "End of a warm-up",
+    "run's mean": "Mean of a run with a warm-up",
+    "quantile": "Quantiles of independent samples",
     "verdict": "Verdicts of measured runs",
 }
 NOTES = {
@@ -32,9 +36,16 @@ NOTES = {
     "and of `smf.mixedlm` with a random intercept of the block. In half of the data sets one run is lost.",
     "stopping": "Blocks are measured until `models.stop_when` says that the half-width is 2 %, or twenty.",
     "closed network": "Service demand by `models.fit_closed`.",
+    "percentile ratio": "A percentile of all values of one condition over that of another, by "
+    "`models.percentiles.percentile_ratio`: the bootstrap over runs, or the mean of log ratios within blocks. Single "
+    "response times are log-normal, with a standard deviation of the logarithm of 0.6.",
     "warm-up": "How late the cut is (mean ± standard deviation, in samples), which error it leaves in the mean (bias "
     "and root mean square, in standard deviations of the noise), and in how many series the method says that they do "
     "not settle. All methods look at the first half for the cut.",
+    "run's mean": "The warm-up is sought and cut, and the mean of the rest has its interval, as for the runs of a "
+    "study. A tenth of the run is declared as warm-up.",
+    "quantile": "The interval between two order statistics is exact, so that it covers at least as often as it says, "
+    "and more often where the next rank would not do.",
     "verdict": "How many claims are refuted / reproduced, in per cent of the data sets, at the level of 95 %, by the "
     "function that judges a study's runs. The claims, one of each kind, are those of `validation/verdict_study`. At "
     "the limit a claim holds, but only just: the first number is the rate of true claims refuted. Just outside, it "
@@ -52,11 +63,12 @@ WRONG = {
 """The verdict that is an error, by the truth of the claim."""
 MOST_WRONG = 0.05
 BOUNDARY = "Boundary cases"
+DESIGNS = "calibration.yaml"
 CUT_COLUMNS = ("samples late", "bias of the mean", "RMS error of the mean", "called not steady")
-HEAD = """# Calibration of intervals
+HEAD = """# {title}
 
-Written by `python -m validation.calibrate`; do not edit. {replicates:,} simulated data sets a cell (more for some that
-are quick), seed {seed}. Designs, truths and noise are in `validation/calibration.yaml`.
+Written by `{command}`; do not edit. {replicates:,} simulated data sets a cell (more for some that
+are quick), seed {seed}. Designs, truths and noise are in `validation/{designs}`.
 
 A number is the share of data sets, in per cent, whose 95 % interval contains the truth, ± its Monte Carlo standard
 error, and after the stroke the same for 90 % intervals. A number in brackets says how many data sets have an
@@ -78,11 +90,25 @@ def page(
     document: Mapping[str, Any],
     replicates: int,
     seed: int,
+    designs: str = DESIGNS,
 ) -> str:
     """Return what `coverage.run` found for `cells` as a page of Markdown; `document` is the file
-    with the designs.
+    with the designs, `designs` its name.
     """
-    parts = [HEAD.format(replicates=replicates, seed=seed, low=100 * BAND[0], high=100 * BAND[1])]
+    command = "python -m validation.calibrate"
+    if designs != DESIGNS:
+        command += f" --designs validation/{designs} -o docs/{Path(designs).stem}.md"
+    parts = [
+        HEAD.format(
+            title=document.get("title", "Calibration of intervals"),
+            command=command,
+            designs=designs,
+            replicates=replicates,
+            seed=seed,
+            low=100 * BAND[0],
+            high=100 * BAND[1],
+        )
+    ]
     parts.append(_summary(found, cells))
     for model in dict.fromkeys(c.model for c in cells):
         rows = found[found["model"] == model]

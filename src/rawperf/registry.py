@@ -87,19 +87,14 @@ _OUTPUTS = (
         "declare its lines, see docs/formats/declared.md",
     ),
     (
-        "an HdrHistogram log",
-        rb"^#\[(?:Histogram log format|StartTime|BaseTime)|^\"StartTimestamp\",\"Interval_Length\"",
-        "declare Interval_Max (heading: '\"StartTimestamp\".*'); percentiles by HistogramLogProcessor",
-    ),
-    (
         "k6's points (--out json or csv)",
         rb'\A\{"type":"(?:Metric|Point)","|\Ametric_name,timestamp,metric_value,',
         "collect by k6 run --summary-export, or declare them with names and value",
     ),
     (
-        "a Prometheus query's result at one time",
-        rb'"resultType"\s*:\s*"vector"',
-        "ask for query_range, or keep the exporters' text (curl .../metrics, below date +%s)",
+        "the answer of a Prometheus query",
+        rb'"resultType"\s*:\s*"(?:vector|matrix)"',
+        "keep the exporters' text (curl .../metrics, below date +%s), or write its values as CSV",
     ),
     (
         "a log of fio under another name",

@@ -193,6 +193,7 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "docker-stats-json": _files("docker/docker-stats.json"),
     "dstat": _files("dstat/dstat.csv"),
     "esxtop": _files("esxtop/esxtop.csv"),
+    "hdrhistogram": _files("hdrhistogram/two-drivers.hlog"),
     "iperf3": _files("iperf3/iperf3.json"),
     "k6": _files("k6/summary.json"),
     "vegeta": _files("vegeta/vegeta.csv", "vegeta/vegeta-refused.csv"),

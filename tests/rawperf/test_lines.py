@@ -29,6 +29,7 @@ PICKS = (
     ("docker-stats-json", 0, "db", "received", 0, '"CPUPerc":"101.30%"'),
     ("dstat", 0, "", "usr", 0, "24-11 "),
     ("esxtop", 0, "system", "% Used", 1, '"03/01/2026 10:00:05"'),
+    ("hdrhistogram", 0, "", "Interval_Max", 1, "Tag=b,1767268800.000,1.000,20.840,"),
     ("iperf3", 0, "", "sum/retransmits", 0, '"retransmits":'),
     ("k6", 0, "", "metrics/http_reqs/count", 0, '"http_reqs": {"count": 1200'),
     ("kvm-stat", 0, "", "kvm_hypercall", 1, "2026-03-01 10:00:01,"),
@@ -95,6 +96,7 @@ PICKS = (
 # Computed from several lines, or the number of things that have a line each.
 COMPUTED = {
     "vegeta": lambda r: r["field"] != "latency",
+    "hdrhistogram": lambda r: r["field"] == "count",
     "jmeter-csv": lambda r: r["t"].notna(),
     "jmeter-csv-bare": lambda r: r["t"].notna(),
     "jmeter-xml": lambda r: r["t"].notna(),

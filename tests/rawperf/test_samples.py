@@ -70,6 +70,7 @@ FORMAT_OF = {
     "docker/": "docker-stats-json",
     "dstat/": "dstat",
     "esxtop/": "esxtop",
+    "hdrhistogram/": "hdrhistogram",
     "iperf3/iperf3.json": "iperf3",
     "k6/": "k6",
     "kvm_stat/": "kvm-stat",

@@ -63,16 +63,11 @@ NAMED = {
         "declared.md",
     ),
     "macOS": (b"Darwin host1 23.1 arm64\n", "macOS'", "declared.md"),
-    "HdrHistogram": (
-        b"#[Histogram log format version 1.3]\n",
-        "HdrHistogram log",
-        "HistogramLogProcessor",
-    ),
     "k6 points": (b'{"type":"Point","metric":"http_reqs"}\n', "k6's points", "--summary-export"),
-    "a query's result at one time": (
-        b'{"status":"success","data":{"resultType":"vector"}}',
+    "a query's answer": (
+        b'{"status":"success","data":{"resultType":"matrix"}}',
         "Prometheus query",
-        "query_range",
+        "as CSV",
     ),
     "a log of fio": (b"1000, 203, 0, 0, 0\n2000, 201, 0, 0, 0\n", "log of fio", "_bw.1.log"),
     "turbostat": (b"Core\tCPU\tAvg_MHz\tBusy%\n-\t-\t1\t2\n", "every processor", "--Summary"),

@@ -49,6 +49,14 @@ class _Percent(click.ParamType[float]):
     help="Twice: A's runs at two git revisions; once: against those that are there.",
 )
 @benchmark_options
+@click.option(
+    "--percentile",
+    "percentiles",
+    multiple=True,
+    type=click.FloatRange(0, 100, min_open=True, max_open=True),
+    metavar="99.9",
+    help="Compare this percentile of single values or histograms in place of means; several times.",
+)
 @click.option("--margin", type=_Percent(), default=0.0, metavar="2%", help="A change that is none.")
 @click.option("--paired", is_flag=True, help="Runs of the same name, or place, belong together.")
 @click.option(
@@ -92,6 +100,7 @@ def compare(
         virtperf compare STUDY --factor host=alpha --factor host=beta
         virtperf compare STUDY OTHER-STUDY -o compared.html
         virtperf compare STUDY --rev v1.0 --rev v1.1
+        virtperf compare results/6.1 results/6.6 --percentile 50 --percentile 99.9
         virtperf compare --aa results/6.1
     """
     from virtperf.comparison.compare import compare as compare_sides
@@ -110,6 +119,8 @@ def compare(
             raise click.UsageError(
                 "--aa takes one folder or study, and no --factor, --rev or --paired."
             )
+        if options.pop("percentiles"):
+            raise click.UsageError("--aa splits means: leave out --percentile.")
         found = compare_equal(a, **options)
     else:
         if sum([b is not None, bool(factor), bool(revisions)]) != 1:

@@ -44,8 +44,11 @@ MIN_BEFORE = 5
 MAX_REVISIONS = 400
 ALPHA_HISTORY = 0.01
 """Probability that a history without a change shows one; with `ALPHA_NEWEST` less than 5 %."""
-ALPHA_NEWEST = 0.035
+ALPHA_NEWEST = 0.032
 SIMULATED, SIMULATED_NEWEST = 999, 1999
+WORSE_SHARE = 0.8
+"""Share of `ALPHA_NEWEST` for changes to the worse, where the benchmark's direction is known: what
+became faster can wait for more revisions."""
 MIN_SEGMENT = 2
 MAX_AUTOCORRELATION = 0.9
 
@@ -83,10 +86,11 @@ class Changes:
         return tuple(step.at for step in self.steps)
 
 
-def changes(values: Sequence[float], level: float = 0.95) -> Changes:
+def changes(values: Sequence[float], level: float = 0.95, *, better: str = "") -> Changes:
     """Find the changes of a history of positive values, the oldest first.
 
-    `level` is that of the intervals of ratios.
+    `level` is that of the intervals of ratios. Where `better` is "higher" or "lower", changes of the
+    newest revisions to the worse have `WORSE_SHARE` of the false alarms, else half.
     """
     y = np.log(np.asarray(values, dtype=float))
     ends, phi = _segments(y)
@@ -102,14 +106,20 @@ def changes(values: Sequence[float], level: float = 0.95) -> Changes:
     segment = y[start:]
     if len(segment) < MIN_BEFORE + NEWEST:
         return Changes(steps, levels, phi, None, None)
-    statistics = np.abs(_newest_statistics(segment[None])[0])
-    at = len(segment) - 1 - int(statistics.argmax())
-    found = _step(segment, at, start + at, phi, level)
+    statistics = _newest_statistics(segment[None])[0]
     if np.ptp(segment) < 1e-12:
+        found = _step(segment, len(segment) - 1, len(y) - 1, phi, level)
         return Changes(steps, levels, phi, found, 1.0)
-    without = _newest_without_change(len(segment), _rounded_up(phi))
-    beyond = int((without >= statistics.max()).sum())
-    return Changes(steps, levels, phi, found, (beyond + 1) / (SIMULATED_NEWEST + 1))
+    shares = {"higher": (1 - WORSE_SHARE, WORSE_SHARE), "lower": (WORSE_SHARE, 1 - WORSE_SHARE)}
+    tried = [
+        (_p_newest(len(segment), phi, float(signed.max())) / share, int(signed.argmax()))
+        for signed, share in zip(
+            (statistics, -statistics), shares.get(better, (0.5, 0.5)), strict=True
+        )
+    ]
+    p, place = min(tried)
+    at = len(segment) - 1 - place
+    return Changes(steps, levels, phi, _step(segment, at, start + at, phi, level), min(p, 1.0))
 
 
 def _segments(y: np.ndarray) -> tuple[list[int], float]:
@@ -218,11 +228,28 @@ def _without_change(n: int, phi: float) -> tuple[np.ndarray, np.ndarray]:
     return ordered, np.array(shares)
 
 
+def _p_newest(n: int, phi: float, statistic: float) -> float:
+    """The probability of so clear a rise of the newest revisions in a history without a change, from
+    those of the neighbouring autocorrelations that are simulated.
+    """
+    below = math.floor(round(20 * phi, 9)) / 20
+    above = _rounded_up(phi)
+    shares = [
+        _share_beyond(_newest_without_change(n, simulated), statistic)
+        for simulated in dict.fromkeys((below, above))
+    ]
+    return float(np.interp(20 * (phi - below), range(len(shares)), shares))
+
+
 @cache
 def _newest_without_change(n: int, phi: float) -> np.ndarray:
+    """The clearest rise of simulated histories without a change, and, as their distribution is
+    symmetric, the clearest fall; sorted.
+    """
     rng = np.random.default_rng([n, round(100 * phi), 2])
     rows = _histories(n, phi, SIMULATED_NEWEST, rng)
-    return np.abs(_newest_statistics(rows)).max(axis=1)
+    found = _newest_statistics(rows)
+    return np.sort(np.concatenate([found.max(axis=1), -found.min(axis=1)]))
 
 
 def _newest_statistics(rows: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from rawperf.core.near import did_you_mean
 from virtperf.comparison.judged import (
     CALLED_DIFFERENT,
     ComparedQuantity,
+    Contrasted,
     Pair,
     RatioRow,
     contrast,
     judged,
 )
+from virtperf.comparison.percentiles import require_comparable, with_percentiles
 from virtperf.comparison.places import require_revisions
 from virtperf.comparison.sides import Cell, Side, chosen, read_sides
 from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits
@@ -135,6 +138,7 @@ def compare(
     quantities: Sequence[str] = (),
     higher: Sequence[str] = (),
     lower: Sequence[str] = (),
+    percentiles: Sequence[float] = (),
     format: str | None = None,  # noqa: A002 - users' word
     splits: int = SPLITS,
     root: str | Path = ".",
@@ -168,6 +172,9 @@ def compare(
         low.
     higher, lower : sequence of str
         Quantities that are better high, or low, whatever the metric dictionary says.
+    percentiles : sequence of float
+        ``[50, 99.9]``: compare these percentiles of single values (samples of requests, rows of
+        tables, histograms), merged over drivers and files, in place of means.
     format : str, optional
         Of raw files without `run.yaml`; else they are recognised.
     splits : int
@@ -186,6 +193,12 @@ def compare(
     where = where or {}
     options: dict[str, Any] = {"margin": margin, "level": level}
     of_study = bool(factor) and _is_study(a, layout)
+    if percentiles and (_is_study(a, layout) or (b is not None and _is_study(b, layout))):
+        raise VirtperfError(
+            "a study's stored values have no percentiles of their own",
+            expected="folders of runs, or of raw files",
+            remedy="give the folder of its runs, or a quantity with statistic: quantile in study.yaml",
+        )
     study = measured_study(layout, str(a), level) if of_study else None
     if study and _name_of(factor) in study.study.factors:
         name, first, second = study.factor_levels(tuple(factor))
@@ -200,17 +213,31 @@ def compare(
         sides = [study.side(f"{name}={at}", name, at, pairs) for at in (first, second)]
         rows = judged(pairs, told, contrasted=study.contrast, **options)
     else:
-        if factor:
-            sides = _split(_sides((a,), layout, format, where, level)[0], factor)
-        else:
-            sides = _sides(_of_revisions(a, b, revisions, layout), layout, format, where, level)
+        read = partial(
+            _sides,
+            layout=layout,
+            format_name=format,
+            where=where,
+            level=level,
+            distributions=bool(percentiles),
+        )
+        sides = (
+            _split(read((a,))[0], factor)
+            if factor
+            else read(_of_revisions(a, b, revisions, layout))
+        )
         _require_factors(sides, where)
         if paired:
             sides = list(_paired(*sides))
+        contrasted: Contrasted = contrast
+        if percentiles:
+            sides, contrasted = with_percentiles(sides, percentiles)
+            splits = 0  # they would split means
+        require_comparable(sides, (*quantities, *higher, *lower))
         both = {**sides[1].quantities, **sides[0].quantities}
         told = chosen(both, quantities, higher, lower)
         pairs = _common(sides[0], sides[1], told)
-        rows = judged(pairs, told, contrasted=contrast, **options)
+        rows = judged(pairs, told, contrasted=contrasted, **options)
     return ComparisonTable(
         sides[0].name,
         sides[1].name,
@@ -305,10 +332,15 @@ def _sides(
     format_name: str | None,
     where: Mapping[str, Level],
     level: float = 0.95,
+    distributions: bool = False,
 ) -> list[Side]:
     """The sides in their order; those of studies as the runs stage stored them."""
     others = [place for place in places if not _is_study(place, layout)]
-    read = iter(read_sides(others, layout, format_name, where) if others else ())
+    read = iter(
+        read_sides(others, layout, format_name, where, distributions=distributions)
+        if others
+        else ()
+    )
     return [
         measured_study(layout, str(place), level).all_runs(str(place), where)
         if _is_study(place, layout)

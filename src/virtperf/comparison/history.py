@@ -323,7 +323,7 @@ def _require_positive(benchmark: str, measured: Sequence[Measured]) -> None:
 def _judged(name: str, kind: ComparedQuantity, measured: tuple[Measured, ...]) -> BenchmarkHistory:
     made: Changes | None = None
     if len(measured) > NEWEST + 1:
-        made = changes([each.value for each in measured])
+        made = changes([each.value for each in measured], better=kind.better)
 
     def moved(step: Step) -> Moved:
         at = measured[step.at]

@@ -14,23 +14,36 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from rawperf.choose import dictionary_of
 from rawperf.core.errors import RunError, VirtperfError
 from rawperf.core.metrics import MetricDictionary
 from rawperf.core.near import did_you_mean
+from rawperf.hdrhistogram.read import FORMAT as HDRHISTOGRAM
+from rawperf.hdrhistogram.read import YEAR_S
+from rawperf.registry import HEAD_BYTES
+from virtperf.comparison.distributions import (
+    RECORDED,
+    SEVERAL,
+    SINGLE_VALUES,
+    buckets_of,
+    distributions_of,
+    together,
+)
 from virtperf.comparison.judged import ComparedQuantity, Condition
 from virtperf.comparison.places import located, names_of
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
+from virtperf.core.order_statistics import is_percentile
 from virtperf.core.paths import Layout
+from virtperf.models.percentiles import Distribution
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.cache import hash_file
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
@@ -38,7 +51,7 @@ from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import read_run
 from virtperf.runs.summarize.observations import observe
-from virtperf.runs.summarize.series import load_series
+from virtperf.runs.summarize.series import RunSeries, load_series
 from virtperf.runs.summarize.stage import series_rows
 from virtperf.study.definition import Study, load_study
 
@@ -56,7 +69,11 @@ Cell = tuple[str, Condition]
 
 @dataclass(frozen=True)
 class RunValues:
-    """One run: a value of every quantity that it observed, and what is known of how it was made."""
+    """One run: a value of every quantity that it observed, and what is known of how it was made.
+
+    `distributions` are those of its single values, where percentiles are asked for; `refused` says
+    why a number of its files is no value of the run.
+    """
 
     run_id: str
     values: Mapping[str, float]
@@ -67,6 +84,8 @@ class RunValues:
     disturbed: bool = False
     digest: str = ""
     place: str = ""
+    distributions: Mapping[str, Distribution] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -153,6 +172,8 @@ def read_sides(
     layout: Layout,
     format_name: str | None = None,
     where: Mapping[str, Level] | None = None,
+    *,
+    distributions: bool = False,
 ) -> list[Side]:
     """Read all runs of each side.
 
@@ -167,6 +188,8 @@ def read_sides(
         Format of raw files that stand without `run.yaml`, or a YAML file that declares one.
     where : mapping, optional
         Only run folders at these levels of factors.
+    distributions : bool
+        Whether to keep the distributions of single values.
 
     Raises
     ------
@@ -174,7 +197,7 @@ def read_sides(
         There is nothing at a place, or a run can't be read; with file and line. Two runs have the
         same files.
     """
-    reader = RunReader(layout, format_name)
+    reader = RunReader(layout, format_name, distributions)
     with tempfile.TemporaryDirectory() as scratch:
         found = [located(place, layout, Path(scratch)) for place in places]
         names = names_of(found)
@@ -284,8 +307,9 @@ def _left_out(path: Path) -> bool:
 class RunReader:
     """Reads runs, and gathers what their quantities are."""
 
-    def __init__(self, layout: Layout, format_name: str | None) -> None:
+    def __init__(self, layout: Layout, format_name: str | None, distributions: bool) -> None:
         self._layout, self._format = layout, format_name
+        self._distributions = distributions
         self._studies: dict[str, tuple[Study | None, MetricDictionary]] = {}
         self.quantities: dict[str, ComparedQuantity] = {}
         self._warnings: dict[str, list[str]] = {}
@@ -305,22 +329,31 @@ class RunReader:
         if path.is_dir() and STATISTICS_FILE in names:
             names = [STATISTICS_FILE]
         of_files: dict[str, dict[str, float]] = {}
+        single: list[dict[str, Distribution]] = []
+        refused: dict[str, str] = {}
         unread: dict[str, VirtperfError] = {}
         for name in names:
             try:
-                of_files[name] = self._raw_file(folder / name)
+                of_files[name] = self._raw_file(folder / name, single, refused)
             except VirtperfError as err:
                 if path.is_file():
                     raise
                 unread[name] = err
         values = self._together(of_files)
-        if unread:
-            self._warnings[str(path)] = list(_unread(path.name, unread))
-        if not values:
+        if said := [*_unread(path.name, unread), *_left_out_percentiles(path.name, refused)]:
+            self._warnings[str(path)] = said
+        if not values and not refused:
             raise RunError(
                 "no file of the run was read", file=str(path), remedy="name its --format"
             )
-        return RunValues(path.name, values, digest=_digest(folder, names), place=str(path))
+        return RunValues(
+            path.name,
+            values,
+            digest=_digest(folder, names),
+            place=str(path),
+            distributions=together(single),
+            refused=refused,
+        )
 
     def _together(self, of_files: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
         """The values of all files of a run; those that several files have bear the file's name."""
@@ -333,26 +366,44 @@ class RunReader:
                 found[full] = value
         return found
 
-    def _raw_file(self, path: Path) -> dict[str, float]:
+    def _raw_file(
+        self, path: Path, single: list[dict[str, Distribution]], refused: dict[str, str]
+    ) -> dict[str, float]:
+        """The values of a file; its distributions are added to `single`, and percentiles that have
+        several values to `refused`.
+        """
         if (statistics := _flat_numbers(path)) and self._format is None:
             for name in statistics:
                 self.quantities.setdefault(name, ComparedQuantity())
             return statistics
         frame = own.read(path, format=self._format)
+        if self._distributions:
+            single.append(distributions_of(frame))
         if "metric_value" not in frame.columns:  # a table: its columns of numbers
-            numbers = frame.select_dtypes("number").mean()
-            for name in numbers.index:
-                self.quantities.setdefault(str(name), ComparedQuantity())
-            return {str(name): float(value) for name, value in numbers.items()}
-        named = frame["metric"] != ""
+            columns = frame.select_dtypes("number")
+            numbers = {str(name): column for name, column in columns.items()}
+            if len(frame) > 1:
+                refused |= {name: SEVERAL for name in numbers if is_percentile(name)}
+            for name in numbers:
+                self.quantities.setdefault(name, ComparedQuantity())
+            return {n: float(x.mean()) for n, x in numbers.items() if n not in refused}
         values = {}
+        if (recorded := buckets_of(frame)) is not None:
+            self.quantities.setdefault(RECORDED, ComparedQuantity("", "lower", RECORDED))
+            return {RECORDED: recorded.mean}
+        named = frame["metric"] != ""
         for known, label, number in ((True, "metric", "metric_value"), (False, "field", "value")):
             part = frame[named == known]
             for (metric, entity), found in part.groupby([label, "entity"], sort=False)[number]:
-                mean = found[np.isfinite(found)].mean()
-                if pd.notna(mean):
-                    unit = part.loc[found.index[0], "metric_unit"] if known else ""
-                    values[self._described(str(metric), str(entity), unit)] = float(mean)
+                kept = found[np.isfinite(found)]
+                if not len(kept):
+                    continue
+                unit = part.loc[found.index[0], "metric_unit"] if known else ""
+                name = self._described(str(metric), str(entity), unit)
+                if len(kept) > 1 and is_percentile(str(metric)):
+                    refused[name] = SEVERAL
+                else:
+                    values[name] = float(kept.mean())
         return values
 
     def _described(self, metric: str, entity: str, unit: str) -> str:
@@ -377,6 +428,7 @@ class RunReader:
             inputs, not_read = (inputs_of(study), study.not_read) if study else ((), {})
             read_run(path, run, dictionary, out, inputs, not_read)
             series = load_series(out, run.model_dump(mode="json"), metrics, 0.95)
+        single = self._single_values(path, names, series) if self._distributions else {}
         values: dict[str, float] = {}
         if study is None:
             for row in series_rows(series):
@@ -403,7 +455,32 @@ class RunReader:
             bool(run.disturbed),
             _digest(path, names),
             str(path),
+            single,
         )
+
+    def _single_values(
+        self, path: Path, names: Sequence[str], run: RunSeries
+    ) -> dict[str, Distribution]:
+        """The distributions of a run folder's single values within its window, of all drivers."""
+        begin, end = run.window
+        found = []
+        for (_, _, _, metric), series in run.series.items():
+            inside = (series.t > begin) & (series.t <= end)
+            if metric in SINGLE_VALUES and inside.any():
+                self._described(metric, "", run.metrics[metric]["unit"])
+                found.append({metric: Distribution.of(series.value[inside])})
+        start = _seconds(run.info["start"])
+        for name in names:
+            with (path / name).open("rb") as stream:
+                if not HDRHISTOGRAM.sniff(stream.read(HEAD_BYTES)):
+                    continue
+            frame = own.read(path / name)
+            t = frame["t"] - (start if frame["t"].min() > YEAR_S else 0.0)
+            recorded = buckets_of(frame[(t > begin) & (t <= end)])
+            if recorded is not None:
+                self.quantities.setdefault(RECORDED, ComparedQuantity("", "lower", RECORDED))
+                found.append({RECORDED: recorded})
+        return together(found)
 
     def _study_of(self, path: Path) -> tuple[Study | None, MetricDictionary]:
         """The study that a run names, where the repository has it, and its dictionary."""
@@ -417,6 +494,14 @@ class RunReader:
         return self._studies[name]
 
 
+def _seconds(start: str | None) -> float:
+    """Since 1970 of a run's start; times without a zone are those that raw files print."""
+    if not start:
+        return 0.0
+    at = datetime.fromisoformat(start)
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
 def _unread(run: str, files: Mapping[str, VirtperfError]) -> Iterator[str]:
     if len(files) <= MAX_NAMED_FILES:
         yield from (f"{run}: not read: {err}" for err in files.values())
@@ -424,6 +509,11 @@ def _unread(run: str, files: Mapping[str, VirtperfError]) -> Iterator[str]:
     first = ", ".join(list(files)[:MAX_NAMED_FILES])
     more = len(files) - MAX_NAMED_FILES
     yield f"{run}: {first} and {more} more files are in no known format and not read"
+
+
+def _left_out_percentiles(run: str, refused: Mapping[str, str]) -> Iterator[str]:
+    for name, reason in refused.items():
+        yield f"{run}: {name} is left out: {reason}"
 
 
 def _flat_numbers(path: Path) -> dict[str, float] | None:

@@ -313,7 +313,7 @@ def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -
     `pooled` is the error of conditions that were run like these two; it stands for their own where
     it is larger, and gives its degrees of freedom.
     """
-    a, b = _with_blocks(a, b)
+    a, b = with_blocks(a, b)
     found = _own_log_ratio(a, b)
     if pooled is None or not math.isfinite(found.se):
         return found
@@ -371,7 +371,7 @@ def independent_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> Log
     return LogRatio(value, math.sqrt(sum(variances)), df, n, design)
 
 
-def _with_blocks(a: Replicates, b: Replicates) -> tuple[Replicates, Replicates]:
+def with_blocks(a: Replicates, b: Replicates) -> tuple[Replicates, Replicates]:
     """Both with blocks of their own where none is known: each run, where both were observed in the
     same runs; the days, where they share none, since what differs between days is then in their
     difference.
@@ -459,7 +459,7 @@ def linear_ratio(samples: Sequence[Replicates], over: np.ndarray, under: np.ndar
         several = len(samples[0].units) < samples[0].n
         return _independent(over, under, [samples[0].units], "by block means" if several else "")
     if m == 2:
-        samples = _with_blocks(*samples)
+        samples = with_blocks(*samples)
     if not all(side.in_blocks for side in samples):
         return _independent(over, under, [side.values for side in samples], "")
     common = [b for b in samples[0].by_block if all(b in side.by_block for side in samples)]

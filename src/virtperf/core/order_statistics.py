@@ -12,12 +12,24 @@ Dvoretzky-Kiefer-Wolfowitz inequality. Ann. Probab. 18, 1269-1283.
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 from scipy import special
 
+PERCENTILE = re.compile(
+    r"(?:^|[\W_])p\(?\d{2}(?:[._]?\d+)?\)?(?:$|_\w{1,2}$| \()|percentile|centile|\b\d{2}(?:\.\d+)?th\b",
+    re.I,
+)
 Limits = tuple[float, float, float]
 """A value, and the two ends of its interval."""
+
+
+def is_percentile(name: str) -> bool:
+    """Whether a metric, field or column is a percentile by its name: ``p99``, ``latency_p99.9``,
+    ``clat_ns/percentile/99.000000``.
+    """
+    return PERCENTILE.search(name) is not None
 
 
 def quantile(x: np.ndarray, share: float, level: float) -> Limits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,18 @@ from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.runs.ingest.inputs import declared_inputs
 
-_delimited = partial(pd.read_csv, sep=None, engine="python")
+DELIMITERS = ("\t", ";", ",", "|", " ")
+"""What separates columns, the first of them that the heading has: a comma may be a decimal one."""
+
+
+def _delimited(stream: io.BytesIO) -> pd.DataFrame:
+    """A table with a heading. pandas' own guess takes a letter for the delimiter of one column."""
+    first = stream.readline().decode("utf-8-sig").strip()
+    stream.seek(0)
+    unquoted = re.sub(r'"[^"]*"', "", first)
+    found = next((mark for mark in DELIMITERS if mark in unquoted), ",")
+    sep = r"\s+" if found == " " else found
+    return pd.read_csv(stream, sep=sep, engine="python", skipinitialspace=True)
 
 
 def _records(stream: io.BytesIO) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rawperf.core.buckets import BUCKET
 from virtperf.core.mean import Mean, satterthwaite, student
+from virtperf.core.order_statistics import is_percentile
 from virtperf.runs.summarize.buckets import bucket_flags, bucket_mean, run_buckets
 from virtperf.runs.summarize.series import (
     Combined,
@@ -25,6 +26,13 @@ from virtperf.study.quantities import Quantity
 Row = dict[str, Any]
 
 _NUMBERS = ("value", "se", "df", "low", "high", "begin_s", "relative", "relative_se", "relative_df")
+OF_SINGLE_VALUES = ("median", "quantile", "interquartile", "above")
+"""Statistics of the single values of all drivers together."""
+NO_MEAN = (
+    "not measured in this run: {metric} of {n} entities, and the mean of percentiles is no percentile; "
+    "observe single values by statistic: quantile"
+)
+
 _TEXTS = ("method", "source", "entity_kind", "metric", "stationarity", "note")
 
 
@@ -60,10 +68,14 @@ def _observe(
     if rule["from"][0]["entity_kind"] == BUCKET:
         return _observe_buckets(kind, run, row)
     how = rule["combine"]
+    merged = how == "mean" and rule.get("statistic") in OF_SINGLE_VALUES
     found = next(
         filter(
             None,
-            (_found(run, source, how, _reduction(kind, run, source)) for source in rule["from"]),
+            (
+                _found(run, source, how, _reduction(kind, run, source), merged)
+                for source in rule["from"]
+            ),
         ),
         None,
     )
@@ -71,6 +83,8 @@ def _observe(
         return row | {
             "note": f"not measured in this run: no {' nor '.join(map(_words, rule['from']))}"
         }, []
+    if len(found.entities) > 1 and is_percentile(found.metric):
+        return row | {"note": NO_MEAN.format(metric=found.metric, n=len(found.entities))}, []
     mean, flags, parts, per_unit = found.steady.mean, list(found.steady.flags), [("of", found)], "1"
     if "per" in rule:
         per = _found(run, rule["per"], "sum")
@@ -163,7 +177,11 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
 
 
 def _found(
-    run: RunSeries, wanted: Mapping[str, str], how: str, reduce_by: Reduction | None = None
+    run: RunSeries,
+    wanted: Mapping[str, str],
+    how: str,
+    reduce_by: Reduction | None = None,
+    merged: bool = False,
 ) -> Combined | None:
     return run.combined(
         wanted["metric"],
@@ -171,6 +189,7 @@ def _found(
         how,
         entity=wanted.get("entity", "*"),
         reduce_by=reduce_by,
+        merged=merged,
     )
 
 

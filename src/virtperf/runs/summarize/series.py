@@ -203,9 +203,13 @@ class RunSeries:
         *,
         entity: str = "*",
         reduce_by: Reduction | None = None,
+        merged: bool = False,
     ) -> Combined | None:
         """Sum or mean over entities, over the window its mean, or what `reduce_by` makes of it;
         None where the run has none.
+
+        `merged`: single values of several entities, such as the response times of several drivers,
+        are reduced as one set; those that were sampled at the same times, by a clock, are not.
 
         Entities that were sampled together are combined sample by sample, so that what they have in
         common counts in the error. Otherwise their means are combined, with errors as of
@@ -217,8 +221,11 @@ class RunSeries:
         entities = tuple(sorted(found))
         share = 1 / len(found) if how == "mean" else 1.0
         reduce_by = reduce_by or reduction({}, independent=self.independent)
-        together, times = _sum_at_common_times([found[e] for e in entities]), None
-        if together is not None:
+        parts = [found[e] for e in entities]
+        together, times = _sum_at_common_times(parts), None
+        if merged and len(parts) > 1 and (self.independent or together is None):
+            steady = evaluate(_all_values(parts), self.window, self.level, reduce_by)
+        elif together is not None:
             steady = evaluate(
                 SampleSeries(together.t, together.value * share), self.window, self.level, reduce_by
             )
@@ -328,6 +335,13 @@ def _sum_at_common_times(series: list[SampleSeries]) -> SampleSeries | None:
     if 2 * len(common) < max(len(s.t) for s in series):
         return None
     return SampleSeries(common, np.sum([s.value[np.isin(s.t, common)] for s in series], axis=0))
+
+
+def _all_values(series: list[SampleSeries]) -> SampleSeries:
+    """The values of all series, in the order of their times."""
+    t = np.concatenate([s.t for s in series])
+    order = np.argsort(t, kind="stable")
+    return SampleSeries(t[order], np.concatenate([s.value for s in series])[order])
 
 
 def _independent(parts: list[Steady], share: float, level: float) -> Steady:

@@ -1,0 +1,238 @@
+"""Percentiles of response times that several drivers and runs measured, and their ratio between two
+conditions.
+
+A percentile of all requests comes from all requests: samples, or histograms, are merged. A mean of the
+percentiles of several drivers is no percentile of anything.
+
+What varies independently between two conditions is the run. The error of the logarithm of a merged
+percentile is that of its bootstrap distribution over runs (drawn with replacement), whose variance
+is too small by ``(n - 1) / n`` as that of a mean is, and is enlarged by so much. The interval is
+Student's t around the estimate: a percentile interval of the bootstrap would be far too narrow with
+the few runs that there are. Runs that stand in blocks are compared within them.
+
+References
+----------
+Efron, B., Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapters 6 and 12. Hesterberg, T.
+C. (2015). What teachers should know about the bootstrap. Am. Stat. 69, 371-386, section 4. Tene, G.
+(2015). How not to measure latency. HdrHistogram.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from rawperf.core.errors import ModelError
+from virtperf.core.contrasts import LogRatio, paired_log_ratio
+from virtperf.core.mean import CAP, satterthwaite
+
+RESAMPLES = 1999
+SEED = 20090131
+BATCH = 100
+"""Resamples whose counts are in memory at a time."""
+MAX_VALUES = 4096
+"""Different values between the percentiles of single runs that are told apart; more are rounded to
+so many, evenly on the log scale."""
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Single values, or the buckets of a histogram: `values` in ascending order, and how many there
+    are of each.
+    """
+
+    values: np.ndarray
+    counts: np.ndarray
+
+    @staticmethod
+    def of(values: Any, counts: Any = None) -> Distribution:
+        """From single values, or values of buckets with their counts, in any order.
+
+        Raises `ModelError` without any value, and for values that are not finite or counts that are
+        negative.
+        """
+        x = np.asarray(values, dtype=float)
+        n = np.ones(len(x)) if counts is None else np.asarray(counts, dtype=float)
+        if not (np.isfinite(x).all() and np.isfinite(n).all() and (n >= 0).all()):
+            raise ModelError("a value or a count is not finite, or a count is negative")
+        x, places = np.unique(x[n > 0], return_inverse=True)
+        if not len(x):
+            raise ModelError("there is no value", expected="at least one sample or bucket")
+        return Distribution(x, np.bincount(places, n[n > 0]))
+
+    @cached_property
+    def total(self) -> float:
+        """How many values there are."""
+        return float(self.counts.sum())
+
+    @property
+    def mean(self) -> float:
+        """The mean of all values."""
+        return float(self.values @ self.counts) / self.total
+
+    @cached_property
+    def _cumulative(self) -> np.ndarray:
+        return np.cumsum(self.counts)
+
+    def at_most(self, limits: np.ndarray) -> np.ndarray:
+        """How many values lie at or below each of `limits`."""
+        below = np.concatenate([[0.0], self._cumulative])
+        return below[np.searchsorted(self.values, limits, side="right")]
+
+    def percentile(self, percent: float) -> float:
+        """The smallest value that at least so many per cent of all values do not exceed, as
+        HdrHistogram's tools take it.
+        """
+        _require_percent(percent)
+        rank = max(percent / 100 * self.total, 1.0)
+        # a rank such as 0.99 * 200 must not be passed by rounding
+        return float(self.values[np.searchsorted(self._cumulative, rank * (1 - 1e-12))])
+
+
+def merged(distributions: Sequence[Distribution]) -> Distribution:
+    """All values of several drivers or runs.
+
+    Raises `ModelError` for anything but distributions: percentiles can't be merged.
+    """
+    if not distributions or not all(isinstance(each, Distribution) for each in distributions):
+        raise ModelError(
+            "percentiles of several drivers can't be made one percentile",
+            expected="samples or histograms of each driver",
+            remedy="keep single response times, or a histogram log, and merge these",
+        )
+    return Distribution.of(
+        np.concatenate([each.values for each in distributions]),
+        np.concatenate([each.counts for each in distributions]),
+    )
+
+
+def percentile_ratio(
+    a: Sequence[Distribution],
+    b: Sequence[Distribution],
+    percent: float,
+    *,
+    blocks_a: Sequence[str] = (),
+    blocks_b: Sequence[str] = (),
+) -> LogRatio:
+    """A percentile of all values of the runs `a`, over that of the runs `b`.
+
+    Where all runs have blocks, as `core.contrasts` compares means: with several blocks in common it
+    is the mean of the log ratios within them, each of the merged values of the block's runs.
+
+    Returns
+    -------
+    LogRatio
+        The standard error without common blocks is that of the bootstrap over runs; NaN where a side
+        has only one.
+
+    Raises
+    ------
+    ModelError
+        A percentile is not positive, so that there is no ratio.
+    """
+    _require_percent(percent)
+    if not (blocks_a and blocks_b and all((*blocks_a, *blocks_b))):
+        return _of_runs(a, b, percent)
+    of_a, of_b = _by_block(a, blocks_a), _by_block(b, blocks_b)
+    common = [block for block in of_a if block in of_b]
+    if len(common) > 1:
+        x, y = (
+            np.array([_positive(merged(side[block]), percent) for block in common])
+            for side in (of_a, of_b)
+        )
+        return paired_log_ratio(x, y, f"within {len(common)} blocks")
+    if common and min(len(side[common[0]]) for side in (of_a, of_b)) > 1:
+        within = _of_runs(of_a[common[0]], of_b[common[0]], percent)
+        return replace(within, design="within one block")
+    x_blocks = [merged(runs) for runs in of_a.values()]
+    y_blocks = [merged(runs) for runs in of_b.values()]
+    found = _of_runs(x_blocks, y_blocks, percent)
+    return replace(found, design="by blocks", confounded=True)
+
+
+def _of_runs(a: Sequence[Distribution], b: Sequence[Distribution], percent: float) -> LogRatio:
+    value = _positive(merged(a), percent) / _positive(merged(b), percent)
+    n = min(len(a), len(b))
+    if n < 2:
+        return LogRatio(value, math.nan, 1.0, n)
+    variances = [
+        float(_Resampled(side, percent).logs(SEED + place).var()) * len(side) / (len(side) - 1)
+        for place, side in enumerate((a, b))
+    ]
+    dfs = [len(side) - 1.0 for side in (a, b)]
+    df = min(satterthwaite(variances, dfs), CAP * min(dfs))
+    return LogRatio(value, math.sqrt(sum(variances)), df, n, "bootstrap over runs")
+
+
+class _Resampled:
+    """A percentile of runs that were drawn with replacement.
+
+    It lies between the smallest and the largest percentile of the runs, so only counts there are
+    needed.
+    """
+
+    def __init__(self, runs: Sequence[Distribution], percent: float) -> None:
+        each = [_positive(run, percent) for run in runs]
+        low, high = min(each), max(each)
+        grid = np.unique(
+            np.concatenate([r.values[(r.values >= low) & (r.values <= high)] for r in runs])
+        )
+        if len(grid) > MAX_VALUES:
+            grid = np.geomspace(low, high, MAX_VALUES)
+            grid[-1] = high
+        self._grid = np.log(grid)
+        self._at_most = np.array([run.at_most(grid) for run in runs])
+        self._totals = np.array([run.total for run in runs])
+        self._share = percent / 100 * (1 - 1e-12)
+
+    def logs(self, seed: int) -> np.ndarray:
+        """The logarithms of the percentile of `RESAMPLES` draws; of one seed the draws are the
+        same.
+        """
+        if len(self._grid) == 1:
+            return np.zeros(RESAMPLES)
+        found = stats.bootstrap(
+            (np.arange(len(self._totals)),),
+            self._statistic,
+            n_resamples=RESAMPLES,
+            batch=BATCH,
+            vectorized=True,
+            method="percentile",
+            rng=np.random.default_rng(seed),
+        )
+        return np.asarray(found.bootstrap_distribution)
+
+    def _statistic(self, drawn: np.ndarray, axis: int = -1) -> np.ndarray:
+        runs = np.arange(len(self._totals))
+        times = (np.asarray(drawn)[..., None] == runs).sum(axis=-2)  # how often each was drawn
+        reached = times @ self._at_most >= self._share * (times @ self._totals)[..., None]
+        return np.asarray(self._grid[reached.argmax(axis=-1)])
+
+
+def _by_block(runs: Sequence[Distribution], blocks: Sequence[str]) -> dict[str, list[Distribution]]:
+    found: dict[str, list[Distribution]] = {}
+    for block, run in sorted(zip(blocks, runs, strict=True), key=lambda pair: pair[0]):
+        found.setdefault(block, []).append(run)
+    return found
+
+
+def _positive(distribution: Distribution, percent: float) -> float:
+    value = distribution.percentile(percent)
+    if not value > 0:
+        raise ModelError(f"the {percent:g}th percentile is not positive", found=f"{value:g}")
+    return value
+
+
+def _require_percent(percent: float) -> None:
+    if not 0 < percent < 100:
+        raise ModelError(
+            "a percentile is a number between 0 and 100",
+            expected="such as 99.9",
+            found=f"{percent:g}",
+        )

@@ -1,0 +1,70 @@
+"""Percentiles of merged values, and their ratio between two conditions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rawperf.core.errors import ModelError
+from virtperf.models.percentiles import Distribution, merged, percentile_ratio
+
+RNG = np.random.default_rng(4)
+
+
+def runs(levels, spread=0.5, n=400):
+    return [Distribution.of(v * np.exp(spread * RNG.standard_normal(n))) for v in levels]
+
+
+def test_percentiles_are_those_of_numpy():
+    x = RNG.exponential(size=300).round(1)
+    by_counts = Distribution.of(*np.unique(x, return_counts=True))
+    for percent in (1, 50, 90, 99, 99.9):
+        expected = np.percentile(x, percent, method="inverted_cdf")
+        assert Distribution.of(x).percentile(percent) == by_counts.percentile(percent) == expected
+
+
+def test_values_of_drivers_are_merged_and_their_percentiles_are_not():
+    fast, slow = RNG.exponential(1, 900), RNG.exponential(10, 100)
+    both = merged([Distribution.of(fast), Distribution.of(slow)])
+    expected = np.percentile(np.concatenate([fast, slow]), 99, method="inverted_cdf")
+    assert both.percentile(99) == expected
+    assert both.total == 1000
+    with pytest.raises(ModelError, match=r"(?s)can't be made one percentile.*histogram log"):
+        merged([4.6, 46.0])
+
+
+def test_a_ratio_of_runs_is_that_of_merged_values():
+    a, b = runs([1.25, 1.3, 1.35, 1.31]), runs([1.0, 1.05, 0.95, 1.02, 0.99])
+    found = percentile_ratio(a, b, 90)
+    assert found.value == merged(a).percentile(90) / merged(b).percentile(90)
+    low, high = found.interval(0.95)
+    assert low < 1.3 < high and found.n == 4
+    assert percentile_ratio(a, b, 90).interval(0.95) == (low, high)
+    assert np.isnan(percentile_ratio(a[:1], b, 90).se)
+    # the percentile of the median run has about the spread of runs, as the mean of medians has
+    logs = [np.log(each.percentile(50)) for each in b]
+    alike = percentile_ratio(b, b, 50).se
+    assert alike == pytest.approx(np.sqrt(2) * np.std(logs, ddof=1) / np.sqrt(5), rel=0.3)
+
+
+def test_blocks_drop_out():
+    shared = (1.0, 4.0, 0.3, 2.0)
+    a, b = runs(1.3 * np.array(shared), 0.2, 4000), runs(shared, 0.2, 4000)
+    names = ["mon", "tue", "wed", "thu"]
+    found = percentile_ratio(a, b, 50, blocks_a=names, blocks_b=names)
+    assert found.design == "within 4 blocks"
+    assert found.se < 0.05 * percentile_ratio(a, b, 50).se
+    other = percentile_ratio(a, b, 50, blocks_a=names, blocks_b=[f"{n} 2" for n in names])
+    assert other.confounded
+
+
+def test_bad_input():
+    for values, percent, said in (
+        (np.array([]), 50, "there is no value"),
+        (np.array([1.0, np.nan]), 50, "not finite"),
+        (np.array([1.0, 2.0]), 100, "between 0 and 100"),
+        (np.array([0.0, 0.0, 1.0]), 50, "not positive"),
+    ):
+        with pytest.raises(ModelError, match=said):
+            one = Distribution.of(values)
+            percentile_ratio([one, one], [one, one], percent)
