@@ -106,18 +106,18 @@ class Collector:
             known = list(self._entities)
             owners = [known[code] for code in entity.tolist()]
             chunk, called = self._buckets.rows(chunk, owners, t)
-            entity = np.array([self._entities[name] for name in called], dtype=np.int64)
+            entity = np.array([self._entities[name] for name in called], dtype=CODE)
         if part.names is not None and part.value is not None:
             self._named(chunk, entity, t, part.names, part.value)
             return
         if self._sums is not None:
-            values = [
+            addends = [
                 self._values(chunk, rule)[0]
                 if rule.field
                 else _ones(self._fits(chunk, rule.where, True))
                 for rule in self._fields_of
             ]
-            self._sums.add(entity, t, np.array(chunk.lines, dtype=np.int64), values)
+            self._sums.add(entity, t, np.array(chunk.lines, dtype=np.int64), addends)
             return
         found = [(rule.record, *self._values(chunk, rule)) for rule in self._fields_of]
         if part.others:
@@ -396,11 +396,10 @@ class Collector:
             keep = np.flatnonzero(wanted[codes] & ~np.isnan(cells))
             if (lines[1:] <= lines[:-1]).any():  # of several on a line, by name
                 keep = keep[np.lexsort((codes[keep], lines[keep]))]
-            elif len(keep) == len(cells):
-                keep = np.s_[:]
-            columns = (entity, record[codes], t, cells, lines)
-            if len(cells[keep]):
-                self.parts.append(tuple(column[keep] for column in columns))
+            if len(keep):
+                columns = (entity, record[codes], t, cells, lines)
+                who, code, when, values, at = (column[keep] for column in columns)
+                self.parts.append((who, code, when, values, at))
             return
         cells = _listed(cells)
         by_name = np.split(

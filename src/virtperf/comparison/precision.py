@@ -45,7 +45,7 @@ class Precision:
         self, experiment: str, levels: Mapping[str, Level], block: int, folder: Path
     ) -> VirtperfError | None:
         """Take a run that was measured; returns why it can't be read."""
-        reader = self._reader = self._reader or RunReader(self.layout, None)
+        reader = self._reader = self._reader or RunReader(self.layout, None, False)
         try:
             run = reader.run(folder)
         except VirtperfError as err:

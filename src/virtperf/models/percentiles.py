@@ -30,7 +30,7 @@ from scipy import stats
 
 from rawperf.core.errors import ModelError
 from virtperf.core.contrasts import LogRatio, paired_log_ratio
-from virtperf.core.mean import CAP, satterthwaite
+from virtperf.core.mean import MAX_DF_FACTOR, satterthwaite
 
 RESAMPLES = 1999
 SEED = 20090131
@@ -166,7 +166,7 @@ def _of_runs(a: Sequence[Distribution], b: Sequence[Distribution], percent: floa
         for place, side in enumerate((a, b))
     ]
     dfs = [len(side) - 1.0 for side in (a, b)]
-    df = min(satterthwaite(variances, dfs), CAP * min(dfs))
+    df = min(satterthwaite(variances, dfs), MAX_DF_FACTOR * min(dfs))
     return LogRatio(value, math.sqrt(sum(variances)), df, n, "bootstrap over runs")
 
 
