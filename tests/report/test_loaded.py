@@ -76,7 +76,8 @@ def test_an_unknown_study_is_answered_by_the_known(toy_data: Path) -> None:
 
 
 def test_examples_are_left_out_unless_asked_for(loaded: LoadedStudy, toy_data: Path) -> None:
-    assert "example" in set(loaded.runs("figure-2")["provenance"])
+    assert "example" in set(loaded.means("figure-2")["provenance"])
+    assert set(loaded.runs("figure-2")["provenance"]) == {"measured"}  # no fit is of both
     plain = load_study("toy", toy_data)
     assert "example" not in {
         *plain.runs("figure-2")["provenance"],

@@ -130,9 +130,12 @@ class LoadedStudy:
         """The measured runs behind a figure, one row a run and point, perhaps none: run_id, value,
         se, provenance.
 
-        Made-up example runs are among them where the study was loaded with `show_examples`.
+        Made-up example runs stand in for them where the study was loaded with `show_examples` and
+        none of the figure's runs was measured: nothing is computed of both together.
         """
-        return self._without_examples(frames.runs(self.data, exhibit_id))
+        found = self._without_examples(frames.runs(self.data, exhibit_id))
+        measured = found["provenance"] == Provenance.MEASURED
+        return found[measured].reset_index(drop=True) if measured.any() else found
 
     def printed(self, exhibit_id: str) -> pd.DataFrame:
         """The numbers that the paper prints for a figure's points: value, half_width, se of

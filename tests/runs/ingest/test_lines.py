@@ -19,8 +19,8 @@ FILES = SEEDS | {
     "netstat": (b"\n" + netstat(1000, 5), netstat(61000, 6)),  # a rate needs two snapshots
     "ps": (SEEDS["ps"][0], SEEDS["ps"][0].replace(b"00:00:26", b"00:00:56")),
 }
-# counts of intervals, which only their neighbours tell the length of; fields that have no metric
-WITHOUT_METRIC = {"kvm-stat", "numastat", "perf-stat-intervals", "turbostat"}
+# counts of intervals, which only their neighbours tell the length of; a log that names no quantity
+WITHOUT_METRIC = {"hdrhistogram", "perf-stat-intervals"}
 
 # format, metric, value, file, what stands on the line
 PICKS = (
@@ -28,6 +28,17 @@ PICKS = (
     ("proc-vmstat", "page_fault_rate", 13315, "0.txt", "pgfault 453421757"),
     ("vegeta-report", "page_elements_total", 150, "0.txt", '"requests":150'),
     ("ab", "page_element_throughput_total", 1504.56, "0.txt", "Requests per second:    1504.56"),
+    ("bcc-histogram", "latency_buckets", 25, "0.txt", "16 -> 31 "),
+    ("bpftrace-histogram", "latency_buckets", 758, "0.txt", "[1500000, 2000000)     758"),
+    ("fio-log-bw", "io_interval_read_rate", 203 * 1024, "0.txt", "1003, 203, 0"),
+    ("fio-log-iops", "io_interval_reads", 50, "0.txt", "1003, 50, 0"),
+    ("fio-log-latency", "io_interval_read_time", 191.266e-6, "0.txt", "1000, 191266, 0"),
+    ("kubectl-top", "group_cpu", 0.99, "0.txt", "db-0                     990m"),
+    ("kvm-stat", "kvm_exits", 1612, "0.txt", "10:00:01,1611,1612"),
+    ("numastat", "numa_pages_hit", 126374070, "0.txt", "numa_hit               126374070"),
+    ("pcp-dstat", "context_switch_rate", 5125, "0.txt", ",2313,5125"),
+    ("proc-stat", "processor_idle_time", 0, "0.txt", "cpu  4747803 2157820"),
+    ("turbostat", "processors_awake", 0.048, "0.txt", "120\t4.80\t"),
     ("cgroup-cpu", "group_cpu_system", 0.144, "1.txt", "system_usec"),
     ("cgroup-memory", "group_page_faults", 10, "0.txt", "pgfault 97687"),
     ("cgroup-memory-1", "group_memory_file", 3015757824, "0.txt", "total_cache 3015757824"),

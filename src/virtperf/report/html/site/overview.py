@@ -46,6 +46,7 @@ DOCUMENTS = (
     ("methods.md", "Models and intervals"),
     ("certified-digits.md", "Certified digits"),
     ("calibration.md", "Measured coverage"),
+    ("calibration-further.md", "Measured coverage of further designs"),
 )
 
 
