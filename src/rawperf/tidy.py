@@ -284,6 +284,9 @@ def opened_raw(
     if format is not None and Path(format).suffix in DECLARATIONS:
         inputs = (load_declaration(Path(format)),)
         name = inputs[0].name
+        dictionary = dictionary_for(inputs[0], Path(metrics))
+    else:
+        dictionary = dictionary_of(Path(metrics), inputs)
     with opened(path) as stream:
         yield RawTables(
             stream,
@@ -291,9 +294,7 @@ def opened_raw(
             format_name=name,
             interval_s=interval_s,
             inputs=inputs,
-            dictionary=dictionary_for(inputs[0], Path(metrics))
-            if inputs
-            else dictionary_of(Path(metrics)),
+            dictionary=dictionary,
         )
 
 

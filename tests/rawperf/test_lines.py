@@ -12,6 +12,21 @@ from tests.rawperf.seeds import FORMATS, SEEDS
 
 # format, seed, entity, field, which of the records with these names, what is printed around the number
 PICKS = (
+    ("bcc-histogram", 0, "vda 0 to 2 us", "count", 0, " 0 -> 1 "),
+    (
+        "bpftrace-histogram",
+        0,
+        "ns 1500000 to 2000000 ns",
+        "count",
+        0,
+        "[1500000, 2000000)     758 |",
+    ),
+    ("fio-log-bw", 0, "<bytes>", "read", 0, "1003, 203, 0, 0, 0"),
+    ("fio-log-iops", 0, "<bytes>", "read", 0, "1003, 50, 0, 0, 0"),
+    ("fio-log-latency", 0, "<bytes>", "write", 0, "1000, 15791, 1, 0, 0"),
+    ("kubectl-top", 0, "web-7d4b9c6f5d-x2x4q", "cpu", 0, " 12m "),
+    ("pcp-dstat", 0, "", "usr", 0, "13:46:32,21.589,"),
+    ("proc-stat", 0, "cpu", "user", 0, "cpu  4747730 "),
     ("vegeta", 0, "", "latency", 1, ",514712,"),
     ("vegeta-report", 0, "", "latencies/50th", 0, '"50th":422666'),
     ("ab", 0, "", "response_time", 0, "Time per request:       1.329 [ms] (mean)"),
@@ -95,6 +110,8 @@ PICKS = (
 )
 # Computed from several lines, or the number of things that have a line each.
 COMPUTED = {
+    "prometheus": lambda r: r["entity_kind"] == "bucket",  # differences of cumulative counts
+    "wrk": lambda r: r["entity_kind"] == "bucket",
     "vegeta": lambda r: r["field"] != "latency",
     "hdrhistogram": lambda r: r["field"] == "count",
     "jmeter-csv": lambda r: r["t"].notna(),
@@ -111,6 +128,7 @@ _HEX = re.compile(r"\b[0-9A-F]+\b", re.ASCII | re.IGNORECASE)
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+)[:m](\d+(?:\.\d+)?)", re.ASCII)
 _TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
 _TIME = re.compile(r"(\d+\.?\d*)(ns|us|ms)\b", re.ASCII)
+_MILLI = re.compile(r"(\d+)m\b", re.ASCII)
 _COUNT = re.compile(r"(\d+\.?\d*)([kKM])\b", re.ASCII)
 _BITS = re.compile(r"(\d+\.?\d*)([KMG]?)b/s", re.ASCII)
 _SIZE = re.compile(r"(\d[\d']*(?:\.\d+)?) ?([BKMGTPE])", re.ASCII | re.IGNORECASE)
@@ -133,6 +151,7 @@ def numbers_of(line: str) -> np.ndarray:
     ]
     found += [size / unit for size in sizes for unit in (1, 1024, 1024**2)]
     found += [float(text) * _TIMES[unit] for text, unit in _TIME.findall(line)]
+    found += [float(text) / 1000 for text in _MILLI.findall(line)]
     found += [float(text) * {"M": 1e6}.get(unit, 1e3) for text, unit in _COUNT.findall(line)]
     found += [
         float(text) * 1000.0 ** " KMG".index(unit or " ") / 8 for text, unit in _BITS.findall(line)

@@ -227,7 +227,7 @@ def designs(tmp_path, *entries, head=DESIGNS):
         (LINE.replace("few", "runs"), "cell 2: line needs 'x'"),
         (
             LINE.replace("constant", "even"),
-            "spread is not known; expected one of constant, proportional; found 'even'",
+            "spread is not known; expected one of constant, counts, proportional; found 'even'",
         ),
         (
             RATIO.replace("proportional", "constant"),
