@@ -70,7 +70,7 @@ def test_runs_are_measured_and_in_the_figures_unit(
         154,
     ]  # relative, not the raw values that are thrice as large
     assert set(runs["guests"]) == {4, 8} and set(runs["provenance"]) == {"measured"}
-    assert set(loaded.runs("figure-2")["provenance"]) == {"measured", "example"}
+    assert set(loaded.runs("figure-2")["provenance"]) == {"measured"}  # no fit is of both
 
 
 def test_means_are_the_stored_ones_at_the_asked_level(loaded: LoadedStudy, toy_data: Path) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rawperf.core.errors import VirtperfError
+from virtperf.core.archives import extract_member
 from virtperf.core.paths import Layout
 
 
@@ -101,7 +102,8 @@ def _extract(root: Path, revision: str, path: str, target: Path) -> None:
             remedy=f"`git log -- {path}` lists the revisions that changed it",
         )
     with tarfile.open(fileobj=io.BytesIO(made.stdout)) as archive:
-        archive.extractall(target, filter="data")
+        for member in archive:
+            extract_member(archive, member, target)
 
 
 def require_revisions(layout: Layout, revisions: Sequence[str]) -> None:

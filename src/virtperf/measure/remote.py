@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from virtperf.core.archives import extract_member
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import RemoteHost
 from virtperf.measure.disturbance import ProcessorTimes, processor_times
@@ -352,7 +353,7 @@ def unpack(archive: Path, folder: Path, host: str) -> list[str]:
                         name = place.relative_to(folder).as_posix()
                         raise Failure(f"{host} has written {name}, which is there already")
                     names.append(place.relative_to(folder).as_posix())
-                packed.extract(member, folder, filter="data")
+                extract_member(packed, member, folder)
     except (tarfile.TarError, ValueError) as err:
         raise Failure(f"{host}: its files can't be unpacked: {err}") from err
     return [name for name in names if name != FIELDS_LEFT]

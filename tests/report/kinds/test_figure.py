@@ -18,6 +18,7 @@ from virtperf import plot
 from virtperf.core import stage_tables
 from virtperf.models import frames as models
 from virtperf.models.result import Estimate
+from virtperf.report import frames
 from virtperf.report.axis_words import colours
 from virtperf.report.data import load
 from virtperf.report.loaded import LoadedStudy, load_study
@@ -141,7 +142,7 @@ def test_fits_are_drawn_and_their_curves_kept(measured: LoadedStudy) -> None:
 
 
 def test_a_missing_fit_says_why(loaded: LoadedStudy) -> None:
-    runs = loaded.runs("figure-2").query("provenance == 'example'")
+    runs = frames.runs(loaded.data, "figure-2").query("provenance == 'example'")
     fits = models.line("value ~ guests", runs, by="series")
     assert not fits[HOSTILE].available
     record = loaded.show("figure-2", None, fits).record
