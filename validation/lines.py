@@ -45,6 +45,8 @@ class Line:
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         y = self.mean + self.sd * rng.standard_normal(len(self.mean))
+        if self.spread == "counts":
+            y = np.maximum(y, 0.0)  # no count is negative
         fit = fit_line(self.x, y, noise=self.spread)
         out = self._coefficients(fit, self.spread)
         at = np.array(list(self.ends.values()))

@@ -20,7 +20,7 @@ from rawperf.declared.buckets import Buckets
 from rawperf.declared.chunks import Chunk
 from rawperf.declared.intervals import Intervals
 from rawperf.declared.numbers import NumberReader
-from rawperf.declared.times import MOST_TEXTS, TimeReader
+from rawperf.declared.times import MAX_CACHED_TEXTS, TimeReader
 from rawperf.rows import Codes
 
 MAX_LISTED_NAMES = 10
@@ -191,7 +191,7 @@ class Collector:
         found = np.full(len(chunk.lines), all_of)
         for name, patterns in condition.items():
             cells, codes = _distinct(chunk.column(name))
-            matches = lru_cache(MOST_TEXTS)(
+            matches = lru_cache(MAX_CACHED_TEXTS)(
                 partial(_matches, patterns)
             )  # texts of one chunk often repeat
             fits = np.array(

@@ -23,7 +23,7 @@ from rawperf.text import DAY, unwrap_midnight
 
 LATEST = 253_402_300_800.0
 """The end of the year 9999, in seconds since 1970."""
-MOST_TEXTS = 100_000
+MAX_CACHED_TEXTS = 100_000
 """Texts of times, or of conditions, that are remembered."""
 MAX_PYTHON_TIMES = 100
 """Different texts that Python makes times of, one by one."""
@@ -212,7 +212,7 @@ def _iso_at_once(texts: pa.Array) -> np.ndarray | None:
     return None
 
 
-@lru_cache(MOST_TEXTS)
+@lru_cache(MAX_CACHED_TEXTS)
 def _seconds(text: str, format_: str, zone: str) -> float:
     when = datetime.fromisoformat(text) if format_ == "iso" else datetime.strptime(text, format_)
     if when.tzinfo is not None:

@@ -41,7 +41,7 @@ _SURELY_WHOLE = re.compile(
     r".*(?:\.\d{3}|/s|MB|[)>])"
 )  # of a line without its newline; else digits may be missing
 _BLOCK = re.compile(r"^[ \t]*<data\b[^<>\n]*>[ \t]*$", re.MULTILINE)
-MOST_EMPTY = 20
+MAX_EMPTY_TOLD = 20
 _SNIFFS = (
     (re.compile(rb"^[ \t]*# clients +\d+/\d+ \| rd ", re.MULTILINE), 0.95),
     (re.compile(rb"^[ \t]*IWL\d{4}[A-Z] ", re.MULTILINE), 0.9),
@@ -210,7 +210,7 @@ def _whole(text: str, file: str) -> Reading:
         for begin, end, _ in empty:
             text = text[:begin] + re.sub("[^\n]", " ", text[begin:end]) + text[end:]
         parts = [_Run(file).take(text, 1, True)]
-    said = (*parts[0].warnings, *(sentence for _, _, sentence in empty[:MOST_EMPTY]))
+    said = (*parts[0].warnings, *(sentence for _, _, sentence in empty[:MAX_EMPTY_TOLD]))
     info = {key: text for part in parts for key, text in part.info.items()}
     return replace(joined([replace(parts[0], warnings=said), *parts[1:]]), info=info)
 

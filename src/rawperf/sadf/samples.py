@@ -27,7 +27,7 @@ _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _STAMP = b'"timestamp"'
 TRAILING = re.compile(r",(?=\s*[\]}])")
 COMMAS = "commas before a closing bracket were dropped"
-MOST_FORMS = 2000
+MAX_CACHED_FORMS = 2000
 """Forms of samples that are remembered."""
 
 
@@ -141,7 +141,7 @@ class SampleReader:
         )
         form = SampleForm(rows.lines(), path)
         if stamp == sample.stamp():  # else the first timestamp in the text is another one
-            if len(self._forms) >= MOST_FORMS:
+            if len(self._forms) >= MAX_CACHED_FORMS:
                 self._forms.clear()
                 self._names.clear()
             key = _without_times(shape)

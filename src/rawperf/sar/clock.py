@@ -24,7 +24,7 @@ _SYSTEM = re.compile(
 _LONGEST_SYSTEM_LINE = 500
 EARLIEST = 10**8
 """From here on a number in the place of a time of day is seconds since 1970."""
-MOST_TOLD = 5
+MAX_TOLD = 5
 """How often it is said that a clock was set back."""
 SYSTEM_LINE = "Linux RELEASE (HOST) DATE _ARCH_ (N CPU)"
 
@@ -163,7 +163,7 @@ class Times:
             code = int(of[part[0]])
             t[part], set_back = unwrap_midnight(seconds[part], *self._last.get(code, (np.nan, 0.0)))
             self._last[code] = seconds[part[-1]], t[part[-1]] - seconds[part[-1]]
-            for i in set_back[: MOST_TOLD - self._set_back[code]]:
+            for i in set_back[: MAX_TOLD - self._set_back[code]]:
                 self._set_back[code] += 1
                 self._said.append(
                     f"{self._file} line {table.line + line[part[i]] + 1}: the clock was set back"

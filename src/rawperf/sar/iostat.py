@@ -16,7 +16,7 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, paragraph_end, recoded
 from rawperf.rows import Warnings
-from rawperf.sar.clock import MOST_TOLD, head, read_date, seconds_of, system_line
+from rawperf.sar.clock import MAX_TOLD, head, read_date, seconds_of, system_line
 from rawperf.sar.headings import TableHeading, tool_of
 from rawperf.sar.table import SarRows, table_records
 from rawperf.text import DAY, unwrap_midnight
@@ -161,8 +161,7 @@ class _Reports:
             t, set_back = unwrap_midnight(seconds, *self._last)
             self._last = float(seconds[-1]), float(t[-1] - seconds[-1])
             lines = [
-                self._table.line + self._stamps[i][0] + 1
-                for i in set_back[: MOST_TOLD - self._told]
+                self._table.line + self._stamps[i][0] + 1 for i in set_back[: MAX_TOLD - self._told]
             ]
             said.extend(f"{self._file} line {line}: the clock was set back" for line in lines)
             self._told += len(lines)

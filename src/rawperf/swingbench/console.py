@@ -25,7 +25,7 @@ from rawperf.text import (
 
 TIME, USERS, USERS_TOTAL = "Time", "Users", "Users total"
 DRIVER = "driver"
-MOST_COLUMNS = 200
+MAX_COLUMNS = 200
 LONGEST_LINE = 4096
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
@@ -119,7 +119,7 @@ class _Log:
             self.warnings.add(number, "the heading is printed again; is this more than one run?")
         if (
             len(set(columns)) < len(columns)
-            or len(columns) > MOST_COLUMNS
+            or len(columns) > MAX_COLUMNS
             or {TIME, USERS_TOTAL} & set(columns)
         ):
             expected = "columns with names of their own"

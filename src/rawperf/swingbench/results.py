@@ -83,7 +83,7 @@ _NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?", re.ASCII
 _NO_NUMBER = ("NaN", "")  # Java's mean of nothing
 LATEST = 1e14  # milliseconds; the year 5138
 NAMESPACE, STRANGERS = "xmlns", "not read"
-MOST_STRANGERS = 50
+MAX_UNKNOWN_NAMES = 50
 
 
 class Results:
@@ -132,7 +132,7 @@ class Results:
 
     def skip(self, path: str) -> None:
         """Remember an element that is not known."""
-        if len(self.strangers) < MOST_STRANGERS:
+        if len(self.strangers) < MAX_UNKNOWN_NAMES:
             self.strangers[path] = None
 
     def take_readings(self, text: str, line: int, whole: bool = True) -> None:

@@ -23,7 +23,7 @@ from virtperf.comparison.judged import (
 from virtperf.comparison.percentiles import require_comparable, with_percentiles
 from virtperf.comparison.places import require_revisions
 from virtperf.comparison.sides import Cell, Side, chosen, read_sides
-from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits
+from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits, unequal_quantities
 from virtperf.comparison.studies import MeasuredStudy, measured_study
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level
@@ -246,7 +246,7 @@ def compare(
         tuple(rows),
         tuple(_splits_of_sides(pairs, told, splits, options)),
         tuple(_different_facts(*sides)),
-        tuple(_notes(sides)),
+        (*_notes(sides), *(_unequal_of_sides(pairs, told) if splits else ())),
     )
 
 
@@ -290,6 +290,7 @@ def compare_equal(
     told = chosen(known, quantities, higher, lower)
     options: dict[str, Any] = {"margin": margin, "level": level}
     results = equal_splits(cells, told, splits=splits, seed=seed, **options)
+    notes += _unequal(cells, told)
     labelled = _labelled(side) if side else None
     if labelled:
         rows = judged(_common(*labelled, told), told, **options)
@@ -436,6 +437,14 @@ def _paired(a: Side, b: Side) -> tuple[Side, Side]:
     return sides[0], sides[1]
 
 
+def _unequal(
+    cells: Mapping[Cell, Replicates], told: Mapping[str, ComparedQuantity]
+) -> Iterable[str]:
+    """A note on what A/A leaves out within blocks."""
+    if names := unequal_quantities(cells, told):
+        yield f"A/A within blocks leaves out {_listed(names)}: the conditions vary differently"
+
+
 def _splits_of_sides(
     pairs: Sequence[Pair],
     told: Mapping[str, ComparedQuantity],
@@ -446,10 +455,19 @@ def _splits_of_sides(
     tell nothing.
     """
     for letter in "AB" if splits else "":
-        cells = {(p.quantity, p.condition): p.a if letter == "A" else p.b for p in pairs}
+        cells = _cells_of(pairs, letter)
         for found in equal_splits(cells, told, splits=splits, seed=SEED, **options):
             if found.possible >= MIN_POSSIBLE_SPLITS:
                 yield replace(found, design=f"{letter}: {found.design}")
+
+
+def _unequal_of_sides(pairs: Sequence[Pair], told: Mapping[str, ComparedQuantity]) -> Iterable[str]:
+    for letter in "AB":
+        yield from (f"{letter}: {note}" for note in _unequal(_cells_of(pairs, letter), told))
+
+
+def _cells_of(pairs: Sequence[Pair], letter: str) -> dict[Cell, Replicates]:
+    return {(p.quantity, p.condition): p.a if letter == "A" else p.b for p in pairs}
 
 
 def _different_facts(a: Side, b: Side) -> Iterable[DifferentFact]:

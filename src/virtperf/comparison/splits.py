@@ -106,6 +106,17 @@ def equal_splits(
     return found
 
 
+def unequal_quantities(
+    cells: Mapping[Cell, Replicates], quantities: Mapping[str, ComparedQuantity]
+) -> list[str]:
+    """Names of quantities of which conditions of the same blocks vary differently: their runs are
+    not alike, and `equal_splits` does not split them within blocks.
+    """
+    known = {cell: runs for cell, runs in cells.items() if cell[0] in quantities}
+    gathered = _of_the_same_blocks(known)
+    return sorted({name for (name, _), found in gathered.items() if not _vary_alike(found)})
+
+
 def _ways(runs: int) -> int:
     """How many different halves so many runs have, the sides not told apart."""
     return math.comb(runs, runs // 2) // (1 if runs % 2 else 2)
@@ -154,21 +165,33 @@ def _in_blocks(cells: Mapping[Cell, Replicates]) -> dict[Cell, Replicates]:
     of `pooled_error` says so. Split all the same, one condition that varies alone leaves two
     differences a block, of which t has too many extreme values.
     """
-    gathered: dict[Cell, list[Replicates]] = {}
-    for (quantity, _), runs in cells.items():
-        if runs.in_blocks and len(runs.by_block) > 1 and runs.values.min() > 0:
-            blocks = (("blocks", ", ".join(sorted({*runs.blocks}))),)
-            gathered.setdefault((quantity, blocks), []).append(runs.scaled(1 / runs.mean))
     found = {}
-    for cell, conditions in gathered.items():
-        testable = min(len(runs.by_block) for runs in conditions) >= MIN_POOLED_UNITS
-        if testable and len(conditions) >= MIN_POOLED_CONDITIONS and not pooled_error(conditions):
+    for cell, conditions in _of_the_same_blocks(cells).items():
+        if not _vary_alike(conditions):
             continue
         values = np.concatenate([runs.values for runs in conditions])
         together = Replicates(values, tuple(b for runs in conditions for b in runs.blocks))
         if _block_ways(together) >= MIN_BLOCK_SPLITS:
             found[cell] = together
     return found
+
+
+def _of_the_same_blocks(cells: Mapping[Cell, Replicates]) -> dict[Cell, list[Replicates]]:
+    """Of each quantity the conditions that were run in the same blocks, relative to their means."""
+    gathered: dict[Cell, list[Replicates]] = {}
+    for (quantity, _), runs in cells.items():
+        if runs.in_blocks and len(runs.by_block) > 1 and runs.values.min() > 0:
+            blocks = (("blocks", ", ".join(sorted({*runs.blocks}))),)
+            gathered.setdefault((quantity, blocks), []).append(runs.scaled(1 / runs.mean))
+    return gathered
+
+
+def _vary_alike(conditions: Sequence[Replicates]) -> bool:
+    """Whether conditions of the same blocks may share a spread; so do few of them, which no test
+    tells apart.
+    """
+    testable = min(len(runs.by_block) for runs in conditions) >= MIN_POOLED_UNITS
+    return not testable or len(conditions) < MIN_POOLED_CONDITIONS or bool(pooled_error(conditions))
 
 
 def _block_halves(cells: Mapping[Cell, Replicates], rng: np.random.Generator) -> list[Pair]:

@@ -144,16 +144,7 @@ def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
     places = np.unique(np.linspace(0, n - 1, min(n, MAX_STEPS)).round().astype(int))
     kept, half = np.unique(values[places]), band_half_width(n, level)
     share = np.searchsorted(values, kept, side="right") / n
-    panel.fill_between(
-        kept,
-        np.clip(share - half, 0, 1),
-        np.clip(share + half, 0, 1),
-        step="post",
-        color=style.colour,
-        alpha=BAND_ALPHA,
-        linewidth=0,
-        zorder=2,
-    )
+    _band(panel, kept, share - half, share + half, style)
     before = len(panel.lines)
     sns.ecdfplot(
         x=kept,
@@ -166,6 +157,20 @@ def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
     )
     for line in panel.lines[before:]:  # without its way along the axis, from minus infinity on
         line.set_data(np.asarray(line.get_xdata())[1:], np.asarray(line.get_ydata())[1:])
+
+
+def _band(panel: Axes, at: np.ndarray, low: np.ndarray, high: np.ndarray, style: Look) -> None:
+    """Where the shares of values up to each step may lie."""
+    panel.fill_between(
+        at,
+        np.clip(low, 0, 1),
+        np.clip(high, 0, 1),
+        step="post",
+        color=style.colour,
+        alpha=BAND_ALPHA,
+        linewidth=0,
+        zorder=2,
+    )
 
 
 def _bucket_curve(
@@ -184,16 +189,7 @@ def _bucket_curve(
     counts = ended["count"].to_numpy(float)
     least = np.array([counts[ends <= at].sum() for at in bounds]) / n
     most = np.array([counts[begin <= at].sum() for at in bounds]) / n
-    panel.fill_between(
-        bounds,
-        np.clip(least - half, 0, 1),
-        np.clip(most + half, 0, 1),
-        step="post",
-        color=style.colour,
-        alpha=BAND_ALPHA,
-        linewidth=0,
-        zorder=2,
-    )
+    _band(panel, bounds, least - half, most + half, style)
     panel.step(
         bounds,
         least,

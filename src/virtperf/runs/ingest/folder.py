@@ -17,7 +17,7 @@ LARGEST_FILE = 64 * 1024**3
 """Bytes of a raw file. Memory does not grow with it, but reading one of this size takes hours, and
 room on the disk for what waits to be sorted. A larger one is no log, but the image of a disk that
 stands there by mistake."""
-MOST_FILES = 10_000
+MAX_FILES = 10_000
 
 # Folders that group files and say nothing about whom a file is from.
 _HOSTS = frozenset({"host", "hosts"})
@@ -37,9 +37,9 @@ def raw_files(folder: Path) -> list[str]:
     folder, a name that is not UTF-8, a file that is too large, too many files, no file.
     """
     inside = folder.resolve()
-    found = list(islice(_walk(folder, inside, "", {inside}), MOST_FILES + 1))
-    if len(found) > MOST_FILES:
-        raise _refused("too many files", inside.name, expected=f"at most {MOST_FILES}")
+    found = list(islice(_walk(folder, inside, "", {inside}), MAX_FILES + 1))
+    if len(found) > MAX_FILES:
+        raise _refused("too many files", inside.name, expected=f"at most {MAX_FILES}")
     if not found:
         raise _refused(
             "the run has no raw file", folder.name, remedy="put the tools' files beside run.yaml"

@@ -27,7 +27,7 @@ from virtperf.study.definition import Study
 
 LARGEST_RUN_FILE = 1024**2
 LARGEST_NUMBER = 1e12
-LONGEST_S = 366 * 86400.0
+MAX_RUN_S = 366 * 86400.0
 
 ROOTS: Mapping[str, tuple[str, ...]] = {
     "measured": ("measured", "example"),
@@ -38,7 +38,7 @@ measured.
 """
 
 
-Seconds = Annotated[float, Strict(), Field(ge=0, le=LONGEST_S)]
+Seconds = Annotated[float, Strict(), Field(ge=0, le=MAX_RUN_S)]
 Anywhere = Annotated[float, Strict(), Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
 Text = Annotated[str, Field(min_length=1)]
 
@@ -132,7 +132,7 @@ class Run(Model):
     replicate: Annotated[int, Strict(), Field(ge=1, le=10**6)]
     block: Annotated[Level, AfterValidator(str)] = ""
     start: Annotated[datetime, BeforeValidator(local_time)] | None = None
-    duration_s: Annotated[float, Strict(), Field(gt=0, le=LONGEST_S)] | None = None
+    duration_s: Annotated[float, Strict(), Field(gt=0, le=MAX_RUN_S)] | None = None
     warmup_s: Seconds | None = None
     window_s: tuple[Seconds, Seconds] | None = None
     clients: Count | None = None

@@ -100,7 +100,12 @@ def _observe(
         less = study.factors[rule["less"]]
         level = float(run.info["factors"][less.name])
         mean = mean.shifted(-level * converted(kind.name, "quantity", less.unit, kind.unit))
-    return row | {
+    return row | _told(mean, found, found.steady.stationarity, flags), parts
+
+
+def _told(mean: Mean, found: Combined, stationarity: str, flags: Sequence[str]) -> Row:
+    """What a row says of a number and of what it was found in."""
+    return {
         "value": mean.value,
         "se": mean.se,
         "df": mean.df,
@@ -113,9 +118,9 @@ def _observe(
         "metric": found.metric,
         "source": found.source,
         "entity_kind": found.entity_kind,
-        "stationarity": found.steady.stationarity,
+        "stationarity": stationarity,
         "note": "; ".join(flags),
-    }, parts
+    }
 
 
 def _observe_buckets(
@@ -135,22 +140,7 @@ def _observe_buckets(
     flags, found = bucket_flags(read.counts, mean), read.found
     if share:
         mean = mean.scaled(converted(kind.name, "quantity", "1", kind.unit))
-    return row | {
-        "value": mean.value,
-        "se": mean.se,
-        "df": mean.df,
-        "low": mean.low,
-        "high": mean.high,
-        "n": mean.n,
-        "method": mean.method,
-        "begin_s": found.steady.begin_s,
-        "entities": len(found.entities),
-        "metric": found.metric,
-        "source": found.source,
-        "entity_kind": found.entity_kind,
-        "stationarity": "",
-        "note": "; ".join(flags),
-    }, [("of", found)]
+    return row | _told(mean, found, "", flags), [("of", found)]
 
 
 def _reduction(kind: QuantityKind, run: RunSeries, source: Mapping[str, str]) -> Reduction:
