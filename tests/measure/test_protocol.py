@@ -195,11 +195,16 @@ def test_another_kernel_is_refused_unless_it_is_a_factor_or_allowed(repository, 
     assert repository.measure()[0].measured == 2
 
 
-def test_runs_of_levels_of_a_factor_of_the_facts_name_are_not_compared(repository):
+@pytest.mark.parametrize(
+    ("factor", "named"), [("kernel", ""), ("session", "machine_factor: session\n")]
+)
+def test_runs_of_levels_of_a_factor_of_the_facts_name_or_of_machines_are_not_compared(
+    repository, factor, named
+):
     study_file = repository.root / "data" / "published" / "toy" / "study.yaml"
     study_file.write_text(
         study_file.read_text().replace(
-            "factors:\n", "factors:\n  kernel: {levels: [old, new], default: old}\n"
+            "factors:\n", f"{named}factors:\n  {factor}: {{levels: [old, new], default: old}}\n"
         )
     )
     study = load_study(study_file.parent)
@@ -207,7 +212,7 @@ def test_runs_of_levels_of_a_factor_of_the_facts_name_are_not_compared(repositor
     def run(name, level, kernel, memory=1):
         return {
             "run_id": name,
-            "factors": {"kernel": level, "guests": 1, "mode": "plain"},
+            "factors": {factor: level, "guests": 1, "mode": "plain"},
             "machine": {"kernel": kernel, "memory_mb": memory},
         }
 
@@ -243,6 +248,12 @@ def test_check_and_ingest_tell_of_runs_that_were_made_otherwise(repository):
     )
     said = " ".join(str(p) for p in check_everything(Layout(repository.root), ["toy"])[0])
     assert "no run records 'cpus'" in said and "'cpu'" in said
+
+
+def test_a_factor_of_machines_that_is_none_is_named(repository):
+    edit_study(repository, "machine_factor: sessions")
+    said = " ".join(str(p) for p in check_everything(Layout(repository.root), ["toy"])[0])
+    assert "names no factor" in said
 
 
 def test_runs_without_a_record_are_a_group_of_their_own_and_no_problem(repository):

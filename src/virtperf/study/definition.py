@@ -47,6 +47,8 @@ class Study(Model):
         another, and are compared within that block; none: only runs that name their block are.
     `machine_may_differ`: facts about machine, tools and protocol in which runs that are compared
         may differ, each with the reason; `study.run_groups` names them.
+    `machine_factor`: a factor whose levels may be different machines, such as sessions: machine and
+        tools must be the same within each of its levels only.
     `artifact`: whose measurement the runs are, where the paper's authors published them.
     `judged_over`: a factor at whose other levels the paper's claims are judged again.
     """
@@ -70,6 +72,7 @@ class Study(Model):
     not_read: dict[str, Annotated[str, Field(min_length=10)]] = {}
     blocks: tuple[str, ...] = ()
     machine_may_differ: dict[str, Annotated[str, Field(min_length=10)]] = {}
+    machine_factor: str = ""
     artifact: parts.Artifact | None = None
     judged_over: str = ""
     systems: dict[str, Annotated[str, Field(min_length=3)]] = {}
@@ -284,6 +287,9 @@ def _check(study: Study, report: Report) -> None:
             expected = f"one of {', '.join(study.factors)}"
             place = ("quantities", name, "observed", "less")
             report(study.document.error(f"unknown factor {less!r}", *place, expected=expected))
+    if study.machine_factor and study.machine_factor not in study.factors:
+        expected = f"one of {', '.join(study.factors)}"
+        report(study.document.error("it names no factor", "machine_factor", expected=expected))
     if study.judged_over and study.factors.get(study.judged_over, _NO_FACTOR).default is None:
         expected = "a factor with a default, at which the paper's claims are"
         report(study.document.error("it names no such factor", "judged_over", expected=expected))

@@ -43,7 +43,11 @@ class FactDifference:
     @property
     def remedy(self) -> str:
         """What a user can do."""
-        declare = "" if self.fact == PROTOCOL else f"make {self.fact} a factor, "
+        declare = (
+            ""
+            if self.fact == PROTOCOL
+            else f"make {self.fact} a factor, name a factor in which they differ as machine_factor, "
+        )
         return (
             f"remove the runs of one kind and measure them again, {declare}"
             f"or give a reason under machine_may_differ in study.yaml: {{{self.fact}: ...}}"
@@ -116,7 +120,8 @@ def _facts(study: Study, group: Sequence[Entry]) -> Iterator[tuple[str, str, dic
     declared = [
         name
         for name in study.factors
-        if any(name in (e.get(kind) or {}) for e in group for kind in ("machine", "tools"))
+        if name == study.machine_factor
+        or any(name in (e.get(kind) or {}) for e in group for kind in ("machine", "tools"))
     ]
     levels: dict[str, list[Entry]] = {}
     for entry in group:
