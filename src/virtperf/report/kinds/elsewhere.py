@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.claim_words import claim_in_words
+from virtperf.report.claim_words import claim_in_words, unit_of
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import as_precise, pretty
@@ -40,7 +40,8 @@ def record(context: Context) -> Record:
             left_out += 1
             continue
         said = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
-        rows.append((*said, *map(_cell, results)))
+        unit = unit_of(claim, study)
+        rows.append((*said, *(_cell(result, unit) for result in results)))
         for level, result in zip([factor.default, *others], results, strict=True):
             numbers = {name: result.get(name) for name in NUMBERS}
             table.append({"claim": claim.id, factor.name: level, **numbers})
@@ -54,7 +55,7 @@ def record(context: Context) -> Record:
     )
     what = "Hypotheses" if measured else "Claims"
     first = (
-        f"Elsewhere on this page, hypotheses are judged by the runs of one {factor.label} ({own}). "
+        f"Elsewhere on this page, hypotheses are judged by the runs of one {factor.label}, {own}. "
         f"Here they are judged by those of each {factor.label} by itself."
         if measured
         else f"The paper's claims are on {own}. The same claims judged by the runs of each other "
@@ -75,7 +76,7 @@ def _verdict(result: dict[Any, Any]) -> str:
     return str(result.get("measured_verdict") or "no measurement")
 
 
-def _cell(result: dict[Any, Any]) -> Words:
+def _cell(result: dict[Any, Any], unit: str) -> Words:
     """The verdict with its number, and the interval where there is one."""
     word = _verdict(result)
     if word == "no measurement":
@@ -87,7 +88,10 @@ def _cell(result: dict[Any, Any]) -> Words:
         interval = all(map(math.isfinite, values))
         parts.append(
             Span(
-                text=f"{value} ({low} to {high})" if interval else pretty(values[0]), style="small"
+                text=f"{value} ({low} to {high}){unit}"
+                if interval
+                else f"{pretty(values[0])}{unit}",
+                style="small",
             )
         )
     return tuple(parts)

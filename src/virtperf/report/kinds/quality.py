@@ -321,10 +321,9 @@ def _trends(context: Context) -> list[Block]:
     """
     data, study = context.data, context.study
     means = data.means[data.means["provenance"] == "measured"]
-    if not (means["steady"] != "").any():
+    counts = Counter(means["steady"][means["steady"].isin((CONSTANT, DRIFT, UNDETERMINED))])
+    if not counts:
         return []
-    known = [position for position in range(len(means)) if means["steady"].iloc[position]]
-    counts = Counter(means["steady"].iloc[known])
     margin = pretty(100 * STEADY_MARGIN, 2)
     meanings = {
         CONSTANT: f"the interval of the change lies within {margin} %",
@@ -332,7 +331,7 @@ def _trends(context: Context) -> list[Block]:
         UNDETERMINED: f"too few runs, or too different ones, to say that it is within {margin} %",
     }
     rows = [
-        (word, f"{counts[word]:,}", f"{pretty(100 * counts[word] / len(known), 2)} %", meaning)
+        (word, f"{counts[word]:,}", f"{pretty(100 * counts[word] / counts.total(), 2)} %", meaning)
         for word, meaning in meanings.items()
         if counts[word]
     ]
