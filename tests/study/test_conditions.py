@@ -79,6 +79,50 @@ def test_runs_of_one_block_count_once_in_the_error_of_a_mean(made):
     assert own["low"] == pytest.approx(expected.low)
 
 
+def trends_of(made, means, spread=0.01, n=6, **fields):
+    noise = np.random.default_rng(5).normal(size=n)
+    noise = spread * (noise - noise.mean()) / noise.std(ddof=1)
+    rows = [
+        observation(f"r{k}-{level}", 100.0, guests=level, trend=mean + e, **fields)
+        for level, mean in means.items()
+        for k, e in enumerate(noise)
+    ]
+    _, table = made(*rows)
+    return table[table["scale"] == "own"].set_index("guests")
+
+
+def test_the_trends_of_runs_say_whether_a_condition_keeps_its_level(made):
+    found = trends_of(made, {1: 0.02, 2: 0.2, 3: 0.045})
+    assert found["steady"].to_dict() == {1: "constant", 2: "drift", 3: "drift"}
+    half = 2.015048 * 0.01 / math.sqrt(6)  # t(0.95, 5)
+    assert found.loc[1, ["trend_low", "trend_high"]].tolist() == pytest.approx(
+        [0.02 - half, 0.02 + half], rel=1e-6
+    )
+
+
+def test_a_trend_is_tested_over_all_conditions_of_the_study(made):
+    # p is 0.05: at a level of 90 % a drift by itself, none among three conditions, two of noise
+    alone = {1: 0.3 * 2.58 / math.sqrt(6)}
+    assert trends_of(made, alone, spread=0.3)["steady"].to_dict() == {1: "drift"}
+    among = trends_of(made, {**alone, 2: 0.0, 3: 0.01}, spread=0.3)
+    assert set(among["steady"]) == {"undetermined"}
+
+
+def test_few_runs_or_totals_say_nothing_of_a_trend(made):
+    found = trends_of(made, {1: 0.2}, n=2)
+    assert found.loc[1, "steady"] == "undetermined" and math.isnan(found.loc[1, "trend_low"])
+    assert trends_of(made, {1: math.nan})["steady"].to_dict() == {1: ""}
+
+
+def test_runs_of_one_block_count_once_in_a_trend(made):
+    rows = [
+        observation(f"r{k}", 100.0, block=str(k // 3), trend=(0.1, -0.1)[k // 3] + 0.001 * (k % 3))
+        for k in range(6)
+    ]
+    _, table = made(*rows)
+    assert table.iloc[0]["steady"] == "undetermined"  # two blocks, not six runs
+
+
 def test_one_run_keeps_its_own_degrees_of_freedom(made):
     _, table = made(observation("r1", 100.0), level=0.95)
     assert table[["se", "df", "n", "method"]].to_numpy().tolist() == [

@@ -205,11 +205,13 @@ OBSERVATIONS = TableSchema(
         "entity_kind": TEXT,
         "entities": WHOLE,
         "stationarity": TEXT,
+        "trend": NUMBER,
         "note": TEXT,
     },
     factors_before="quantity",
 )
-"""One row a run and quantity, in the quantity's unit. `relative` is in the unit of the quantity's
+"""One row a run and quantity, in the quantity's unit. `trend` is the change from the begin of the
+window to its end as a share of the mean, by a straight line. `relative` is in the unit of the quantity's
 reference points, missing for a quantity without them. Runs of one `block` were made one after
 another; it is empty where that is not known. `day` is the date on which the run began. Where the
 run can't tell, value is missing and `note` says why."""
@@ -229,13 +231,18 @@ MEANS = TableSchema(
         "level": NUMBER,
         "n": WHOLE,
         "method": TEXT,
+        "trend": NUMBER,
+        "trend_low": NUMBER,
+        "trend_high": NUMBER,
+        "steady": TEXT,
         "runs": NAMES,
     },
     factors_before="provenance",
 )
 """One row a quantity, its factor levels, a provenance and a scale: the mean over `n` runs
 (`core.mean`). The scale is "own" (the unit in which runs observe it) or "relative" (that of the
-quantity's reference points)."""
+quantity's reference points). `trend` is the mean of the runs' own with its interval, `steady` what
+it says (`study.trends`)."""
 
 LINEAGE = TableSchema(
     "lineage.parquet",

@@ -333,8 +333,8 @@ class LoadedStudy:
         return self._made("hypotheses")
 
     def elsewhere(self) -> Shown:
-        """The paper's claims judged by runs at other levels of one factor, such as other
-        machines.
+        """Claims, or hypotheses of a measured study, judged by runs at other levels of one factor,
+        such as other machines or sessions.
         """
         return self._made("elsewhere")
 

@@ -16,6 +16,7 @@ from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.stage_tables import MEANS
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
+from virtperf.study.trends import Trend, mean_trend, steady_words
 
 OWN_SCALE, RELATIVE = "own", "relative"
 """The scales of means: the unit in which runs observe a quantity, and that of its reference
@@ -35,13 +36,15 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
 
     A relative mean over several runs has the error of its reference point too (delta method,
     degrees of freedom by Welch and Satterthwaite); the mean at the reference point itself has its
-    own.
+    own. Of the runs of each condition on their own scale, `study.trends` says whether they keep
+    their level within the window.
     """
     conditions: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in observations.to_dict("records"):
         key = (row["quantity"], *(row[factor] for factor in study.factors), row["provenance"])
         conditions.setdefault(key, []).append({str(name): value for name, value in row.items()})
-    rows = []
+    rows: list[dict[str, Any]] = []
+    trends: list[Trend] = []
     of_runs = {
         key: mean
         for key, found in conditions.items()
@@ -70,6 +73,14 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
                 facts = {name: getattr(mean, name) for name in _FACTS}
                 runs = [row["run_id"] for row in found if math.isfinite(row[_COLUMNS[scale][0]])]
                 rows.append({**head, "scale": scale, **facts, "runs": sorted(runs)})
+                trends.append(mean_trend(found, level) if scale == OWN_SCALE else Trend())
+    for made, trend, word in zip(rows, trends, steady_words(trends, level), strict=True):
+        made |= {
+            "trend": trend.value,
+            "trend_low": trend.low,
+            "trend_high": trend.high,
+            "steady": word,
+        }
     return MEANS.frame(rows, tuple(study.factors))
 
 

@@ -50,7 +50,7 @@ class Study(Model):
     `machine_factor`: a factor whose levels may be different machines, such as sessions: machine and
         tools must be the same within each of its levels only.
     `artifact`: whose measurement the runs are, where the paper's authors published them.
-    `judged_over`: a factor at whose other levels the paper's claims are judged again.
+    `judged_over`: a factor at whose other levels the claims, or hypotheses, are judged again.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")

@@ -54,6 +54,20 @@ def test_audits_are_told_by_kind_and_exceptions_by_condition(loaded: LoadedStudy
     assert re.search(r"step 1 33 %", text) and "It jumps: 1 series of run-a-r1 (page_rate)" in text
 
 
+def test_conditions_that_change_within_the_window_are_named(loaded: LoadedStudy) -> None:
+    assert "Change within the window" not in plain(loaded.quality())
+    own = loaded.data.means[["scale", "provenance"]].eq(["own", "measured"]).all(axis=1)
+    means = loaded.data.means.assign(steady="", trend=0.0, trend_low=-0.01, trend_high=0.01)
+    means.loc[own, "steady"] = "constant"
+    first = means.index[own][0]
+    means.loc[first, ["trend", "trend_low", "trend_high"]] = 0.31, 0.2, 0.42
+    means.loc[first, "steady"] = "drift"
+    shown = record(replace(loaded.context, data=replace(loaded.data, means=means)))
+    text = re.sub(r"\s+", " ", plain(shown))
+    assert f"constant {own.sum() - 1} " in text and "drift 1 " in text
+    assert "Conditions that change within the window" in text and "31 % (20 to 42)" in text
+
+
 def test_clocks_of_hosts_are_told_by_how_much_they_were_corrected(loaded: LoadedStudy) -> None:
     def clock(offset: float, drift: float) -> dict[str, dict[str, float]]:
         return {"guest1": {"offset_s": offset, "uncertainty_s": 0.002, "drift_s": drift}}

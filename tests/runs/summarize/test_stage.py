@@ -423,6 +423,25 @@ def test_a_log_that_stops_early_is_found(place):
     assert row["note"].endswith("driver d2")
 
 
+def covered(times):
+    run = toy_run({})
+    run.series["vegeta", "driver", "d", "single_response_time"] = SampleSeries(
+        times, np.ones(len(times))
+    )
+    found = [row for row in audit(run) if row["audit"] == "coverage by vegeta"]
+    return found[0]["value"], found[0]["status"]
+
+
+def test_events_at_irregular_times_cover_the_window_that_they_come_in():
+    begin, end = toy_run({}).window
+    times = np.sort(np.random.default_rng(7).uniform(begin - 5, end + 5, 40_000))
+    assert covered(times) == (1.0, "ok")
+    half = (begin + end) / 2
+    share, said = covered(times[(times < half) | (times > half + 30)])
+    assert share == pytest.approx(1 - 30 / (end - begin), abs=2 / (end - begin))
+    assert said == "violated"
+
+
 def test_a_late_warm_up_is_found(place):
     fields = two_drivers(100, "a", warmup_s=20, window_s=[20, 900])
     row = audits_of(place, **fields).loc["warm-up"]

@@ -12,7 +12,7 @@ from virtperf.runs.summarize.means import (
     effective_samples,
     too_short,
 )
-from virtperf.runs.summarize.steady import departs, mser, stationarity, warmup
+from virtperf.runs.summarize.steady import departs, mser, stationarity, trend, warmup
 
 
 @pytest.fixture
@@ -219,6 +219,13 @@ def test_a_step_is_found(rng):
         stationarity(np.where(np.arange(60) < 40, 0.0, 5.0) + x) for x in ar1(rng, 60, 0.3, 100)
     ]
     assert set(steps) == {"step"}
+
+
+def test_trend_is_the_change_over_the_window_as_a_share_of_the_mean():
+    assert trend(np.array([95.0, 100.0, 105.0])) == pytest.approx(0.15)  # 5 a sample, three of them
+    assert trend(50.0 - np.arange(5.0)) == pytest.approx(-5 / 48)
+    assert trend(np.full(4, 7.0)) == 0.0
+    assert np.isnan(trend(np.array([1.0, 2.0]))) and np.isnan(trend(np.array([-1.0, 0.0, 1.0])))
 
 
 def test_stationarity_of_few_or_equal_samples():

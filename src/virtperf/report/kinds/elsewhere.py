@@ -1,5 +1,5 @@
-"""The paper's claims judged by runs at other levels of one factor, such as other machines: one row
-a claim, one column a level.
+"""The paper's claims, or a measured study's hypotheses, judged by runs at other levels of one
+factor, such as other machines or sessions: one row a claim, one column a level.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.claim_words import claim_in_words
+from virtperf.report.claim_words import claim_in_words, unit_of
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import as_precise, pretty
@@ -18,10 +18,11 @@ NUMBERS = ("measured_verdict", "estimate", "estimate_low", "estimate_high")
 
 
 def record(context: Context) -> Record:
-    """A table of verdicts, the level at which the paper's claims are first; a claim that no other
-    level can judge is left out and counted.
+    """A table of verdicts, the level at which the claims are first; a claim that no other level can
+    judge is left out and counted.
     """
     data, study = context.data, context.study
+    measured = study.kind == "measured"
     factor = study.factors.get(study.judged_over)
     found = data.verdicts_elsewhere
     if factor is None or found.empty:
@@ -38,29 +39,35 @@ def record(context: Context) -> Record:
         if all(_verdict(result) == "no measurement" for result in results[1:]):
             left_out += 1
             continue
-        told = claim_in_words(claim, data)
-        rows.append((claim.says, told.printed, *map(_cell, results)))
+        said = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
+        unit = unit_of(claim, study)
+        rows.append((*said, *(_cell(result, unit) for result in results)))
         for level, result in zip([factor.default, *others], results, strict=True):
             numbers = {name: result.get(name) for name in NUMBERS}
             table.append({"claim": claim.id, factor.name: level, **numbers})
-    columns = ("The paper says", "Printed", factor.show(factor.default or ""))
+    heads = ("Hypothesis",) if measured else ("The paper says", "Printed")
+    own = factor.show(factor.default or "")
     grid = Grid(
         label=f"Verdicts by {factor.label}",
-        columns=(*columns, *(factor.show(level) for level in others)),
+        columns=(*heads, own, *(factor.show(level) for level in others)),
         rows=tuple(rows),
         stacks=True,
     )
-    words = (
-        f"The paper's claims are on {factor.show(factor.default or '')}. The same claims judged by "
-        f"the runs of each other {factor.label}: that an absolute number differs there says nothing "
-        f"against the paper. Claims without a run elsewhere are left out ({left_out})."
+    what = "Hypotheses" if measured else "Claims"
+    first = (
+        f"Elsewhere on this page, hypotheses are judged by the runs of one {factor.label}, {own}. "
+        f"Here they are judged by those of each {factor.label} by itself."
+        if measured
+        else f"The paper's claims are on {own}. The same claims judged by the runs of each other "
+        f"{factor.label}: that an absolute number differs there says nothing against the paper."
     )
+    words = f"{first} {what} without a run elsewhere are left out ({left_out})."
     return register(
         context,
         "elsewhere",
         Paragraph(words=words),
         grid,
-        title=f"Do the claims hold on every {factor.label}?",
+        title=f"Do the {what.lower()} hold {'in' if measured else 'on'} every {factor.label}?",
         numbers=(Numbers.of(pd.DataFrame(table), f"{study.id}-elsewhere"),),
     )
 
@@ -69,7 +76,7 @@ def _verdict(result: dict[Any, Any]) -> str:
     return str(result.get("measured_verdict") or "no measurement")
 
 
-def _cell(result: dict[Any, Any]) -> Words:
+def _cell(result: dict[Any, Any], unit: str) -> Words:
     """The verdict with its number, and the interval where there is one."""
     word = _verdict(result)
     if word == "no measurement":
@@ -81,7 +88,10 @@ def _cell(result: dict[Any, Any]) -> Words:
         interval = all(map(math.isfinite, values))
         parts.append(
             Span(
-                text=f"{value} ({low} to {high})" if interval else pretty(values[0]), style="small"
+                text=f"{value} ({low} to {high}){unit}"
+                if interval
+                else f"{pretty(values[0])}{unit}",
+                style="small",
             )
         )
     return tuple(parts)

@@ -22,8 +22,10 @@ from virtperf.report.records import (
     Span,
     Words,
 )
-from virtperf.report.wording import joined, plural, pretty
+from virtperf.report.wording import as_precise, joined, plural, pretty
+from virtperf.study.conditions import rows_by_quantity
 from virtperf.study.run_groups import RunGroup, run_groups
+from virtperf.study.trends import CONSTANT, DRIFT, STEADY_MARGIN, UNDETERMINED
 
 MAX_LISTED_RUNS = 100  # excluded runs that are named
 MACHINE_FACTS = ("cpu", "processors", "memory_mb", "kernel")
@@ -99,6 +101,7 @@ def record(context: Context) -> Record:
         ]
         blocks += _titled("Warnings", ("Warning", "Runs"), grouped)
     blocks += [*_audits(data.audits), *_warm_up(data.audits), *_stationarity(data.series)]
+    blocks += _trends(context)
     return register(context, "quality", *blocks)
 
 
@@ -310,6 +313,41 @@ def _stationarity(series: pd.DataFrame) -> list[Block]:
         for flag, group in series[series["flags"] != ""].groupby("flags", sort=False)
     ]
     return _titled("Stationarity of all series", columns, rows, remarks, numeric=(1, 2))
+
+
+def _trends(context: Context) -> list[Block]:
+    """Whether measured conditions keep their level within the window, by all runs of each; the ones
+    that do not are named.
+    """
+    data, study = context.data, context.study
+    means = data.means[data.means["provenance"] == "measured"]
+    counts = Counter(means["steady"][means["steady"].isin((CONSTANT, DRIFT, UNDETERMINED))])
+    if not counts:
+        return []
+    margin = pretty(100 * STEADY_MARGIN, 2)
+    meanings = {
+        CONSTANT: f"the interval of the change lies within {margin} %",
+        DRIFT: "the change differs from none, tested over all of them (Holm); a transient",
+        UNDETERMINED: f"too few runs, or too different ones, to say that it is within {margin} %",
+    }
+    rows = [
+        (word, f"{counts[word]:,}", f"{pretty(100 * counts[word] / counts.total(), 2)} %", meaning)
+        for word, meaning in meanings.items()
+        if counts[word]
+    ]
+    columns = ("Class", "Quantities by condition", "Share", "Meaning")
+    title = "Change within the window, by all runs of a condition"
+    blocks = _titled(title, columns, rows, numeric=(1, 2))
+    moving = []
+    for position, quantity in rows_by_quantity(study, means):
+        row = means.iloc[position]
+        if row["steady"] == DRIFT:
+            change = as_precise(*(100 * row[name] for name in ("trend", "trend_low", "trend_high")))
+            moving.append((study.show(quantity), "{} % ({} to {})".format(*change), str(row["n"])))
+    if moving:
+        heads = ("Quantity", "Change within the window", "Runs")
+        blocks += _titled("Conditions that change within the window", heads, moving, numeric=(2,))
+    return blocks
 
 
 def _span(values: pd.Series) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rawperf import Reading
 from rawperf.core.metrics import WHOLE, MetricDictionary
-from rawperf.core.tables import coded, combinations
+from rawperf.core.tables import coded, combinations, concat_tables
 from rawperf.rates import DropDuplicates, Key, Rates
 from rawperf.sample_rows import Rows, chosen, concat_rows, in_order, rows_of
 from virtperf.core.schema import ROW_GROUP
@@ -108,7 +108,7 @@ class Gathered:
         if not held.parts:
             return
         parts = [part[0] for part in held.parts]
-        records = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+        records = parts[0] if len(parts) == 1 else concat_tables(parts)
         t, line, file = (np.concatenate([part[k] for part in held.parts]) for k in (1, 2, 3))
         held.parts, held.records = [], 0
         found = self._dictionary.named(records.assign(t=t, line=line, file=file), name)

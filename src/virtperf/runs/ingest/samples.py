@@ -127,7 +127,7 @@ def file_blocks(
 def _blocks(chosen: Format, path: Path, place: str) -> Iterator[Reading]:
     try:
         with path.open("rb") as stream:
-            yield from blocks_of(chosen, stream, file=place)
+            yield from blocks_of(chosen, stream, file=place, coded=True)
     except (VirtperfError, OSError):
         raise
     except Exception as err:  # a reader's own fault must not stop the other runs

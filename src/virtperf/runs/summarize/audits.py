@@ -21,6 +21,13 @@ TOLERANCE = 0.02
 """A convention: what differs by 2 % or less is not worth a warning, however surely it differs."""
 ERRORS = 0.001
 """A convention: failed requests up to one in a thousand page elements."""
+EVENT_BIN_S = 1.0
+"""Events, such as single requests, come at no interval: they have to be found in every second, or in
+every stretch of `EVENTS_A_BIN` of their usual gaps where that is longer."""
+EVENTS_A_BIN = 10
+IRREGULAR = 0.25
+"""Times are those of events where half of the gaps differ by more than this share from the median
+gap."""
 COUNTER_STEP_S = 1.0
 """Hypervisors' counters of processor time are cut to whole seconds."""
 
@@ -186,7 +193,10 @@ def warm_up(run: RunSeries) -> Iterator[Row]:
 
 
 def coverage(run: RunSeries) -> Iterator[Row]:
-    """Every source has samples over the whole window; one and a half intervals may be missing."""
+    """Every source has samples over the whole window; one and a half intervals may be missing.
+
+    Where times are those of events, an interval is a stretch in which some should be found.
+    """
     if run.independent:
         return
     begin, end = run.window
@@ -199,10 +209,8 @@ def coverage(run: RunSeries) -> Iterator[Row]:
         worst, low_at_worst, name = 2.0, 0.0, ""
         for entity, parts in entities.items():
             t = np.unique(np.concatenate(parts))
-            step = float(np.median(np.diff(t)))
             inside = t[(t > begin) & (t <= end)]
-            edges = np.concatenate([[begin], inside])
-            share = float(np.minimum(np.diff(edges), step).sum()) / (end - begin)
+            share, step = _share_covered(inside, begin, end, np.diff(t))
             low = max(1 - 1.5 * step / (end - begin), 0.0)
             if share - low < worst - low_at_worst:
                 worst, low_at_worst, name = share, low, entity
@@ -215,6 +223,21 @@ def coverage(run: RunSeries) -> Iterator[Row]:
             worst >= low_at_worst and worst > 0,
             f"share of the window with samples; least: {name}",
         )
+
+
+def _share_covered(
+    inside: np.ndarray, begin: float, end: float, gaps: np.ndarray
+) -> tuple[float, float]:
+    """The share of a window in which times lie, and the interval that this share counts by; `gaps`
+    are those of the whole series.
+    """
+    step = float(np.median(gaps))
+    if np.median(np.abs(gaps - step)) > IRREGULAR * step:
+        step = max(EVENT_BIN_S, EVENTS_A_BIN * step)
+        found = np.unique(np.ceil((inside - begin) / step))
+        return len(found) / float(np.ceil((end - begin) / step)), step
+    edges = np.concatenate([[begin], inside])
+    return float(np.minimum(np.diff(edges), step).sum()) / (end - begin), step
 
 
 def failed_requests(run: RunSeries) -> Iterator[Row]:

@@ -25,7 +25,10 @@ from virtperf.study.quantities import Quantity
 
 Row = dict[str, Any]
 
-_NUMBERS = ("value", "se", "df", "low", "high", "begin_s", "relative", "relative_se", "relative_df")
+_NUMBERS = (
+    *("value", "se", "df", "low", "high", "begin_s", "trend"),
+    *("relative", "relative_se", "relative_df"),
+)
 OF_SINGLE_VALUES = ("median", "quantile", "interquartile", "above")
 """Statistics of the single values of all drivers together."""
 NO_MEAN = (
@@ -86,6 +89,7 @@ def _observe(
     if len(found.entities) > 1 and is_percentile(found.metric):
         return row | {"note": NO_MEAN.format(metric=found.metric, n=len(found.entities))}, []
     mean, flags, parts, per_unit = found.steady.mean, list(found.steady.flags), [("of", found)], "1"
+    trend = found.steady.trend
     if "per" in rule:
         per = _found(run, rule["per"], "sum")
         if per is None or not per.steady.mean.value > 0:
@@ -95,12 +99,15 @@ def _observe(
         mean, per_unit = ratio(mean, per.steady.mean), run.metrics[per.metric]["unit"]
         flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
         parts.append(("per", per))
+        trend -= per.steady.trend
     mean = mean.scaled(observed_factor(kind, run.metrics[found.metric]["unit"], per_unit))
     if "less" in rule:
         less = study.factors[rule["less"]]
         level = float(run.info["factors"][less.name])
+        whole = mean.value
         mean = mean.shifted(-level * converted(kind.name, "quantity", less.unit, kind.unit))
-    return row | _told(mean, found, found.steady.stationarity, flags), parts
+        trend *= whole / mean.value if mean.value else np.nan
+    return row | _told(mean, found, found.steady.stationarity, flags) | {"trend": trend}, parts
 
 
 def _told(mean: Mean, found: Combined, stationarity: str, flags: Sequence[str]) -> Row:

@@ -32,7 +32,7 @@ from virtperf.runs.summarize.means import (
     total,
     without_error,
 )
-from virtperf.runs.summarize.steady import departs, stationarity, warmup
+from virtperf.runs.summarize.steady import departs, stationarity, trend, warmup
 
 WARMUP_CONFIDENCE = 0.999
 """Confidence at which a warm-up that was found later than declared shortens the window: MSER picks
@@ -116,6 +116,7 @@ class Steady:
     `begin_s`: where the evaluated stretch begins: the window, or later where the warm-up
         demonstrably lasts longer.
     `stationarity`: as `steady.stationarity` says; "" for totals.
+    `trend`: as `steady.trend` says; NaN for totals, and for statistics other than the mean.
     """
 
     mean: Mean
@@ -123,6 +124,7 @@ class Steady:
     begin_s: float
     stationarity: str
     flags: tuple[str, ...]
+    trend: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -317,7 +319,9 @@ def evaluate(
         flags.append(
             f"the window lasts fewer than {FEWEST_TIMES} correlation times: its interval may be too short"
         )
-    return Steady(cosine_mean(used, level), warmup_s, begin_s, stationarity(used), tuple(flags))
+    return Steady(
+        cosine_mean(used, level), warmup_s, begin_s, stationarity(used), tuple(flags), trend(used)
+    )
 
 
 def _nothing(level: float) -> Mean:
@@ -361,4 +365,5 @@ def _independent(parts: list[Steady], share: float, level: float) -> Steady:
         max(p.begin_s for p in parts),
         kinds.pop() if len(kinds) == 1 else "undetermined",
         (*flags, note),
+        share * sum(p.mean.value * p.trend for p in parts) / value if value else np.nan,
     )

@@ -27,6 +27,7 @@ LEFT_BATCHES = 5
 al. 2010).
 """
 FEWEST_FOR_TREND = 12
+FEWEST_FOR_SLOPE = 3
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,19 @@ def stationarity(x: np.ndarray, alpha: float = 0.01) -> str:
     fits = {"drift": _drift(x), "step": _step(x)}
     found = {kind: squares for kind, (squares, p) in fits.items() if p < alpha}
     return min(found, key=lambda kind: found[kind]) if found else "constant"
+
+
+def trend(x: np.ndarray) -> float:
+    """By how much a series changes from the begin to the end of its window, as a share of its mean:
+    the least-squares line over equally spaced samples. NaN for fewer than three samples or a mean of
+    zero.
+    """
+    x = np.asarray(x, dtype=float)
+    n, mean = len(x), float(np.mean(x)) if len(x) else 0.0
+    if n < FEWEST_FOR_SLOPE or mean == 0:
+        return float("nan")
+    t = np.arange(n) - (n - 1) / 2
+    return float(t @ x) / float(t @ t) * n / mean
 
 
 def _drift(x: np.ndarray) -> tuple[float, float]:

@@ -1,0 +1,40 @@
+"""Verdicts at other levels of a factor, of a measured study."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tests.report.plain import plain
+from virtperf.core.stage_tables import VERDICTS_ELSEWHERE
+from virtperf.report.kinds.elsewhere import record
+from virtperf.report.loaded import LoadedStudy
+
+
+def test_hypotheses_of_a_measured_study_stand_by_level(loaded: LoadedStudy) -> None:
+    nothing = {"estimate": np.nan, "estimate_low": np.nan, "estimate_high": np.nan, "reason": ""}
+    rows = [
+        {
+            "claim": "more-at-8",
+            "level": "b",
+            "measured_verdict": "holds here",
+            "estimate": 60.0,
+            "estimate_low": 58.0,
+            "estimate_high": 62.0,
+            "reason": "",
+        },
+        *(
+            {"claim": claim, "level": "b", "measured_verdict": "no measurement", **nothing}
+            for claim in ("best-at-8", "flat", "busy")
+        ),
+    ]
+    study = loaded.data.study.model_copy(update={"kind": "measured", "judged_over": "system"})
+    data = replace(loaded.data, study=study, verdicts_elsewhere=VERDICTS_ELSEWHERE.frame(rows))
+    made = record(replace(loaded.context, data=data))
+    text = " ".join(plain(made).split())
+    assert "Do the hypotheses hold in every system?" in text
+    assert "The paper says" not in text and "left out (3)" in text
+    assert "refuted 52 (48 to 56) %" in text and "holds here 60.0 (58.0 to 62.0) %" in text
+    verdicts = made.numbers[0].frame().set_index(["claim", "system"])["measured_verdict"]
+    assert verdicts.to_dict() == {("more-at-8", "a"): "refuted", ("more-at-8", "b"): "holds here"}
