@@ -14,6 +14,8 @@ from virtperf.report.html.site.claims import overview_page, study_page
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import TEMPLATES
 from virtperf.report.key_numbers import TEXT_VERDICTS
+from virtperf.report.kinds.summary import certainty
+from virtperf.report.loaded import load_study
 from virtperf.report.wording import (
     BY_TEXT,
     VERDICTS,
@@ -22,6 +24,8 @@ from virtperf.report.wording import (
     slug,
     verdict_kind,
 )
+from virtperf.study.claims import Claim
+from virtperf.study.parts import Finding
 
 
 def test_every_verdict_of_the_stage_tables_has_a_word_with_its_meaning() -> None:
@@ -61,6 +65,23 @@ def test_pages_show_none_of_the_words_of_the_tables(tmp_path: Path) -> None:
         assert badges
         assert not (set(TEXT_VERDICTS) - {"convention"}) & {*badges, *options}
     assert "corroborated" in study_page(facts).partition("data:text/csv")[2]  # the download
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [
+        ({}, "Said once in the paper"),
+        ({"busy": 3}, "Said once or again (1 to 3 places of the paper)"),
+        ({"busy": 3, "best-at-8": 2}, "Said again (2 to 3 places of the paper)"),
+    ],
+)
+def test_a_finding_has_the_same_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: dict[str, int], words: str
+) -> None:
+    data = load_study("toy", build(tmp_path)).data
+    monkeypatch.setattr(Claim, "n_places", property(lambda claim: places.get(claim.id, 1)))
+    finding = Finding(says="Both claims of the toy study.", rests_on=("busy", "best-at-8"))
+    assert certainty(data, finding) == ("independent", words)
 
 
 def test_what_is_good_or_bad_news_has_its_colour() -> None:

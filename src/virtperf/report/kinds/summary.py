@@ -177,10 +177,9 @@ def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
     sure = next((word for word in VERDICT_WORDS if word in from_text), "")
     places = sorted({c.n_places for c in claims})
     if sure == "independent" and places[-1] > 1:
-        return (
-            sure,
-            f"Said again ({' to '.join(map(str, dict.fromkeys((places[0], places[-1]))))} places of the paper)",
-        )
+        often = " to ".join(map(str, dict.fromkeys((places[0], places[-1]))))
+        lead = "Said once or again" if places[0] == 1 else "Said again"
+        return sure, f"{lead} ({often} places of the paper)"
     return sure, VERDICT_WORDS.get(sure, "Not judged yet")
 
 
