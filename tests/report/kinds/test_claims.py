@@ -29,7 +29,8 @@ def test_what_the_others_allow_is_said_for_relations_without_a_number(loaded: Lo
 def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
     shown = loaded.claims("figure-2")
     assert re.search(
-        r"more-at-8 .* 66 % \(65\.5 to 66\.5 %\) +60 to 70 % +follows from others +refuted", repr(shown)
+        r"more-at-8 .* 66 % \(65\.5 to 66\.5 %\) +60 to 70 % +follows from others +refuted",
+        repr(shown),
     )
     assert re.search(
         r"best-at-8 .* the place of the peak +not determined +said once +undecided",
@@ -60,8 +61,7 @@ def test_verdicts_of_a_figure_are_counted_over_what_it_plots(tmp_path: Path) -> 
     study = load_study("toy", data)
     told, elsewhere = (" ".join(plain(study.claims(name)).split()) for name in ("figure-2", "text"))
     assert (
-        "4 claims, 3 of them on what is plotted. By the paper's other claims: 1 in conflict"
-        in told
+        "4 claims, 3 of them on what is plotted. By the paper's other claims: 1 in conflict" in told
     )
     assert "on what is plotted" not in elsewhere
     path.write_text(text.replace("about: [figure-3]", "about: [figure-4]"))

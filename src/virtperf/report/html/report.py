@@ -81,8 +81,8 @@ def render(
 
     `title` is that of the browser's window; without it the notebook's first heading. `notice`
     stands above everything; `prefix` begins the names of pages about runs (`Place`); of a `study`,
-    the page leads to its other pages; `claims` are those that its page of claims has. Words of the `glossary` that the page uses are explained at
-    its top. Raises
+    the page leads to its other pages; `claims` are those that its page of claims has. Words of the
+    `glossary` that the page uses are explained at its top. Raises
     `VirtperfError` where the notebook can't be read, a cell of it failed, or the page is too large
         for a browser.
     """
@@ -207,9 +207,7 @@ def build_page(
     taken = frozenset(ids(records))
     prose, of_prose = pages_of(list(_prose(cells, shown)), taken)
     headings = [heading for found in of_prose for heading in found]
-    place = LinkBase(
-        taken | {heading.anchor for heading in headings}, beyond=claims, prefix=prefix
-    )
+    place = LinkBase(taken | {heading.anchor for heading in headings}, beyond=claims, prefix=prefix)
     written, chosen, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
     parts: list[PagePart] = []
     quiet: list[str] = []  # code that shows nothing stands with the next one that does
