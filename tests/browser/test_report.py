@@ -209,6 +209,14 @@ def test_on_paper_it_is_black_on_white_and_whole(look: Look, page_file: Path) ->
     assert page.locator(".vp-picture > svg:visible").count() == page.locator(
         ".vp-picture > svg"
     ).evaluate_all(open_ones)
+    # what is folded is named, and the top says in which file it stands
+    folded = page.locator("details.vp-details:not([open])")
+    shown = folded.evaluate_all(
+        "all => all.filter(e => !e.parentElement.closest('details')).map(e => e.checkVisibility()"
+        " && e.querySelector('summary').checkVisibility())"
+    )
+    assert all(shown)
+    assert page_file.name in page.locator(".vp-printed:visible").inner_text()
     ink, ground = page.evaluate(
         "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
     )

@@ -23,6 +23,7 @@ from rawperf.core.yamlio import load_yaml
 from virtperf.core.environment import FIXED_VARIABLES
 from virtperf.core.locks import exclusive_lock
 from virtperf.core.paths import Layout
+from virtperf.pipeline.children import Children, ended_with_this_process
 from virtperf.pipeline.dvc_files import repair_dvc_files, sort_lock_files, wait_for_dvc
 from virtperf.pipeline.times import StageTimes
 
@@ -119,14 +120,14 @@ def run_pipeline(
         tell = _timed(times, tell)
         arguments = ["--force"] if force else []
         try:
-            failed = _run_studies(layout, chosen, tell, jobs, arguments)
-            sort_lock_files(
-                layout.root
-            )  # what all studies share depends on the studies' lock files
-            # By force, DVC would run the studies, on which the shared stages depend, once more.
-            alone = ["--force", "--single-item", "dvc.yaml"] if force else []
-            if shared and not failed and not _repro(layout.root, SHARED, alone, tell):
-                failed = [SHARED]
+            with ended_with_this_process() as children:
+                failed = _run_studies(layout, chosen, tell, jobs, arguments, children)
+                # what all studies share depends on the studies' lock files
+                sort_lock_files(layout.root)
+                # By force, DVC would run the studies, on which the shared stages depend, once more.
+                alone = ["--force", "--single-item", "dvc.yaml"] if force else []
+                if shared and not failed and not _repro(layout.root, SHARED, alone, tell, children):
+                    failed = [SHARED]
         finally:
             sort_lock_files(layout.root)
             times.save()
@@ -227,13 +228,18 @@ def dvc_environment(root: Path) -> dict[str, str]:
 
 
 def _run_studies(
-    layout: Layout, studies: Sequence[str], tell: Tell, jobs: int, arguments: Sequence[str]
+    layout: Layout,
+    studies: Sequence[str],
+    tell: Tell,
+    jobs: int,
+    arguments: Sequence[str],
+    children: Children,
 ) -> list[str]:
     """Run the studies' stages side by side; returns those that failed, which stop no others."""
 
     def run(study: str) -> bool:
         file = str(layout.pipeline(study).relative_to(layout.root))
-        return _repro(layout.root, study, [*arguments, file], tell)
+        return _repro(layout.root, study, [*arguments, file], tell, children)
 
     largest_first = sorted(studies, key=lambda study: -_bytes(layout, study))
     with ThreadPoolExecutor(max(1, min(jobs, len(studies)))) as pool:
@@ -249,19 +255,13 @@ def _bytes(layout: Layout, study: str) -> int:
     return sum(path.stat().st_size for path in files if path.is_file())
 
 
-def _repro(root: Path, study: str, arguments: Sequence[str], tell: Tell) -> bool:
+def _repro(
+    root: Path, study: str, arguments: Sequence[str], tell: Tell, children: Children
+) -> bool:
     """`dvc repro` with these arguments; tells what it says, and returns whether it ended well."""
     stage, begun = "", time.monotonic()
-    with subprocess.Popen(  # noqa: S603 - this interpreter
-        dvc_command("repro", *arguments),
-        cwd=root,
-        env=dvc_environment(root) | _own_temporary_folder(root),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-    ) as process:
+    variables = dvc_environment(root) | _own_temporary_folder(root)
+    with children.start(dvc_command("repro", *arguments), root, variables) as process:
         assert process.stdout is not None and process.stderr is not None
         errors = threading.Thread(target=_pass_on, args=(process.stderr, study, tell))
         errors.start()

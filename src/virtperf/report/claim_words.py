@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from virtperf.report.data import StudyData
-from virtperf.report.wording import NO_BREAK, as_precise, interval, plural, pretty
+from virtperf.report.wording import (
+    NO_BREAK,
+    as_precise,
+    interval,
+    placed_verdict,
+    plural,
+    pretty,
+    shown_verdict,
+)
 from virtperf.study.claims import NUMBERED, Claim, Instance
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
@@ -51,6 +59,8 @@ TAKEN_FROM = {
 class ClaimWords:
     """A claim in words: its number, what the other claims allow, both verdicts; what measured runs
     give, or "".
+
+    `text_verdict` is that of the stage tables, `shown` what a reader sees in its place.
     """
 
     printed: str
@@ -59,6 +69,7 @@ class ClaimWords:
     measured_verdict: str
     measured: str
     reason: str
+    shown: str
 
 
 def claim_in_words(claim: Claim, data: StudyData) -> ClaimWords:
@@ -70,12 +81,14 @@ def claim_in_words(claim: Claim, data: StudyData) -> ClaimWords:
     value, low, high = as_precise(*values)
     measured = f"{value}{unit}" if low == high else f"{value} ({low} to {high}){unit}"
     reason = result.get("reason")
+    verdicts = verdict_words(claim, result)
     return ClaimWords(
         printed_number(claim, unit),
         implied(claim, result, unit),
-        *verdict_words(claim, result),
+        *verdicts,
         measured=measured if math.isfinite(values[0]) else "",
         reason=reason if isinstance(reason, str) else "",
+        shown=placed_verdict(verdicts[0], claim.n_places),
     )
 
 
@@ -155,13 +168,20 @@ def _order(low: float, high: float, unit: str, *, sure: bool) -> str:
 
 
 def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:
-    """The paper's claims by verdict: by its other claims, and by measured runs."""
-    words = [verdict_words(claim, data.result(claim.id)) for claim in data.paper_claims]
-    return Counter(text for text, _ in words), Counter(measured for _, measured in words)
+    """The paper's claims by verdict as a reader sees it: by its other claims, and by measured
+    runs.
+    """
+    words = [(c, *verdict_words(c, data.result(c.id))) for c in data.paper_claims]
+    return (
+        Counter(shown_verdict(text, claim.n_places) for claim, text, _ in words),
+        Counter(measured for _, _, measured in words),
+    )
 
 
 def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:
-    """Both verdicts on a claim: by the paper's other claims, and by measured runs."""
+    """Both verdicts on a claim as the stage tables have them: by the paper's other claims, and by
+    measured runs.
+    """
     absent = "assumed" if claim.assumed else "not computed"
     text, measured = (result.get(name) for name in ("text_verdict", "measured_verdict"))
     return (

@@ -56,6 +56,7 @@ def make_report(
     progress("executing the notebook")
     executed = execute(layout.notebook(study_id), layout.executed(name), values.model_dump())
     progress("writing pages")
+    facts = StudyFacts(layout, parameters, study_id, prefix)
     title = f"{'Example runs: ' if examples else ''}{study.data['title']}"
     render(
         executed,
@@ -65,8 +66,10 @@ def make_report(
         prefix=prefix,
         study=study,
         glossary=load_glossary(layout.glossary),
+        claims=frozenset(claim.id for claim in facts.data.paper_claims)
+        if study.kind == "paper"
+        else frozenset(),
     )
-    facts = StudyFacts(layout, parameters, study_id, prefix)
     build_study_pages(layout, facts, layout.root / "reports")
     if examples:
         return

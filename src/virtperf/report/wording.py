@@ -14,11 +14,25 @@ from virtperf.core.numbers import interval as interval
 from virtperf.core.numbers import number as number
 from virtperf.core.numbers import pretty as pretty
 
+SAID_ONCE, SAID_AGAIN = "said once", "said again"
+IN_CONFLICT, OTHERS_IN_CONFLICT = "in conflict", "others in conflict"
+FOLLOWS = "follows from others"
+
+_SHOWN = {
+    "corroborated": FOLLOWS,
+    "independent": SAID_ONCE,
+    "contradicted": IN_CONFLICT,
+    "depends": OTHERS_IN_CONFLICT,
+}
+"""Verdicts of the stage tables by the paper's other claims, and what a reader sees in their place."""
+
 VERDICTS = {
-    "corroborated": "the paper's other claims imply it",
-    "independent": "the paper's other claims leave it open",
-    "contradicted": "the paper's other claims exclude it",
-    "depends": "it depends on which of the paper's other claims is set aside, since they contradict each other",
+    FOLLOWS: "the paper's other claims imply it",
+    SAID_ONCE: "one place of the paper says it, and its other claims leave it open",
+    SAID_AGAIN: "several places of the paper say it, and its other claims leave it open",
+    IN_CONFLICT: "the paper's other claims exclude it",
+    OTHERS_IN_CONFLICT: "the paper's other claims contradict each other about it: they imply it, exclude it "
+    "or leave it open, depending on which of them is set aside",
     "convention": "it follows from the scale or from natural limits alone, so it is not judged",
     "assumed": "an assumption of ours, not a claim of the paper",
     "off": "an assumption of ours that is switched off",
@@ -33,12 +47,38 @@ VERDICTS = {
 }
 
 OF_MANY = {
+    FOLLOWS: "follow from others",
     "holds here": "hold here",
     "does not hold here": "do not hold here",
     "value agrees": "values agree",
     "value differs": "values differ",
 }
 """Verdicts as they are said of several claims."""
+_OF_ONE = {many: one for one, many in OF_MANY.items()}
+
+BY_TEXT = (FOLLOWS, SAID_ONCE, SAID_AGAIN, OTHERS_IN_CONFLICT, IN_CONFLICT, "convention")
+"""Verdicts by the paper's other claims in the order in which they are counted."""
+
+
+def shown_verdict(verdict: str, n_places: int = 1) -> str:
+    """A verdict by the paper's other claims as a reader sees it; `n_places` of the paper say the
+    claim.
+    """
+    return SAID_AGAIN if verdict == "independent" and n_places > 1 else _SHOWN.get(verdict, verdict)
+
+
+def placed_verdict(verdict: str, n_places: int = 1) -> str:
+    """The same of one claim, with the number of places: ``said again (3 places)``."""
+    shown = shown_verdict(verdict, n_places)
+    return f"{shown} ({n_places} places)" if shown == SAID_AGAIN else shown
+
+
+def verdict_kind(shown: str) -> str:
+    """The word of `VERDICTS` that a shown verdict is a form of: that of one claim, without the
+    number of places.
+    """
+    word = shown.partition(" (")[0]
+    return _OF_ONE.get(word, word)
 
 
 def short_number(value: float) -> str:

@@ -57,3 +57,10 @@ def test_links_to_exhibits_and_claims_of_another_study_name_its_page() -> None:
     assert (
         NOTEBOOK.address("claim:other-2011/less", "toy") == "../reports/other-2011.html#claim-less"
     )
+
+
+def test_a_claim_that_a_report_does_not_show_stands_on_the_page_of_claims() -> None:
+    report = LinkBase(known=frozenset({"claim-busy"}), beyond=frozenset({"busy", "more-at-8"}))
+    assert report.address("claim:busy", "toy") == "#claim-busy"
+    assert report.address("claim:more-at-8", "toy") == "claims-toy.html#claim-more-at-8"
+    assert report.address("claim:an-assumption", "toy") == ""

@@ -114,7 +114,7 @@ def test_a_caption_does_not_repeat_the_heading_above_it() -> None:
 
 
 def test_a_verdict_says_what_it_means_but_not_in_every_row_of_a_table() -> None:
-    word = (Span(text="contradicted", style="verdict"),)
+    word = (Span(text="in conflict", style="verdict"),)
     grid = Grid(label="g", columns=("a",), rows=((word,), (word,)))
     record = Record(kind="k", id="r", study="toy", title="", blocks=(Paragraph(words=word), grid))
     titles = [

@@ -59,7 +59,7 @@ def summary() -> Record:
                     Fact(value="40 %", label="of points"),
                 )
             ),
-            Listing(items=("3 of them hold", ("2 ", Span(text="contradicted", style="verdict")))),
+            Listing(items=("3 of them hold", ("2 ", Span(text="in conflict", style="verdict")))),
         ),
     )
 
@@ -164,7 +164,7 @@ def claims(name: str = "claims-figure-2") -> Record:
         Span(text="Long", style="folded", summary="why"),
     )
     verdicts = (
-        Span(text="corroborated", style="verdict"),
+        Span(text="follows from others", style="verdict"),
         " ",
         Span(text="no measurement", style="verdict"),
     )

@@ -29,10 +29,11 @@ def test_what_the_others_allow_is_said_for_relations_without_a_number(loaded: Lo
 def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
     shown = loaded.claims("figure-2")
     assert re.search(
-        r"more-at-8 .* 66 % \(65\.5 to 66\.5 %\) +60 to 70 % +corroborated +refuted", repr(shown)
+        r"more-at-8 .* 66 % \(65\.5 to 66\.5 %\) +60 to 70 % +follows from others +refuted",
+        repr(shown),
     )
     assert re.search(
-        r"best-at-8 .* the place of the peak +not determined +independent +undecided",
+        r"best-at-8 .* the place of the peak +not determined +said once +undecided",
         repr(shown),
     )
     assert "takes part in contradiction" in plain(
@@ -47,7 +48,7 @@ def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
     ) and "Read as: nothing means within 2 %" in plain(shown)
     assert "busy" not in repr(shown) and shown.record.claims == ("more-at-8", "best-at-8", "flat")
     assert "55 % or more" in repr(loaded.claims("figure-3"))
-    counted = "By the paper's other claims: 1 contradicted, 1 independent and 1 corroborated."
+    counted = "By the paper's other claims: 1 in conflict, 1 said once and 1 follows from others."
     assert counted in "".join(plain(shown).splitlines()[3:12])
 
 
@@ -60,8 +61,7 @@ def test_verdicts_of_a_figure_are_counted_over_what_it_plots(tmp_path: Path) -> 
     study = load_study("toy", data)
     told, elsewhere = (" ".join(plain(study.claims(name)).split()) for name in ("figure-2", "text"))
     assert (
-        "4 claims, 3 of them on what is plotted. By the paper's other claims: 1 contradicted"
-        in told
+        "4 claims, 3 of them on what is plotted. By the paper's other claims: 1 in conflict" in told
     )
     assert "on what is plotted" not in elsewhere
     path.write_text(text.replace("about: [figure-3]", "about: [figure-4]"))

@@ -172,7 +172,8 @@ class LinkBase:
 
     `known` are the ids on this page: a link to an exhibit or a claim that is not among them is
     none. `elsewhere`: exhibits and claims stand on another page, the study's report. `listed` are
-    claims whose links lead to the page of all claims.
+    claims whose links lead to the page of all claims, `beyond` those whose links do where this page
+    does not show the claim.
     `prefix`: how the names of the pages of runs and traces begin, beside those of the study itself.
     """
 
@@ -180,6 +181,7 @@ class LinkBase:
     folder: str = ""
     elsewhere: bool = False
     listed: frozenset[str] = frozenset()
+    beyond: frozenset[str] = frozenset()
     prefix: str = ""
 
     def address(self, link: str, study: str) -> str:
@@ -189,7 +191,8 @@ class LinkBase:
             return link
         if link.startswith("#"):
             return self._anchor(link[1:], study)
-        if kind == "claim" and rest in self.listed:
+        unseen = rest in self.beyond and f"claim-{rest}" not in self.known
+        if kind == "claim" and (rest in self.listed or unseen):
             return f"{self.folder}{quote(f'claims-{study}')}.html#{quote(f'claim-{rest}')}"
         if kind in ("claim", "exhibit") and "/" in rest:
             of, _, name = rest.partition("/")

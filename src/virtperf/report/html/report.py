@@ -75,13 +75,14 @@ def render(
     prefix: str = "",
     study: Study | None = None,
     glossary: Glossary = NO_WORDS,
+    claims: frozenset[str] = frozenset(),
 ) -> Path:
     """Render a notebook with its outputs; `out` is replaced only when the whole page has been made.
 
     `title` is that of the browser's window; without it the notebook's first heading. `notice`
     stands above everything; `prefix` begins the names of pages about runs (`Place`); of a `study`,
-    the page leads to its other pages. Words of the `glossary` that the page uses are explained at
-    its top. Raises
+    the page leads to its other pages; `claims` are those that its page of claims has. Words of the
+    `glossary` that the page uses are explained at its top. Raises
     `VirtperfError` where the notebook can't be read, a cell of it failed, or the page is too large
         for a browser.
     """
@@ -92,6 +93,7 @@ def render(
         prefix=prefix,
         study=study,
         glossary=glossary,
+        claims=claims,
         name=out.name,
     )
     refuse_large(page, executed_notebook.name)
@@ -107,13 +109,14 @@ def to_html(
     prefix: str = "",
     study: Study | None = None,
     glossary: Glossary = NO_WORDS,
+    claims: frozenset[str] = frozenset(),
     name: str = "",
 ) -> str:
     """The page of a notebook; the same notebook gives the same text. `name` is its file's."""
     code, policy = with_policy("page.js")
     clean = normalise(notebook)
     resources = {
-        "page": build_page(clean, title, notice, prefix, glossary),
+        "page": build_page(clean, title, notice, prefix, glossary, claims),
         "study": study,
         "name": name,
         "scripts": code,
@@ -185,6 +188,7 @@ def build_page(
     notice: str = "",
     prefix: str = "",
     glossary: Glossary = NO_WORDS,
+    claims: frozenset[str] = frozenset(),
 ) -> ReportPage:
     """The parts of a notebook's page; without a title, its first heading is the title."""
     cells = [
@@ -203,7 +207,7 @@ def build_page(
     taken = frozenset(ids(records))
     prose, of_prose = pages_of(list(_prose(cells, shown)), taken)
     headings = [heading for found in of_prose for heading in found]
-    place = LinkBase(taken | {heading.anchor for heading in headings}, prefix=prefix)
+    place = LinkBase(taken | {heading.anchor for heading in headings}, beyond=claims, prefix=prefix)
     written, chosen, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
     parts: list[PagePart] = []
     quiet: list[str] = []  # code that shows nothing stands with the next one that does

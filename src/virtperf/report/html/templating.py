@@ -19,7 +19,16 @@ from markupsafe import Markup, escape
 from rawperf.core.errors import VirtperfError
 from virtperf.core.provenance import Provenance
 from virtperf.report import palette
-from virtperf.report.wording import OF_MANY, VERDICTS, exhibit_name, plural, pretty, printable, slug
+from virtperf.report.wording import (
+    OF_MANY,
+    VERDICTS,
+    exhibit_name,
+    plural,
+    pretty,
+    printable,
+    slug,
+    verdict_kind,
+)
 
 TEMPLATES = Path(__file__).parent / "templates"
 LONGEST_WORD = 18
@@ -65,6 +74,7 @@ def equip(made: Environment) -> None:
         "image_address": image_address,
         "file_address": quote,
         "css_string": css_string,
+        "verdict_kind": verdict_kind,
     }
     made.globals |= {
         "VERDICTS": VERDICTS,

@@ -16,15 +16,29 @@ from virtperf.report.frames import exhibit_of
 from virtperf.report.kinds import Context, ExhibitKind, note
 from virtperf.report.kinds.contradictions import places
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
-from virtperf.report.wording import NO_BREAK, exhibit_name, plural, pretty
+from virtperf.report.wording import (
+    FOLLOWS,
+    IN_CONFLICT,
+    NO_BREAK,
+    OF_MANY,
+    OTHERS_IN_CONFLICT,
+    SAID_AGAIN,
+    SAID_ONCE,
+    exhibit_name,
+    placed_verdict,
+    plural,
+    pretty,
+    shown_verdict,
+)
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit, Study
 
 _ORDER = (
-    "contradicted",
-    "depends",
-    "independent",
-    "corroborated",
+    IN_CONFLICT,
+    OTHERS_IN_CONFLICT,
+    SAID_ONCE,
+    SAID_AGAIN,
+    FOLLOWS,
     "convention",
     "refuted",
     "value differs",
@@ -76,7 +90,7 @@ def record(context: Context, about: str | None = None) -> Record:
     for claim in chosen:
         result, told = data.result(claim.id), claim_in_words(claim, data)
         verdicts = {"text_verdict": told.text_verdict, "measured_verdict": told.measured_verdict}
-        by_text = _text_cell(told.text_verdict, result, conflicts.get(claim.id, []))
+        by_text = _text_cell(claim, told, result, conflicts.get(claim.id, []))
         rows.append((_saying(claim), told.printed, told.allowed, by_text, _measured_cell(told)))
         found.append({**result, "claim": claim.id, **verdicts})
     table = pd.DataFrame(found).reindex(columns=list(_NUMBERS))
@@ -98,7 +112,15 @@ def record(context: Context, about: str | None = None) -> Record:
         )
         blocks = [
             Paragraph(
-                words=_tally(table, [not plotted or bool(plotted & names) for names in spoken])
+                words=_tally(
+                    table.assign(
+                        shown=[
+                            shown_verdict(verdict, claim.n_places)
+                            for verdict, claim in zip(table["text_verdict"], chosen, strict=True)
+                        ]
+                    ),
+                    [not plotted or bool(plotted & names) for names in spoken],
+                )
             ),
             Folded(summary=f"Show {plural(len(rows), 'claim')}", blocks=(grid,)),
         ]
@@ -135,7 +157,7 @@ def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
         lead = f"{plural(everything, 'claim')}, {len(table)} of them on what is plotted. "
     if not len(table):
         return f"{plural(everything, 'claim')} on the set-up and other things that are not plotted."
-    from_text, measured = Counter(table["text_verdict"]), Counter(table["measured_verdict"])
+    from_text, measured = Counter(table["shown"]), Counter(table["measured_verdict"])
     nothing = measured.pop("no measurement", 0)
 
     def counted(counts: Counter[str]) -> Iterable[str | Span]:
@@ -145,7 +167,7 @@ def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
         ]
         for k, word in enumerate(order):
             yield f"{'' if not k else ' and ' if k == len(order) - 1 else ', '}{counts[word]} "
-            yield Span(text=word, style="verdict")
+            yield Span(text=OF_MANY.get(word, word) if counts[word] > 1 else word, style="verdict")
 
     parts: list[str | Span] = [f"{lead}By the paper's other claims: ", *counted(from_text), ". "]
     if measured:
@@ -156,18 +178,21 @@ def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
 
 def _saying(claim: Claim) -> Words:
     reading = [Span(text=f"Read as: {claim.reading}", style="small")] if claim.reading else []
-    often = "Said once" if claim.n_places == 1 else f"Said in {claim.n_places} places"
+    often = f"In {plural(claim.n_places, 'place')} of the paper"
     where = "; ".join(claim.sections) + (". " if claim.sections else "")
     known = f"{TAKEN_FROM[claim.taken_from]} " if claim.taken_from else ""
     folded = Span(text=f"{where}{known}Claim id: {claim.id}", style="folded", summary=often)
     return (claim.says, *reading, folded)
 
 
-def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> Words:
-    cell: list[str | Span] = [Span(text=word, style="verdict")]
-    ours = str(result.get("verdict_with_assumptions", "") or word)
-    if ours != word:
-        cell.append(Span(text=f"with our assumptions: {ours}", style="small"))
+def _text_cell(
+    claim: Claim, told: ClaimWords, result: dict[str, Any], numbers: Sequence[int]
+) -> Words:
+    cell: list[str | Span] = [Span(text=told.shown, style="verdict")]
+    ours = str(result.get("verdict_with_assumptions", "") or told.text_verdict)
+    if ours != told.text_verdict:
+        words = placed_verdict(ours, claim.n_places)
+        cell.append(Span(text=f"with our assumptions: {words}", style="small"))
     share = result.get("information", math.nan)
     if isinstance(share, float) and share >= 0.01:
         cell.append(

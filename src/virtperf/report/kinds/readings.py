@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from virtperf.report.data import StudyData
@@ -17,7 +17,7 @@ from virtperf.report.other_readings import (
 )
 from virtperf.report.range_words import bounds_of, range_words
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
-from virtperf.report.wording import exhibit_name, interval, plural
+from virtperf.report.wording import exhibit_name, interval, placed_verdict, plural
 from virtperf.study.claims import Claim
 from virtperf.study.derived import derivations
 from virtperf.study.readings import Readings, readings_beside
@@ -59,7 +59,7 @@ def record(context: Context) -> Record:
         *_tables(
             "verdict",
             ("The paper says", *columns),
-            list(_verdict_rows(verdicts, says, first="contradicted")),
+            list(_verdict_rows(verdicts, says, first="contradicted", shown=placed_verdict)),
         ),
         *_tables(
             "range",
@@ -79,7 +79,7 @@ def record(context: Context) -> Record:
         *_tables(
             "verdict of runs",
             ("The paper says", *columns),
-            list(_verdict_rows(measured, says, first="refuted")),
+            list(_verdict_rows(measured, says, first="refuted", shown=_as_it_is)),
         ),
         Folded(summary="How the words are read", blocks=(_words(data, worded),)),
     ]
@@ -119,17 +119,28 @@ def _lead(
 
 
 def _verdict_rows(
-    changed: Mapping[str, Mapping[Any, str]], says: Mapping[str, Claim], *, first: str
+    changed: Mapping[str, Mapping[Any, str]],
+    says: Mapping[str, Claim],
+    *,
+    first: str,
+    shown: Callable[[str, int], str],
 ) -> Iterator[tuple[Words, ...]]:
-    """Those with the verdict `first` under some reading before the others."""
+    """Those with the verdict `first` under some reading before the others; `shown` has the words
+    for a verdict on a claim that so many places of the paper say.
+    """
     order = {name: k for k, name in enumerate(says)}
     for name in sorted(
         changed, key=lambda n: (first not in changed[n].values(), order.get(n, len(order)))
     ):
+        places = says[name].n_places if name in says else 1
         yield (
             linked(says.get(name), name),
-            *((Span(text=changed[name][r], style="verdict"),) for r in READINGS),
+            *((Span(text=shown(changed[name][r], places), style="verdict"),) for r in READINGS),
         )
+
+
+def _as_it_is(verdict: str, _: int) -> str:
+    return verdict
 
 
 def _aside_rows(

@@ -22,7 +22,15 @@ from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.measured_findings import filled_sentence, found_numbers, interval_words
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
-from virtperf.report.wording import OF_MANY, exhibit_name, joined, plural, pretty, short_number
+from virtperf.report.wording import (
+    FOLLOWS,
+    OF_MANY,
+    exhibit_name,
+    joined,
+    plural,
+    pretty,
+    short_number,
+)
 from virtperf.report.written_for import changes, changes_in_words
 from virtperf.study.claims import Claim, sentences_and_rows
 from virtperf.study.definition import Exhibit
@@ -30,9 +38,9 @@ from virtperf.study.parts import Artifact, Finding
 
 VERDICT_WORDS = {
     "contradicted": "In conflict with another claim of the paper",
-    "depends": "In conflict: the paper's other claims contradict each other about it",
+    "depends": "Others in conflict: the paper's other claims contradict each other about it",
     "independent": "Said once in the paper",
-    "corroborated": "Follows from the paper's other claims, too",
+    "corroborated": "Follows from others of the paper's claims",
 }
 """How sure a finding is, by the verdict on its claims; the first that one of them has counts for
 all.
@@ -169,10 +177,9 @@ def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
     sure = next((word for word in VERDICT_WORDS if word in from_text), "")
     places = sorted({c.n_places for c in claims})
     if sure == "independent" and places[-1] > 1:
-        return (
-            sure,
-            f"Said in {' to '.join(map(str, dict.fromkeys((places[0], places[-1]))))} places of the paper",
-        )
+        often = " to ".join(map(str, dict.fromkeys((places[0], places[-1]))))
+        lead = "Said once or again" if places[0] == 1 else "Said again"
+        return sure, f"{lead} ({often} places of the paper)"
     return sure, VERDICT_WORDS.get(sure, "Not judged yet")
 
 
@@ -315,7 +322,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
             value=str(len(of_the_paper(data))),
             label="contradictions among the paper's claims",
             note=f"{source}, read as {plural(len(data.paper_claims), 'claim')}; "
-            f"{text['corroborated']} follow from others",
+            f"{text[FOLLOWS]} {OF_MANY[FOLLOWS]}",
         ),
         Fact(
             value=str(runs),

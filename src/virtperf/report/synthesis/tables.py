@@ -19,7 +19,7 @@ from virtperf.report.synthesis.capacity import MIN_KEPT_SHARE, Course
 from virtperf.report.synthesis.capacity import RatioGrid as JointValues
 from virtperf.report.synthesis.definition import QuantityRow, SynthesisQuestion
 from virtperf.report.synthesis.values import Value
-from virtperf.report.wording import joined, plural, printable
+from virtperf.report.wording import IN_CONFLICT, OTHERS_IN_CONFLICT, joined, plural, printable
 
 NO_NUMBER = "no number"
 KINDS_OF_WORDS = (
@@ -278,7 +278,7 @@ def coverage(studies: Mapping[str, StudyData]) -> Record:
             "claims": kinds[1],
             "runs": runs,
             "judged": judged,
-            "contradicted": text["contradicted"] + text["depends"],
+            "contradicted": text[IN_CONFLICT] + text[OTHERS_IN_CONFLICT],
         }
         numbers.append(line)
         rows.append(
@@ -297,7 +297,7 @@ def coverage(studies: Mapping[str, StudyData]) -> Record:
         "Exhibits",
         "Notes encoded",
         "Statements",
-        "Contradicted or dependent",
+        "In conflict, or others in conflict",
         "Measured",
         "Judged by runs",
     )

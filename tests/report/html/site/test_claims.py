@@ -33,12 +33,12 @@ def test_rows_carry_what_filters_look_at(page: Parsed) -> None:
     assert list(found) == ["claim-more-at-8", "claim-flat", "claim-best-at-8", "claim-busy"]
     more = found["claim-more-at-8"]
     assert (more["data-exhibit"], more["data-kind"]) == ("figure-2", "percent_change")
-    assert more["data-verdict"] == "corroborated|refuted"
+    assert more["data-verdict"] == "follows from others|refuted"
     assert more["data-printed"] == "66.0" and found["claim-flat"]["data-printed"] == ""
 
 
 def test_filters_count_what_they_choose(page: Parsed) -> None:
-    for choice in ("Figure 2", "independent (2)", "percent change (1)", "refuted (1)"):
+    for choice in ("Figure 2", "said once (2)", "percent change (1)", "refuted (1)"):
         assert choice in page.text
     options = [attrs["value"] for tag, attrs in page.tags if tag == "option"]
     assert options.index("figure-2") < options.index("figure-3")
@@ -69,10 +69,10 @@ def test_the_overview_counts_verdicts_and_leads_to_the_claims_behind_them(
     facts: StudyFacts,
 ) -> None:
     page = Parsed(overview_page([facts]))
-    assert "2 independent" in page.text and "1 refuted" in page.text
+    assert "2 said once" in page.text and "1 refuted" in page.text
     assert {
         "claims-toy.html",
-        "claims-toy.html#verdict=independent",
+        "claims-toy.html#verdict=said%20once",
         "claims-toy.html#verdict=refuted",
     } <= set(page.links)
     assert (

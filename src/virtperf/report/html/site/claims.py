@@ -25,7 +25,6 @@ from virtperf.report.html.site.gather import (
     asked_again,
 )
 from virtperf.report.html.templating import page
-from virtperf.report.key_numbers import TEXT_VERDICTS
 from virtperf.report.kinds.contradictions import (
     contradiction_entries,
     depending,
@@ -33,7 +32,7 @@ from virtperf.report.kinds.contradictions import (
     set_aside,
 )
 from virtperf.report.records import Numbers
-from virtperf.report.wording import exhibit_name
+from virtperf.report.wording import BY_TEXT, exhibit_name, shown_verdict
 from virtperf.study.claims import Claim
 
 FROM_STAGES = ("implied_low", "implied_high", "estimate", "estimate_low", "estimate_high", "reason")
@@ -83,7 +82,7 @@ def overview_page(every: Sequence[StudyFacts]) -> str:
         studies=studies,
         asked_again={facts.id: list(asked_again(facts.id, every)) for facts in studies},
         answered=HYPOTHESIS_VERDICTS,
-        by_text=TEXT_VERDICTS,
+        by_text=BY_TEXT,
         by_runs=MEASURED_VERDICTS,
         sure=found,
         count=sum(len(claims) + len(minor) for _, claims, minor in found),
@@ -159,7 +158,7 @@ def study_page(facts: StudyFacts, glossary: Glossary = NO_WORDS) -> str:
         filters=_filters(rows, facts),
         verdicts=[
             word
-            for word in (*TEXT_VERDICTS, *MEASURED_VERDICTS)
+            for word in (*BY_TEXT, *MEASURED_VERDICTS)
             if facts.text[word] or facts.measured[word]
         ],
         download=address(numbers),
@@ -186,7 +185,7 @@ def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
         seen={
             "exhibit": " ".join(claim.exhibits),
             "kind": claim.kind,
-            "verdict": f"{told.text_verdict}|{told.measured_verdict}",
+            "verdict": "|".join(_verdicts(claim, told)),
             "printed": "" if claim.value is None else str(claim.value),
         },
     )
@@ -198,12 +197,19 @@ def _filters(
     """Name, label and choices of every filter."""
     order = {e.id: k for k, e in enumerate(facts.data.study.exhibits)}
     named = dict.fromkeys((e, name) for row in rows for e, name, _ in row.about)
-    verdicts = (word for row in rows for word in (row.said.text_verdict, row.said.measured_verdict))
+    verdicts = (word for row in rows for word in _verdicts(row.claim, row.said))
     return [
         ("exhibit", "Exhibit", sorted(named, key=lambda pair: order.get(pair[0], len(order)))),
         ("kind", "Kind of claim", _counted(row.claim.kind for row in rows)),
         ("verdict", "Verdict", _counted(verdicts)),
     ]
+
+
+def _verdicts(claim: Claim, told: ClaimWords) -> tuple[str, str]:
+    """What the filter of verdicts has of a claim: the words that are shown, without the number of
+    places.
+    """
+    return shown_verdict(told.text_verdict, claim.n_places), told.measured_verdict
 
 
 def _counted(values: Iterable[str]) -> list[tuple[str, str]]:

@@ -1,0 +1,78 @@
+"""A pipeline that is told to end leaves no process behind that would go on writing its results."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rawperf.core.errors import VirtperfError
+from virtperf.pipeline.children import Children
+
+PARENT = """
+import os, sys, threading
+from pathlib import Path
+from virtperf.pipeline.children import ended_with_this_process
+with ended_with_this_process() as children:
+    def work():
+        command = ["sh", "-c", sys.argv[1]]
+        with children.start(command, Path("."), os.environ) as process:
+            process.wait()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+"""
+STAGE = "{trap} echo $$ > pids; sleep 600 & echo $! >> pids; wait; wait"
+"""A process with one of its own, as DVC has a stage."""
+
+
+def running(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    return status.is_file() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize(
+    ("number", "trap", "code"),
+    [
+        (signal.SIGTERM, "", 128 + signal.SIGTERM),
+        (signal.SIGHUP, "", 128 + signal.SIGHUP),
+        (signal.SIGINT, "", -signal.SIGINT),
+        (signal.SIGTERM, "trap : INT;", 128 + signal.SIGTERM),  # it does not listen
+    ],
+)
+def test_what_it_started_ends_with_it(
+    tmp_path: Path, number: signal.Signals, trap: str, code: int
+) -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, STAGE.format(trap=trap)],
+        cwd=tmp_path,
+        stderr=subprocess.DEVNULL,
+        # pytest may be a background job, which ignores SIGINT
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    file, until = tmp_path / "pids", time.monotonic() + 60
+    while not file.is_file() or len(file.read_text().split()) < 2:
+        assert time.monotonic() < until and parent.poll() is None
+        time.sleep(0.05)
+    pids = [int(pid) for pid in file.read_text().split()]
+    assert all(map(running, pids))
+    parent.send_signal(number)
+    assert parent.wait(60) == code
+    while any(map(running, pids)):
+        assert time.monotonic() < until, pids
+        time.sleep(0.05)
+
+
+def test_after_the_end_nothing_begins(tmp_path: Path) -> None:
+    children = Children()
+    children.end()
+    with (
+        pytest.raises(VirtperfError, match="told to end"),
+        children.start([sys.executable, "-V"], tmp_path, os.environ),
+    ):
+        pass

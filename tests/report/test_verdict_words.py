@@ -1,0 +1,90 @@
+"""A verdict has one set of words, whatever page shows it; stage tables and downloads keep theirs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.report.toy import build
+from virtperf.core.params import Parameters
+from virtperf.core.paths import Layout
+from virtperf.report.html.site.claims import overview_page, study_page
+from virtperf.report.html.site.gather import StudyFacts
+from virtperf.report.html.templating import TEMPLATES
+from virtperf.report.key_numbers import TEXT_VERDICTS
+from virtperf.report.kinds.summary import certainty
+from virtperf.report.loaded import load_study
+from virtperf.report.wording import (
+    BY_TEXT,
+    VERDICTS,
+    placed_verdict,
+    shown_verdict,
+    slug,
+    verdict_kind,
+)
+from virtperf.study.claims import Claim
+from virtperf.study.parts import Finding
+
+
+def test_every_verdict_of_the_stage_tables_has_a_word_with_its_meaning() -> None:
+    shown = {shown_verdict(v, n) for v in TEXT_VERDICTS for n in (1, 2)}
+    assert shown == set(BY_TEXT) <= set(VERDICTS)
+    changed = shown & set(TEXT_VERDICTS)
+    assert changed == {"convention"}  # no other word stands for something else in the tables
+
+
+@pytest.mark.parametrize(
+    ("verdict", "places", "words"),
+    [
+        ("independent", 1, "said once"),
+        ("independent", 3, "said again (3 places)"),
+        ("contradicted", 3, "in conflict"),
+        ("depends", 1, "others in conflict"),
+        ("corroborated", 2, "follows from others"),
+        ("assumed", 1, "assumed"),
+    ],
+)
+def test_a_claim_is_told_with_its_places(verdict: str, places: int, words: str) -> None:
+    assert placed_verdict(verdict, places) == words
+    assert verdict_kind(words) == shown_verdict(verdict, places)
+
+
+def test_a_word_for_many_claims_is_the_same_verdict() -> None:
+    assert verdict_kind("follow from others") == "follows from others"
+    assert verdict_kind("do not hold here") == "does not hold here"
+
+
+def test_pages_show_none_of_the_words_of_the_tables(tmp_path: Path) -> None:
+    build(tmp_path)
+    facts = StudyFacts(Layout(tmp_path), Parameters(seed=1), "toy")
+    for html in (study_page(facts), overview_page([facts])):
+        badges = re.findall(r'class="vp-verdict vp-([a-z-]+)"', html)
+        options = re.findall(r'<option value="([^"]*)"', html)
+        assert badges
+        assert not (set(TEXT_VERDICTS) - {"convention"}) & {*badges, *options}
+    assert "corroborated" in study_page(facts).partition("data:text/csv")[2]  # the download
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [
+        ({}, "Said once in the paper"),
+        ({"busy": 3}, "Said once or again (1 to 3 places of the paper)"),
+        ({"busy": 3, "best-at-8": 2}, "Said again (2 to 3 places of the paper)"),
+    ],
+)
+def test_a_finding_has_the_same_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: dict[str, int], words: str
+) -> None:
+    data = load_study("toy", build(tmp_path)).data
+    monkeypatch.setattr(Claim, "n_places", property(lambda claim: places.get(claim.id, 1)))
+    finding = Finding(says="Both claims of the toy study.", rests_on=("busy", "best-at-8"))
+    assert certainty(data, finding) == ("independent", words)
+
+
+def test_what_is_good_or_bad_news_has_its_colour() -> None:
+    css = (TEMPLATES / "page.css").read_text("utf-8")
+    for word in BY_TEXT[:3] + BY_TEXT[4:5]:
+        assert f".vp-{slug(word)}" in css, word
