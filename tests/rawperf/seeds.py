@@ -127,7 +127,9 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "mpstat": (MPSTAT, MPSTAT_TOPOLOGY),
     "netstat": (NETSTAT, NETSTAT_LONG),
     "perf-stat": _files("perf/perf.csv", "perf/perf-A.csv", "perf/perf-cgroup.csv"),
-    "perf-stat-intervals": _files("perf/perf-I.csv", "perf/perf-I-cgroup.csv", "perf/perf-I-cgroup-A.csv"),
+    "perf-stat-intervals": _files(
+        "perf/perf-I.csv", "perf/perf-I-cgroup.csv", "perf/perf-I-cgroup-A.csv"
+    ),
     "perfkit": tuple(
         text.encode()
         for text in (

@@ -140,7 +140,9 @@ def test_a_number_is_a_place_of_a_list() -> None:
 
 def test_entries_of_several_documents_of_one_line_each() -> None:
     form = SERIES.replace("json", "json-lines").replace("result/*/values", "values")
-    reading = read(form, '{"metric": {"c": 1}, "values": [[1, 2]]}\n{"metric": {"c": 2}, "values": [[1, 3]]}\n')
+    reading = read(
+        form, '{"metric": {"c": 1}, "values": [[1, 2]]}\n{"metric": {"c": 2}, "values": [[1, 3]]}\n'
+    )
     assert rows(reading, "entity", "value") == [('c="1"', 2), ('c="2"', 3)]
     assert reading.lines.tolist() == [1, 2]  # type: ignore[union-attr]
 
