@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import iterparse
@@ -36,19 +37,23 @@ name: declared-csv
 reads: csv
 time: {field: time}
 entity: {kind: driver, name: host}
-fields:
+%sfields:
   - {field: users, metric: clients, unit: count}
   - {field: tps, metric: page_element_throughput, unit: 1/s}
   - {field: millis, metric: page_element_response_time, unit: ms}
   - {field: cpu}
 """
+DECLARATIONS = {
+    "declared-csv": DECLARED_CSV % "",
+    "declared-csv-long": DECLARED_CSV % "names: field\nvalue: value\n",
+}
 
 
 def ours(name: str) -> Callable[[Path], int]:
     from rawperf import blocks_of, get_format
 
-    if name == "declared-csv":
-        return to_parquet
+    if name in DECLARATIONS:
+        return partial(to_parquet, DECLARATIONS[name])
 
     form = get_format(name.removesuffix("-short"))
 
@@ -59,12 +64,12 @@ def ours(name: str) -> Callable[[Path], int]:
     return run
 
 
-def to_parquet(path: Path) -> int:
+def to_parquet(text: str, path: Path) -> int:
     """All that `rawperf read -o FILE.parquet` does."""
     from rawperf.tidy import opened_raw, write_parquet
 
     declaration = path.with_suffix(".yaml")
-    declaration.write_text(DECLARED_CSV, encoding="utf-8")
+    declaration.write_text(text, encoding="utf-8")
     with (
         opened_raw(path, declaration) as raw,
         path.with_suffix(".parquet").open("wb") as out,
@@ -78,6 +83,14 @@ def pandas_melt(path: Path) -> int:
 
     fields = ["users", "tps", "millis", "cpu"]
     table = pd.read_csv(path).melt(["time", "host"], fields, var_name="field")
+    table.to_parquet(path.with_suffix(".pandas.parquet"), index=False)
+    return len(table)
+
+
+def pandas_long(path: Path) -> int:
+    import pandas as pd
+
+    table = pd.read_csv(path)
     table.to_parquet(path.with_suffix(".pandas.parquet"), index=False)
     return len(table)
 
@@ -158,6 +171,7 @@ LIBRARIES: dict[str, dict[str, Callable[[Path], int]]] = {
     "iwl-xml": {"iterparse of lxml": iterparse_lxml, "iterparse": iterparse_standard},
     "iwl-console": {"pandas, texts": pandas_texts, "split lines": split_lines},
     "declared-csv": {"pandas, melt and Parquet": pandas_melt},
+    "declared-csv-long": {"pandas and Parquet": pandas_long},
     "perfkit": {"pandas, fixed widths": pandas_fixed, "split lines": split_lines},
     "perfkit-short": {"pandas, fixed widths": pandas_fixed, "split lines": split_lines},
 }

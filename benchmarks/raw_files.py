@@ -213,6 +213,19 @@ def declared_csv(rng: np.random.Generator) -> Iterator[str]:
         )
 
 
+def declared_csv_long(rng: np.random.Generator) -> Iterator[str]:
+    """The same numbers, one a row, below the column of their names."""
+    yield "time,host,field,value\n"
+    for second in range(0, 1_000_000_000, 125):
+        v = rng.random((1000, 3)).tolist()
+        yield "".join(
+            f"{start},users,{k % 100}\n{start},tps,{1000 * a:.3f}\n"
+            f"{start},millis,{50 * b:.3f}\n{start},cpu,{100 * c:.2f}\n"
+            for k, (a, b, c) in enumerate(v)
+            for start in (f"{1_700_000_000 + second + k // 8},host{k % 8:02d}",)
+        )
+
+
 KINDS: dict[str, tuple[Callable[[np.random.Generator], Iterator[str]], str]] = {
     "xentop": (xentop, ""),
     "sar": (sar, ""),
@@ -221,6 +234,7 @@ KINDS: dict[str, tuple[Callable[[np.random.Generator], Iterator[str]], str]] = {
     "iwl-console": (iwl_console, ""),
     "perfkit": (perfkit, ""),
     "declared-csv": (declared_csv, ""),
+    "declared-csv-long": (declared_csv_long, ""),
     "perfkit-short": (partial(perfkit, rows=20), ""),
 }
 """By format (with ``-short``: with fewer rows a page) what makes its file, and what ends it."""

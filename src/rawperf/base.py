@@ -133,10 +133,12 @@ def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
     held: Reading | None = None
     for block in blocks:
         if held is not None:
-            t = held.records["t"].to_numpy(dtype=float)
-            other = np.flatnonzero((t != t[-1:]) & ~(np.isnan(t) & np.isnan(t[-1:])))
-            cut = int(other[-1]) + 1 if len(other) else 0
-            cut = cut if len(t) - cut <= LONGEST_SAMPLE else len(t)
+            t, new = (part.records["t"].to_numpy(dtype=float) for part in (held, block))
+            if len(t) and len(new) and t[-1] < new[0]:
+                yield held
+                held = block
+                continue
+            cut = sample_end(t)
             if cut:
                 yield held.part(slice(cut))
                 held = replace(held.part(slice(cut, None)), warnings=())
@@ -144,6 +146,15 @@ def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
         held = block
     if held is not None:
         yield held
+
+
+def sample_end(t: np.ndarray) -> int:
+    """How many of these times come before the last sample; all of them, if that is longer than
+    `LONGEST_SAMPLE`.
+    """
+    other = np.flatnonzero((t != t[-1:]) & ~(np.isnan(t) & np.isnan(t[-1:])))
+    cut = int(other[-1]) + 1 if len(other) else 0
+    return cut if len(t) - cut <= LONGEST_SAMPLE else len(t)
 
 
 @runtime_checkable

@@ -93,8 +93,8 @@ _OUTPUTS = (
     ),
     (
         "the answer of a Prometheus query",
-        rb'"resultType"\s*:\s*"(?:vector|matrix)"',
-        "keep the exporters' text (curl .../metrics, below date +%s), or write its values as CSV",
+        rb'"resultType"\s*:\s*"(?:scalar|string|vector|matrix)"|\A\{"status"\s*:\s*"error"',
+        "keep the whole answer to query_range, or to query with a vector",
     ),
     (
         "a log of fio under another name",

@@ -312,8 +312,8 @@ def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
     """Write tables one below the other as Parquet; memory does not grow with them."""
     writer: pq.ParquetWriter | None = None
     for table in tables:
-        part = pa.Table.from_pandas(table, preserve_index=False)
         if writer is None:
+            part = pa.Table.from_pandas(table, preserve_index=False)
             texts = [field.name for field in part.schema if not _is_number(field.type)]
             kinds = [
                 field if _is_number(field.type) else field.with_type(_TEXTS)
@@ -329,9 +329,33 @@ def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
                 use_dictionary=texts,
                 write_statistics=[name for name in ("t", "line") if name in part.column_names],
             )
-        writer.write_table(part.cast(schema))
+            part = part.cast(schema)
+        else:
+            part = _arrow(table, schema)
+        writer.write_table(part)
     if writer is not None:
         writer.close()
+
+
+def _arrow(table: pd.DataFrame, schema: pa.Schema) -> pa.Table:
+    """A table in a schema. pandas' own conversion finds out anew of every table what stands in the
+    schema, which takes as long as the columns do.
+    """
+    columns = [table[field.name].array for field in schema]
+    if any(isinstance(c, pd.Categorical) and (c.codes < 0).any() for c in columns) or not all(
+        isinstance(c, pd.Categorical) or _is_number(f.type)
+        for c, f in zip(columns, schema, strict=True)
+    ):
+        return pa.Table.from_pandas(table, preserve_index=False).cast(schema)
+    arrays = [
+        pa.DictionaryArray.from_arrays(
+            pa.array(column.codes, pa.int32()), pa.array(column.categories, pa.large_string())
+        )
+        if isinstance(column, pd.Categorical)
+        else pa.array(column.to_numpy(), field.type, from_pandas=True)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _is_number(kind: pa.DataType) -> bool:

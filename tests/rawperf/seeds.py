@@ -104,6 +104,7 @@ def _files(*names: str) -> tuple[bytes, ...]:
 SEEDS: dict[str, tuple[bytes, ...]] = {
     "ab": _files("ab/ab.txt", "ab/ab-err.txt"),
     "cgroup-cpu": _files("cgroup/cpu-1.stat", "cgroup/cpu-2.stat"),
+    "cgroup-io": _files("cgroup/io-2.stat"),
     "cgroup-memory": _files("cgroup/memory-2.stat"),
     "cgroup-memory-1": _files("cgroup/memory-1.stat"),
     "cms-console": (SESSION, SESSION[SESSION.index(b"q v\n") :]),
@@ -125,8 +126,10 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "meminfo": _files("proc/meminfo.txt"),
     "mpstat": (MPSTAT, MPSTAT_TOPOLOGY),
     "netstat": (NETSTAT, NETSTAT_LONG),
-    "perf-stat": _files("perf/perf.csv", "perf/perf-A.csv"),
-    "perf-stat-intervals": _files("perf/perf-I.csv"),
+    "perf-stat": _files("perf/perf.csv", "perf/perf-A.csv", "perf/perf-cgroup.csv"),
+    "perf-stat-intervals": _files(
+        "perf/perf-I.csv", "perf/perf-I-cgroup.csv", "perf/perf-I-cgroup-A.csv"
+    ),
     "perfkit": tuple(
         text.encode()
         for text in (
@@ -204,6 +207,11 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "proc-vmstat": _files("mmtests/proc-vmstat.txt"),
     "podman-stats-json": _files("podman/podman-stats.json"),
     "prometheus": _files("prometheus/node-exporter.txt", "prometheus/histograms.txt"),
+    "prometheus-query": _files("prometheus/query.json", "prometheus/query-expression.json"),
+    "prometheus-query-range": (
+        *_files("prometheus/query_range.json"),
+        json.dumps(json.loads(sample("prometheus/query_range-expression.json")), indent=1).encode(),
+    ),
     "turbostat": _files("turbostat/turbostat-summary.txt"),
     "virsh-domstats": _files("libvirt/domstats.txt"),
     "virt-top": _files("virt-top/virt-top.csv"),

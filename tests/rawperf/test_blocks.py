@@ -5,18 +5,23 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.raw_files import write
 from rawperf import RECORD_COLUMNS, Format, Reading, all_formats, base, blocks_of, by_sample, pieces
 from rawperf.base import Streaming, joined
 from rawperf.core.errors import FormatError
+from rawperf.core.tables import plain_texts
 from rawperf.declared import read as declared_read
+from rawperf.tidy import opened_raw, write_parquet
 from tests.cases import each_case
+from tests.rawperf.declared.declaring import declared
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.rawperf.trial import FILE
 
@@ -132,3 +137,41 @@ def test_records_of_one_time_stay_together(monkeypatch: pytest.MonkeyPatch) -> N
     assert list(by_sample([parts[0]])) == [parts[0]]
     monkeypatch.setattr(base, "LONGEST_SAMPLE", 2)
     assert len(list(by_sample(parts))) > len(found)
+
+
+def test_blocks_of_a_declared_file_end_with_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "PIECE", 60)
+    monkeypatch.setattr(declared_read, "BLOCK_RECORDS", 1)
+    form = declared(
+        "reads: csv\ntime: {field: t}\nentity: {kind: e, name: e}\nfields: [{field: v}]"
+    )
+    rows = [f"{second},e{n},{n}\n" for second in range(40) for n in range(3)]
+    data = ("t,e,v\n" + "".join(rows)).encode()
+    parts = list(form.blocks(io.BytesIO(data), file=FILE))
+    assert len(parts) > 10
+    ends = [part.records["t"].iloc[[0, -1]].tolist() for part in parts]
+    assert all(before[1] < after[0] for before, after in pairwise(ends))
+    assert same(joined(parts), joined(by_sample(parts)))
+    assert len(list(by_sample(parts))) == len(parts)
+    assert joined(parts).records["t"].tolist() == [s for s in range(40) for _ in range(3)]
+
+
+@pytest.mark.parametrize("coded", [True, False])
+def test_parquet_of_many_parts_is_that_of_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, coded: bool
+) -> None:
+    path, out = tmp_path / "xentop.txt", tmp_path / "x.parquet"
+    write("xentop", path, 60_000)
+    with opened_raw(path, "xentop") as raw:
+        whole = pd.concat(list(raw.tables()), ignore_index=True)
+    monkeypatch.setattr(pieces, "PIECE", 9000)
+    with opened_raw(path, "xentop") as raw:
+        tables = list(raw.tables(coded=coded))
+    assert len(tables) > 3
+    with out.open("wb") as stream:
+        write_parquet(tables, stream)
+    found = pd.read_parquet(out)
+    assert found["metric_value"].isna().any()
+    pd.testing.assert_frame_equal(plain_texts(found), whole)
+    nulls = pq.read_table(out).column("metric_value").null_count
+    assert nulls == int(whole["metric_value"].isna().sum())

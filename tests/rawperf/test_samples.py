@@ -21,6 +21,7 @@ from tests.rawperf.trial import FILE, check_reading, check_refusal, last_line, r
 FORMAT_OF = {
     "ab/": "ab",
     "cgroup/cpu": "cgroup-cpu",
+    "cgroup/io": "cgroup-io",
     "cgroup/memory-1": "cgroup-memory-1",
     "cgroup/memory-2": "cgroup-memory",
     "cms/": "cms-console",
@@ -79,6 +80,8 @@ FORMAT_OF = {
     "numastat/": "numastat",
     "podman/": "podman-stats-json",
     "proc/diskstats": "diskstats",
+    "prometheus/query_range": "prometheus-query-range",
+    "prometheus/query": "prometheus-query",
     "prometheus/": "prometheus",
     "turbostat/": "turbostat",
     "vegeta/vegeta-report": "vegeta-report",

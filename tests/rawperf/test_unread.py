@@ -65,9 +65,19 @@ NAMED = {
     "macOS": (b"Darwin host1 23.1 arm64\n", "macOS'", "declared.md"),
     "k6 points": (b'{"type":"Point","metric":"http_reqs"}\n', "k6's points", "--summary-export"),
     "a query's answer": (
-        b'{"status":"success","data":{"resultType":"matrix"}}',
+        b'{"status":"success","data":{"resultType":"scalar","result":[1795647076.885,"1"]}}',
         "Prometheus query",
-        "as CSV",
+        "query_range",
+    ),
+    "a part of a query's answer": (
+        b'{"resultType":"matrix","result":[]}',
+        "Prometheus query",
+        "whole answer",
+    ),
+    "a query's error": (
+        b'{"status":"error","errorType":"bad_data","error":"invalid parameter"}',
+        "Prometheus query",
+        "query_range",
     ),
     "a log of fio": (b"1000, 203, 0, 0, 0\n2000, 201, 0, 0, 0\n", "log of fio", "_bw.1.log"),
     "turbostat": (b"Core\tCPU\tAvg_MHz\tBusy%\n-\t-\t1\t2\n", "every processor", "--Summary"),

@@ -259,6 +259,7 @@ _OPTIONS = {
     "documents": ("json",),
     "others": ("csv", "json", "json-lines", "lines", "pairs"),
     "names": ("csv", "json", "json-lines", "lines"),
+    "unnamed": ("csv", "json", "json-lines", "lines"),
 }
 
 
@@ -280,6 +281,7 @@ class TableDeclaration(Model):
     repeat: str | None = None
     names: str | None = None
     value: str | None = None
+    unnamed: Annotated[str, Field(min_length=1)] | None = None
     fields: tuple[FieldRule, ...] = ()
     every_s: Positive | None = None
     printed: Printed = None
@@ -291,6 +293,8 @@ class TableDeclaration(Model):
             raise ValueError(
                 "names and value are given together: the columns of a number's name, and of the number"
             )
+        if self.unnamed is not None and self.names is None:
+            raise ValueError("unnamed is for rows of a name and a number: names is missing")
         if self.melt is not None and self.repeat is not None:
             raise ValueError("melt and repeat are two ways to make rows of columns: give one")
         if self.melt is not None and "value" in groups_of(self.melt):

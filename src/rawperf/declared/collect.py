@@ -379,6 +379,8 @@ class Collector:
         if codes is None:
             codes, called = pd.factorize(np.array([_text(cell) for cell in called], dtype=object))
             called = list(map(str, called))
+        if self.part.unnamed is not None:
+            called = [name or self.part.unnamed for name in called]
         self._named_in_file |= dict.fromkeys(called)
         rules = [self._rules.get(name) for name in called]
         wanted = np.array(

@@ -17,6 +17,8 @@ ROWS = 5_000
 _OPENS = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
 _BREAKS = re.compile("[\x85\u2028\u2029]")
 """What YAML takes for ends of lines and nobody else does."""
+_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+"""Of texts of labels, as Prometheus writes them."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 Lines = Any
@@ -147,7 +149,7 @@ def _rows(
     """The objects that are rows of a table."""
     for path in part.rows or ("",):
         if part.entries is not None:
-            yield from _entries(document, lines, path.split("/"), part.entries)
+            yield from _entries(document, lines, path.split("/"), part.entries, into)
             continue
         for found, at in _at(document, lines, [step for step in path.split("/") if step]):
             if not isinstance(found, dict):
@@ -161,23 +163,51 @@ def _rows(
 
 
 def _entries(
-    document: Any, lines: Lines, steps: list[str], names: tuple[str, ...]
+    document: Any, lines: Lines, steps: list[str], names: tuple[str, ...], into: Into
 ) -> Iterator[tuple[Any, Lines]]:
-    """The keys and values of objects as rows, with what else stands in the object of the path's
-    last ``*``.
+    """The keys and values of objects, and the pairs of lists, as rows, with what else stands in the
+    object of the path's last ``*``.
+
+    Raises `FormatError`: an element of a list that is no pair.
     """
     last = len(steps) - steps[::-1].index("*") if "*" in steps else 0
     for owner, its_lines in _at(document, lines, steps[:last]):
+        around = owner if isinstance(owner, dict) else {}
         for found, at in _at(owner, its_lines, steps[last:]):
-            for key, value in found.items() if isinstance(found, dict) else ():
-                line = at if isinstance(at, int) else at[key]
-                row = {**owner, **dict(zip(names, (key, value), strict=True))}
-                own = line if isinstance(line, int) else first_line(line) or 1
-                yield row, dict.fromkeys(row, own)
+            for pair, of_value, line in _pairs(found, at, into):
+                row = {**around, **dict(zip(names, pair, strict=True))}
+                yield row, {**dict.fromkeys(row, line), names[1]: of_value}
+
+
+def _pairs(found: Any, lines: Lines, into: Into) -> Iterator[tuple[tuple[Any, Any], Lines, int]]:
+    """Each key of an object with its value, or each pair of a list; the value's lines, and the line
+    of the whole.
+    """
+    if isinstance(found, dict):
+        for key, value in found.items():
+            of_value = lines if isinstance(lines, int) else lines[key]
+            yield (key, value), of_value, _line(of_value)
+    elif isinstance(found, list):
+        for place, pair in enumerate(found):
+            own = lines if isinstance(lines, int) else lines[place]
+            if not isinstance(pair, list) or len(pair) != 2:
+                raise into.error(
+                    "an entry is no pair",
+                    _line(own),
+                    expected="[key, value] in a list of entries",
+                    found=json.dumps(pair, default=str)[:60],
+                )
+            yield (pair[0], pair[1]), own if isinstance(own, int) else own[1], _line(own)
+
+
+def _line(lines: Lines) -> int:
+    return lines if isinstance(lines, int) else first_line(lines) or 1
 
 
 def _at(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
-    """What stands at a path; ``*`` is every place of a list and every key."""
+    """What stands at a path; ``*`` is every place of a list and every key, a number that place of a
+    list.
+    """
     if not steps:
         yield found, lines
         return
@@ -185,7 +215,9 @@ def _at(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines
     if isinstance(found, dict):
         keys = list(found) if step == "*" else [step] if step in found else []
     else:
-        keys = list(range(len(found))) if isinstance(found, list) and step == "*" else []
+        places = range(len(found)) if isinstance(found, list) else range(0)
+        only = int(step) if step.isascii() and step.isdigit() else -1
+        keys = list(places) if step == "*" else [only] if only in places else []
     for key in keys:
         yield from _at(found[key], lines if isinstance(lines, int) else lines[key], rest)
 
@@ -196,10 +228,13 @@ class _Cells:
     """
 
     def __init__(self, place: int, into: Into) -> None:
-        self._place, self._sink = place, into.sink
+        self._place, self._sink, self._into = place, into.sink, into
         self._paths = {
             name: [step for step in name.split("/") if step] for name in into.declaration.words
         }
+        part = into.declaration.parts[place]
+        self._names = {*part.entity.name}
+        self._told = {*into.declaration.words_of(part)}
         self._begin()
 
     def _begin(self) -> None:
@@ -222,8 +257,31 @@ class _Cells:
         self._lines.append(start)
         for name, steps in self._paths.items():
             cell, line = next(_at(row, lines, steps), (None, start))
+            if isinstance(cell, dict) and name in self._names:
+                cell = self._labels(cell, name, start)
             self._chunk.cells[name].append(None if isinstance(cell, dict | list) else _clean(cell))
             self._chunk.own[name].append(line if isinstance(line, int) else start)
+
+    def _labels(self, found: dict[Any, Any], name: str, line: int) -> str:
+        """An object that names an entity, as Prometheus writes labels, by their names; what the
+        table names of it says something else.
+
+        Raises `FormatError`: a label that is an object or a list.
+        """
+        labels = []
+        for key, value in sorted(found.items(), key=lambda item: str(item[0])):
+            if value is None or f"{name}/{str(key).replace('/', '~1')}" in self._told:
+                continue
+            if isinstance(value, dict | list):
+                raise self._into.error(
+                    f"{key} of {name}, which names an entity, is neither a text nor a number",
+                    line,
+                    expected='labels such as {"cpu": "0", "mode": "user"}',
+                    found=json.dumps(value, default=str)[:60],
+                )
+            text = value if isinstance(value, str) else json.dumps(value, default=str)
+            labels.append(f'{key}="{text.translate(_ESCAPES)}"')
+        return ",".join(labels)
 
     def send(self) -> None:
         """Give the rows that wait."""

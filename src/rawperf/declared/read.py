@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 import pandas as pd
 
-from rawperf.base import Reading, Streaming
+from rawperf.base import Reading, Streaming, sample_end
 from rawperf.core.declaration import Declaration, TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.model import load_model
@@ -124,7 +124,7 @@ class DeclaredFormat(Streaming):
             gathered.info = info or {}
             gathered.said[:0] = strange.new(False)
             if not pieces.last and gathered.ready():
-                yield gathered.reading()
+                yield gathered.reading(more=True)
         yield gathered.last()
 
 
@@ -213,9 +213,12 @@ class _Gathered:
             remedy="declare under fields what it holds, or let match name other files.",
         )
 
-    def reading(self) -> Reading:
+    def reading(self, more: bool = False) -> Reading:
         """The records since the last reading; raises `FormatError` where the file has none, or two
         clocks.
+
+        With `more` to come, the last sample waits for what may still belong to it, which costs less
+        than to put finished readings together.
         """
         used = [table for table in self._tables if table.parts]
         if not used and not self._clocks:
@@ -237,6 +240,12 @@ class _Gathered:
         if (columns[4][1:] < columns[4][:-1]).any():
             order = np.argsort(columns[4], kind="stable")
             columns = [column[order] for column in columns]
+        if more and (cut := sample_end(columns[2])):
+            rest = [column[cut:] for column in columns]
+            columns = [column[:cut] for column in columns]
+            for place, table in enumerate(used):
+                if (own := rest[-1] == place).any():
+                    table.parts.append(tuple(column[own] for column in rest[:-1]))
         entity, name, t, values, lines, number = columns
         named = [(table.part.report, table.part.entity.kind) for table in used]
         reports, kinds = (coded(number, [pair[k] for pair in named]) for k in (0, 1))

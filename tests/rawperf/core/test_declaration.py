@@ -41,6 +41,7 @@ fields:
         (", unit: 1/s", "", 6, "the unit of tps is missing"),
         ("reads: csv", "reads: json\ndelimiter: ';'", 1, "delimiter is for csv, not for json"),
         ("reads: csv", "reads: lines", 1, "lines is missing"),
+        ("reads: csv", "reads: csv\nunnamed: value", 1, "unnamed is for rows of a name"),
         ("reads: csv", "reads: xml", 1, "rows is missing"),
         (
             "reads: csv",

@@ -87,6 +87,66 @@ def test_yaml() -> None:
         read(form, "a: &x [1, 2]\nmetrics: *x\n")
 
 
+SERIES = """
+reads: json
+rows: result/*/values
+entries: [t, v]
+time: {field: t}
+entity: {kind: series, name: metric}
+names: metric/name
+unnamed: value
+value: v
+others: true
+"""
+
+
+def test_lists_of_pairs_are_rows_whose_labels_name_the_entity() -> None:
+    text = """{"result": [
+{"metric": {"name": "up", "mode": "a\\"b", "cpu": 0, "gone": null},
+ "values": [[1, "5"],
+            [2,
+             "6"]]},
+{"metric": {}, "values": [[1, 7]]},
+{"metric": {"name": "down"}}
+]}"""
+    reading = read(SERIES, text)
+    labels = r'cpu="0",mode="a\"b"'
+    assert rows(reading, "t", "entity", "field", "value") == [
+        (1, labels, "up", 5),
+        (2, labels, "up", 6),
+        (1, "", "value", 7),
+    ]
+    assert reading.lines.tolist() == [3, 5, 6]  # type: ignore[union-attr]
+    swapped = text.replace('"mode": "a\\"b", "cpu": 0', '"cpu": 0, "mode": "a\\"b"')
+    assert swapped != text
+    assert read(SERIES, swapped).records.equals(reading.records)
+
+
+def test_values_of_entries_may_be_objects() -> None:
+    form = "reads: json\nrows: s/*/h\nentries: [t, h]\ntime: {field: t}\nfields: [{field: h/n}]"
+    reading = read(form, '{"s": [{"h": [[1, {"n": 2}],\n[2, {"m": 0,\n"n": 3}]]}]}')
+    assert rows(reading, "t", "value") == [(1, 2), (2, 3)]
+    assert reading.lines.tolist() == [1, 3]  # type: ignore[union-attr]
+
+
+def test_a_number_is_a_place_of_a_list() -> None:
+    form = "reads: json\nrows: s/1/*\ntime: {field: at/0}\nfields: [{field: at/1}]"
+    reading = read(form, '{"s": [[{"at": [5, 6]}], [{"at": [7,\n8]}]]}')
+    assert rows(reading, "t", "value") == [(7, 8)]
+    assert reading.lines.tolist() == [2]  # type: ignore[union-attr]
+    with pytest.raises(FormatError, match="there is no 'at/2'"):
+        read(form.replace("at/1", "at/2"), '{"s": [[], [{"at": [5, 6]}]]}')
+
+
+def test_entries_of_several_documents_of_one_line_each() -> None:
+    form = SERIES.replace("json", "json-lines").replace("result/*/values", "values")
+    reading = read(
+        form, '{"metric": {"c": 1}, "values": [[1, 2]]}\n{"metric": {"c": 2}, "values": [[1, 3]]}\n'
+    )
+    assert rows(reading, "entity", "value") == [('c="1"', 2), ('c="2"', 3)]
+    assert reading.lines.tolist() == [1, 2]  # type: ignore[union-attr]
+
+
 XML = "reads: xml\nrows: [results/a, results/group/a]\ntime: {field: ts, unit: ms, plus: d}\nentity: {kind: driver, name: who}\nfields: [{field: d}, {field: size, optional: true}]\n"
 
 
@@ -136,6 +196,19 @@ def test_elements_attributes_and_texts_of_children() -> None:
         ),
         (JOBS, "[" * 5000, "nested too deeply"),
         (JOBS, "no document", "no JSON document"),
+        (
+            SERIES,
+            '{"result": [{"metric": {}, "values": [[1, 2], [1, 2, 3]]}]}',
+            "line 1: an entry is no pair; expected [key, value] in a list of entries; found [1, 2, 3]",
+        ),
+        (SERIES, '{"result": [{"metric": {}, "values": [5]}]}', "an entry is no pair"),
+        (SERIES, '{"result": [{"metric": {}, "values": [[1, "x"]]}]}', "value is not a number"),
+        (SERIES, '{"result": [{"metric": {}, "values": [[[1], 2]]}]}', "the time t is missing"),
+        (
+            SERIES,
+            '{"result": [{"metric": {"a": [1]}, "values": [[1, 2]]}]}',
+            "a of metric, which names an entity, is neither a text nor a number",
+        ),
         (
             XML,
             '<!DOCTYPE x [<!ENTITY e "1">]><results/>',

@@ -17,6 +17,7 @@ import pytest
 
 from rawperf import sniff
 from rawperf.core.buckets import bucket_of
+from rawperf.core.errors import FormatError
 from rawperf.tidy import read
 from tests.cases import each_case
 from tests.rawperf.sample_files import SAMPLES, sample
@@ -125,6 +126,93 @@ def test_prometheus() -> None:
     assert total is not None
     memory = of("prometheus/node-exporter.txt", metric="memory_total")
     assert memory["metric_value"].tolist() == [float(total[1])]
+
+
+@each_case("name", ["query_range.json", "query_range-expression.json"])
+def test_the_answer_to_a_query_range(name: str) -> None:
+    series = json.loads(sample(f"prometheus/{name}"))["data"]["result"]
+    printed = {}
+    for each in series:
+        labels = dict(each["metric"])
+        field = labels.pop("__name__", "value")
+        entity = ",".join(f'{key}="{labels[key]}"' for key in sorted(labels))
+        printed |= {(entity, field, float(t)): float(v) for t, v in each["values"]}
+    found = of(f"prometheus/{name}")
+    keys = zip(found["entity"], found["field"], found["t"], strict=True)
+    assert dict(zip(keys, found["value"], strict=True)) == printed
+    assert len(found) == len(printed)
+    assert set(found["entity_kind"]) == {"series"}
+
+
+def test_the_answer_to_a_query() -> None:
+    found = of("prometheus/query.json", metric="memory_available")
+    assert found["value"].tolist() == [22981206016]
+    assert found["t"].tolist() == [1795647076.835]
+    assert found["entity"].tolist() == ['instance="127.0.0.1:19100",job="node"']
+    (row,) = of("prometheus/query-expression.json").itertuples()  # the other one is NaN
+    assert (row.field, row.value) == ("value", 0.09000000000000001)
+
+
+def test_series_of_native_histograms_are_not_left_out_in_silence(tmp_path: Path) -> None:
+    """Their form is that of Prometheus' documentation of its HTTP API."""
+    histogram = '{"count": "60", "sum": "33.5", "buckets": [[0, "0.5", "1", "60"]]}'
+    answer = (
+        '{"status":"success","data":{"resultType":"%s","result":[{"metric":'
+        '{"__name__":"rpc_seconds","job":"web"},"%s":%s}]}}'
+    )
+    path = tmp_path / "a.json"
+    path.write_text(answer % ("matrix", "histograms", f"[[1795647076,{histogram}]]"))
+    found = read(path)
+    assert dict(zip(found["field"], found["value"], strict=True)) == {
+        "histogram/count": 60,
+        "histogram/sum": 33.5,
+    }
+    assert set(found["entity"]) == {'__name__="rpc_seconds",job="web"'}
+    path.write_text(answer % ("vector", "histogram", f"[1795647076,{histogram}]"))
+    with pytest.raises(FormatError, match="the time value/0 is missing"):
+        read(path)
+
+
+def test_io_of_a_control_group(tmp_path: Path) -> None:
+    lines = sample("cgroup/io-2.stat").decode().splitlines()
+    times = [int(line) for line in lines if line.isdigit()]
+    written = [int(n) for n in re.findall(r"(?m)^254:16 .*wbytes=(\d+)", "\n".join(lines))]
+    found = of("cgroup/io-2.stat", entity="254:16", metric="group_disk_write_rate")
+    assert found["t"].tolist() == times
+    assert found["value"].tolist() == written
+    assert found["metric_value"].tolist()[1:] == pytest.approx(np.diff(written) / np.diff(times))
+    assert set(of("cgroup/io-2.stat")["entity_kind"]) == {"device"}
+    path = tmp_path / "io.stat"
+    path.write_text(
+        "7:7 7:6 7:5 rbytes=28672 wbytes=0 rios=22 wios=0 dbytes=0 dios=0\n7:4 \n"
+        "8:16 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6 cost.usage=7 cost.vrate=100.00\n"
+        "8:0 rbytes=8 wbytes=9 rios=1 wios=2\n"
+    )
+    one = read(path)
+    reads = one[one["field"] == "rios"]
+    assert list(zip(reads["entity"], reads["value"], reads["line"], strict=True)) == [
+        ("7:5", 22, 1),
+        ("8:16", 3, 3),
+        ("8:0", 1, 4),
+    ]
+    path.write_text("8:16 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6\n8:0 rbytes=8 wbyt\n")
+    with pytest.raises(FormatError, match="line 2"):
+        read(path)
+
+
+def test_perf_stat_of_control_groups() -> None:
+    text = sample("perf/perf-I-cgroup.csv").decode()
+    for group in ("web.slice/web-01.scope", "db.slice"):
+        printed = re.findall(rf"(?m)^ +(\S+?),(\d+),,context-switches,{group},", text)
+        found = of("perf/perf-I-cgroup.csv", entity=group, field="context-switches")
+        assert list(zip(found["t"], found["value"], strict=True)) == [
+            (float(t), float(count)) for t, count in printed
+        ]
+        used = of("perf/perf-cgroup.csv", entity=group, metric="counted_cpu_time")
+        assert len(used) == 1
+    each = of("perf/perf-I-cgroup-A.csv", entity="db.slice CPU1", field="task-clock")
+    assert each["value"].tolist() == [45.60, 36.98, 43.68, 13.87]
+    assert set(of("perf/perf-I.csv")["entity"]) == {""}
 
 
 def test_buckets_of_prometheus_have_the_counts_of_their_own() -> None:

@@ -355,7 +355,12 @@ def test_a_dictionary_of_ones_own_need_not_know_all_metrics(tmp_path: Path) -> N
         "metrics: {memory_free: {unit: B, definition: memory that is free, sources: []}}"
     )
     dictionary = with_presets(load_metrics(tmp_path / "m.yaml"))
-    assert dictionary["memory_free"].formats == ("meminfo", "prometheus")
+    assert dictionary["memory_free"].formats == (
+        "meminfo",
+        "prometheus",
+        "prometheus-query",
+        "prometheus-query-range",
+    )
     assert "clients_configured" not in dictionary
 
 
