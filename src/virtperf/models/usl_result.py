@@ -326,7 +326,7 @@ class USLResult(FitResult):
         load, group = np.unique(self.x, return_inverse=True)
         if len(load) == self.nobs:
             return self.x, self.y, self.weights, 0.0
-        weight = np.bincount(group, self.weights)
+        weight = np.bincount(group, self.weights).astype(np.float64)
         mean = np.bincount(group, self.weights * self.y) / weight
         return load, mean, weight, self.deviance_of(mean[group])
 
@@ -562,7 +562,7 @@ class USLResult(FitResult):
             {"type": "ineq", "fun": spare, "jac": spare_slope},
             {"type": "ineq", "fun": lambda v: self.b / size + sides @ v, "jac": lambda v: sides},
         ]
-        begin = np.linalg.solve(root, start - self.b)
+        begin: Array = np.linalg.solve(root, start - self.b).astype(np.float64)
         downhill = cost(begin)[1] / np.linalg.norm(cost(begin)[1])
         for step in (0.0, 1.0, 0.3):
             v = optimize.minimize(
