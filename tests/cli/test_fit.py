@@ -94,6 +94,9 @@ def test_errors_name_the_column_the_line_and_the_group(run, tmp_path, table):
     said = run("fit", "line", "t.csv", "--x", "n", "--y", "x", status=1).output
     assert "t.csv line 3: column 'x' holds something that is no finite number" in said
     assert "found 'many'" in said
+    (tmp_path / "t.csv").write_text('n,x\n1,"1,955.16"\n2,"3,000.5"\n')
+    said = run("fit", "line", "t.csv", "--x", "n", "--y", "x", status=1).output
+    assert "Write '1955.16', without commas between thousands" in said
     wrong = ("fit", "usl", "load.csv", "--x", "load", "--y", "throughput")
     assert "no column 'load'; expected one of system" in run(*wrong, status=1).output
     (tmp_path / "few.csv").write_text("g,n,x\na,1,10\na,2,19\n")

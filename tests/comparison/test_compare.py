@@ -141,6 +141,22 @@ def test_what_is_better_can_be_told(folders):
         virtperf.compare(*folders, quantities=["page_element_throughput"])
 
 
+def test_loads_of_a_table_are_no_result(tmp_path, monkeypatch):
+    """Columns that are the same row by row in all runs say what was set."""
+    monkeypatch.chdir(tmp_path)
+    for side, level in (("old", 100.0), ("new", 90.0)):
+        (tmp_path / side).mkdir()
+        for run in range(4):
+            rows = [f"{n},{level * n + run}\n" for n in (1, 4, 16)]
+            (tmp_path / side / f"{run}.csv").write_text("clients,throughput\n" + "".join(rows))
+    table = virtperf.compare("old", "new")
+    assert [found.quantity for found in table.rows] == ["throughput"]
+    assert any("clients: the same, row by row, in all runs" in said for said in table.notes)
+    (tmp_path / "new" / "3.csv").write_text("clients,throughput\n1,91\n4,362\n8,720\n")
+    quantities = [found.quantity for found in virtperf.compare("old", "new").rows]
+    assert quantities == ["clients", "throughput"]
+
+
 def test_nothing_and_nothing_in_common_are_errors(tmp_path, folders):
     with pytest.raises(VirtperfError, match="there are no runs"):
         virtperf.compare("a", "c")

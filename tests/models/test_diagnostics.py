@@ -40,6 +40,19 @@ def test_an_outlier_is_named_with_what_it_does(clean):
     assert not any("deviates" in w for w in models.usl("rate ~ guests", clean).only.warnings)
 
 
+def test_what_an_outlier_does_is_told_of_one_quantity():
+    """With the outlier the curve has no peak, and without it one: its load is not gamma's."""
+    load = np.array([1, 2, 4, 8, 16, 32.0])
+    rate = np.array([10, 19, 36, 6.1, 80, 90.0])
+    fit = models.fit_usl(load, rate)
+    (note,) = [w for w in fit.warnings if "deviates by" in w]
+    peak = models.fit_usl(np.delete(load, 3), np.delete(rate, 3)).peak_load().value
+    assert (
+        f"without it peak_load is {peak:.4g}; with it there is gamma, {fit.theta[2]:.4g}, only"
+        in note
+    )
+
+
 def test_a_robust_curve_hardly_moves(clean):
     spoilt = clean.assign(rate=np.where(clean.index == 4, 0.6, 1.0) * clean["rate"])
     of = {

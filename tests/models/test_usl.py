@@ -11,8 +11,9 @@ from scipy import optimize
 from rawperf.core.errors import ModelError
 from tests.cases import each_case
 from validation.curves import gradient, inside, throughput
+from virtperf.models.irls import Family, solve
 from virtperf.models.usl import compare_usl, fit_usl
-from virtperf.models.usl_result import MISFIT_LEVEL
+from virtperf.models.usl_result import MISFIT_LEVEL, design_columns
 
 LOAD = np.array([1, 18, 36, 72, 108, 144, 216.0])
 RATE = np.array([64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
@@ -101,6 +102,53 @@ def test_limits_of_the_peak_do_not_depend_on_rounding_errors():
         assert (found.low / unit, found.high / unit) == pytest.approx(
             (70.46551, 74.05298), rel=1e-6
         )
+
+
+SPREADS = (
+    ([1.02, 0.98, 1.01, 0.99, 1.02, 0.99, 0.99, 1.02, 1.0, 1.01, 0.98, 1.0], 0.03),
+    ([1.1, 0.9, 0.95, 1.15, 1.2, 0.95, 1.1, 0.85, 1.15, 0.9, 0.9, 1.05], 0.0),
+)
+
+
+@pytest.mark.parametrize(("factors", "alpha"), SPREADS)
+def test_limits_of_the_peak_are_found_directly(factors, alpha, monkeypatch):
+    """A search over the loads, which costs five to twenty times as much, finds the same."""
+    load = np.repeat([1, 2, 4, 8, 16, 32.0], 2)
+    fit = fit_usl(load, throughput(load, np.array([alpha, 1e-3, 100.0])) * factors)
+    searched = fit._searched_peak_limits(0.05)
+    counted = []
+    deviance = Family.deviance
+    monkeypatch.setattr(
+        Family, "deviance", lambda self, *a: (counted.append(1), deviance(self, *a))[1]
+    )
+    found = fit.peak_throughput()
+    assert len(counted) < 400
+    assert (found.low, found.high) == pytest.approx(searched, rel=2e-4)
+    assert found.low < found.value < found.high
+
+
+def test_replicates_are_profiled_as_their_means():
+    load = np.repeat([1, 2, 4, 8, 16, 32.0], 3)
+    rate = throughput(load, np.array([0.05, 1e-3, 100.0]))
+    rate = rate * (1 + 0.05 * np.sin(np.arange(18.0)))
+    for noise in ("proportional", "counts", "constant"):
+        fit = fit_usl(load, rate, noise=noise)
+        rows, targets = design_columns(np.array([4.0, 64.0])), np.array([1 / 300.0, 1 / 700.0])
+        every = [np.broadcast_to(of, (2, 18)) for of in (rate, np.ones(18))]
+        of_rows = solve(
+            fit.family(), design_columns(load), *every, free=fit.free(), row=rows, target=targets
+        )
+        assert fit.deviance_at(rows, targets) == pytest.approx(of_rows.deviance, rel=1e-9)
+    many = fit_usl(np.repeat(load, 2000), np.repeat(rate, 2000))
+    assert len(many._replicate_means[0]) == 6
+
+
+def test_throughput_that_does_not_change_has_no_peak():
+    fit = fit_usl([1, 2, 4, 8, 16], [10.0] * 5)
+    for ask in (fit.peak_load, fit.peak_throughput):
+        with pytest.raises(ModelError, match=r"no peak: throughput is the same at every load"):
+            ask()
+    assert fit.asymptote().value == pytest.approx(10)
 
 
 def test_the_efficiency_respects_the_bounds_of_the_coefficients():

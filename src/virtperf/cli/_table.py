@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from virtperf.study.quantities import parse_level
 
 MAX_LISTED_ROWS = 10
 DELIMITED = (".csv", ".tsv")
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
 def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
@@ -108,6 +110,15 @@ def with_numbers(
     return frame.assign(**numbers)[whole], warnings
 
 
+def _without_comma(found: str) -> str | None:
+    """What to write in place of a number with a comma."""
+    if THOUSANDS.fullmatch(found) and (found.count(",") > 1 or "." in found):
+        return f"write {found.replace(',', '')!r}, without commas between thousands"
+    if "," in found and "." not in found:
+        return "write a point for the decimal comma"
+    return None
+
+
 def _numbers(column: pd.Series, name: str, file: str) -> pd.Series:
     values = pd.to_numeric(column, errors="coerce").astype(float)
     text = column.astype(str).str.strip()
@@ -117,7 +128,6 @@ def _numbers(column: pd.Series, name: str, file: str) -> pd.Series:
     if bad.any():
         at = int(np.argmax(bad))
         place, found = int(column.index[at]), text.iloc[at]
-        comma = "," in found and "." not in found
         lines = _lines(file)
         where = "" if place < len(lines) else f" in row {place + 1}"
         raise VirtperfError(
@@ -126,6 +136,6 @@ def _numbers(column: pd.Series, name: str, file: str) -> pd.Series:
             line=lines[place] if place < len(lines) else None,
             expected="one number a row, or an empty cell",
             found=repr(found),
-            remedy="write a point for the decimal comma" if comma else None,
+            remedy=_without_comma(found),
         )
     return values

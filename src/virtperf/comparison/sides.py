@@ -72,7 +72,7 @@ class RunValues:
     """One run: a value of every quantity that it observed, and what is known of how it was made.
 
     `distributions` are those of its single values, where percentiles are asked for; `refused` says
-    why a number of its files is no value of the run.
+    why a number of its files is no value of the run. `columns` are those of a table with several rows.
     """
 
     run_id: str
@@ -86,6 +86,7 @@ class RunValues:
     place: str = ""
     distributions: Mapping[str, Distribution] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,41 @@ def read_sides(
                 runs = [_of_revision(run, place.revision, scratch) for run in runs]
             sides.append(Side(name, tuple(runs), reader.quantities, said))
     _refuse_repetitions([run for side in sides for run in side.runs])
-    return sides
+    return _without_settings(sides)
+
+
+def _without_settings(sides: Sequence[Side]) -> list[Side]:
+    """The sides without columns of tables that say what was set: loads, or times, which are the same
+    row by row in all runs.
+    """
+    runs = [run for side in sides for run in side.runs]
+    first = runs[0].columns
+    if len(runs) < 2 or not all(run.columns for run in runs):
+        return list(sides)
+    settings = {
+        name
+        for name, column in first.items()
+        if len(set(column)) > 1 and all(run.columns.get(name) == column for run in runs)
+    }
+    rest = {name: kind for name, kind in sides[0].quantities.items() if name not in settings}
+    if not settings or not rest:
+        return list(sides)
+    note = (
+        f"{', '.join(sorted(settings))}: the same, row by row, in all runs, and so not compared. The other "
+        "numbers are means over these rows; to compare at one of them, leave only its rows in the tables"
+    )
+    return [
+        replace(
+            side,
+            runs=tuple(
+                replace(run, values={n: v for n, v in run.values.items() if n not in settings})
+                for run in side.runs
+            ),
+            quantities=rest,
+            warnings=(*side.warnings, note) if place == 0 else side.warnings,
+        )
+        for place, side in enumerate(sides)
+    ]
 
 
 def _counting(reader: RunReader, written: str, paths: Sequence[Path]) -> Iterator[RunValues]:
@@ -313,6 +348,7 @@ class RunReader:
         self._studies: dict[str, tuple[Study | None, MetricDictionary]] = {}
         self.quantities: dict[str, ComparedQuantity] = {}
         self._warnings: dict[str, list[str]] = {}
+        self._columns: dict[str, tuple[float, ...]] = {}  # of the table that was read last
 
     @cached_property
     def _dictionary(self) -> MetricDictionary:
@@ -340,6 +376,7 @@ class RunReader:
                     raise
                 unread[name] = err
         values = self._together(of_files)
+        columns = self._columns if len(names) == 1 else {}
         if said := [*_unread(path.name, unread), *_left_out_percentiles(path.name, refused)]:
             self._warnings[str(path)] = said
         if not values and not refused:
@@ -353,6 +390,7 @@ class RunReader:
             place=str(path),
             distributions=together(single),
             refused=refused,
+            columns=columns,
         )
 
     def _together(self, of_files: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
@@ -372,6 +410,7 @@ class RunReader:
         """The values of a file; its distributions are added to `single`, and percentiles that have
         several values to `refused`.
         """
+        self._columns = {}
         if (statistics := _flat_numbers(path)) and self._format is None:
             for name in statistics:
                 self.quantities.setdefault(name, ComparedQuantity())
@@ -383,6 +422,10 @@ class RunReader:
             columns = frame.select_dtypes("number")
             numbers = {str(name): column for name, column in columns.items()}
             if len(frame) > 1:
+                self._columns = {
+                    name: tuple(column.to_numpy(dtype=float, na_value=np.nan).tolist())
+                    for name, column in numbers.items()
+                }
                 refused |= {name: SEVERAL for name in numbers if is_percentile(name)}
             for name in numbers:
                 self.quantities.setdefault(name, ComparedQuantity())

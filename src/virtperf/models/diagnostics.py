@@ -119,9 +119,13 @@ def outlier_notes(
     others = np.arange(len(size)) != worst
     text = f"(x = {fit.x[worst]:g}, y = {fit.y[worst]:g}) deviates by {size[worst]:.2g} standard errors"
     try:
-        without = refit(others)
-        name, value = fit.headline()
-        text += f": without it {name} is {without.headline()[1]:.4g} instead of {value:.4g}"
+        (name, value), (other, changed) = fit.headline(), refit(others).headline()
+        if other == name:
+            text += f": without it {name} is {changed:.4g} instead of {value:.4g}"
+        else:  # only one of the two curves has a peak
+            text += (
+                f": without it {other} is {changed:.4g}; with it there is {name}, {value:.4g}, only"
+            )
     except ModelError:
         text += ", and without it there is no such fit"
     return (RowNote(worst, text),)

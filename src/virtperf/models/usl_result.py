@@ -29,6 +29,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import optimize
 
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
@@ -62,10 +63,16 @@ FREE_PARAMETERS: Mapping[str, tuple[bool, ...]] = {
 """Which of the coefficients d, s, k a kind has."""
 MISFIT_LEVEL = 0.01
 """P-value of the lack-of-fit test below which a fit warns and has no peak."""
-SEARCH_RANGE, SEARCH_TOLERANCES = 1e4, (1e-3, 1e-4, 1e-6, 1e-9)
-"""Times the largest load up to which the limits of the peak throughput are sought; tolerances of the
-rounds in which their place is narrowed.
+SEARCH_RANGE = 1e4
+"""Times the largest load up to which the limits of the peak throughput are sought."""
+FEW_LOADS = 100
+"""Distinct loads up to which the curve's limits at many loads at once cost no more than at few."""
+SEARCH_OF_FEW, SEARCH_OF_MANY = (54, 16, (1e-4, 1e-9)), (14, 4, (1e-3, 1e-4, 1e-6, 1e-9))
+"""How the limits of the peak throughput are sought: loads of the first round, parts of a step in the
+next one, and the tolerance of each round; the last steps are alike.
 """
+WORST_SPARE = 20.0
+"""Stands for curves that do not exist, in shares of the deviance that a limit allows."""
 ASYMPTOTE_ROW = (0.0, 1.0, 0.0)
 
 
@@ -294,19 +301,34 @@ class USLResult(FitResult):
         """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to
         (m,).
         """
-        shape = (len(targets), self.nobs)
-        y, w = np.broadcast_to(self.y, shape), np.broadcast_to(self.weights, shape)
-        return solve(
+        load, mean, weight, spread = self._replicate_means
+        shape = (len(targets), len(load))
+        found = solve(
             self.family(),
-            design_columns(self.x),
-            y,
-            w,
+            design_columns(load),
+            np.broadcast_to(mean, shape),
+            np.broadcast_to(weight, shape),
             free=self.free() if free is None else free,
             bounded=self.bounded,
             row=rows,
             target=targets,
             tolerance=1e-6,
         ).deviance
+        return found + spread
+
+    @cached_property
+    def _replicate_means(self) -> tuple[Array, Array, Array, float]:
+        """Distinct loads, the mean and the summed weight at each, and the deviance of these means.
+
+        In an exponential family the deviance of any curve is that of the means from it plus that of
+        the rows from the means, so that replicates need not be fitted one by one.
+        """
+        load, group = np.unique(self.x, return_inverse=True)
+        if len(load) == self.nobs:
+            return self.x, self.y, self.weights, 0.0
+        weight = np.bincount(group, self.weights).astype(np.float64)
+        mean = np.bincount(group, self.weights * self.y) / weight
+        return load, mean, weight, self.deviance_of(mean[group])
 
     def limits(
         self,
@@ -473,6 +495,95 @@ class USLResult(FitResult):
         return _with_endless(found, "linear scaling, which has no peak")
 
     def _peak_limits(self, alpha: float) -> tuple[float, float]:
+        """The lowest and the highest peak of the accepted curves, whose deviance is within the
+        threshold of a profile.
+
+        The lowest is a convex problem for the Gamma family, the highest one may have several local
+        optima: it is sought from the fit and from the accepted fits with a coefficient of zero. Where
+        that does not converge, both are searched over the loads.
+        """
+        if self.df_resid <= 0:
+            return 0.0, math.inf
+        if self.exact:
+            return (float(1 / least_cost(self.b[None, :])[0]),) * 2
+        starts, endless = [self.b], False
+        load, mean, weight, spread = self._replicate_means
+        most = self.deviance - spread + t_quantile(self.df_resid, alpha) ** 2 * self.scale
+        for place in np.flatnonzero(self.free()):
+            free = np.arange(3) != place
+            other = solve(
+                self.family(), design_columns(load), mean[None, :], weight[None, :], free=free
+            )
+            if other.deviance[0] <= most:
+                starts.append(other.b[0])
+                endless |= place == 2
+        # A peak that moves out of sight tends to the asymptote of Amdahl's law.
+        asymptote = self._largest_asymptote(alpha) if endless else 0.0
+        low = self._extreme_peak(self.b, most, -1.0)
+        tops = [] if math.isinf(asymptote) else [self._extreme_peak(b, most, 1.0) for b in starts]
+        if math.isnan(low) or (tops and np.isnan(tops).all()):
+            return self._searched_peak_limits(alpha)
+        return low, float(np.nanmax([asymptote, *tops]))
+
+    def _extreme_peak(self, start: Array, most: float, sign: float) -> float:
+        """The lowest (`sign` -1) or a local highest (1) peak throughput of curves whose deviance is
+        `most` or less; NaN where none is found.
+        """
+        load, mean, weight, spread = self._replicate_means
+        design, family, y, w = design_columns(load), self.family(), mean[:, None], weight[:, None]
+        room = most + spread - self.deviance
+        farthest = SEARCH_RANGE * max(float(load.max()), 2.0)
+        first = float(least_cost(self.b[None, :])[0])
+        # In these coordinates the accepted curves are about the ball of radius 1 around the fit.
+        curvature = family.score(y, w, (design @ self.b)[:, None])[1][:, 0]
+        root = np.linalg.cholesky(room * np.linalg.inv((design.T * curvature) @ design))
+        size = np.linalg.norm(root, axis=1)
+
+        def cost(v: Array) -> tuple[float, Array]:
+            """The least 1/X(N) over that of the fit, and its derivatives."""
+            b = self.b + root @ v
+            n = min(max(math.sqrt(max(b[0], 0.0) / b[2]), 1.0), farthest) if b[2] > 0 else farthest
+            row = sign * design_columns(np.array([n]))[0] / first
+            return float(row @ b), row @ root
+
+        def spare(v: Array) -> float:
+            eta = design @ (self.b + root @ v)
+            found = float(family.deviance(y, w, eta[:, None])[0])
+            return max((most - found) / room, -WORST_SPARE)
+
+        def spare_slope(v: Array) -> Array:
+            with np.errstate(all="ignore"):
+                eta = design @ (self.b + root @ v)
+                found = -2 * (family.score(y, w, eta[:, None])[0][:, 0] @ design) @ root / room
+            return np.where(np.isfinite(found), found, 0.0)
+
+        sides = root / size[:, None]
+        limits = [
+            {"type": "ineq", "fun": spare, "jac": spare_slope},
+            {"type": "ineq", "fun": lambda v: self.b / size + sides @ v, "jac": lambda v: sides},
+        ]
+        begin: Array = np.linalg.solve(root, start - self.b).astype(np.float64)
+        downhill = cost(begin)[1] / np.linalg.norm(cost(begin)[1])
+        for step in (0.0, 1.0, 0.3):
+            v = optimize.minimize(
+                cost,
+                begin - step * downhill,
+                jac=True,
+                constraints=limits,
+                method="SLSQP",
+                options={"ftol": 1e-12, "maxiter": 100},
+            ).x
+            # Its own word of success is no proof: Karush, Kuhn and Tucker's conditions are.
+            slope = cost(v)[1]
+            held = sides[self.b / size + sides @ v < 1e-7]
+            rest = optimize.nnls(np.vstack((spare_slope(v), held)).T, slope)[1]
+            b = np.maximum(self.b + root @ v, 0.0)
+            reached = spare(np.linalg.solve(root, b - self.b))
+            if abs(reached) < 1e-5 and rest < 1e-3 * np.linalg.norm(slope):
+                return float(1 / least_cost(b[None, :])[0])
+        return math.nan
+
+    def _searched_peak_limits(self, alpha: float) -> tuple[float, float]:
         """The highest lower and upper limit of the curve at any load from 1.
 
         They are the limits of the peak throughput: a curve is accepted that reaches c somewhere if
@@ -480,13 +591,11 @@ class USLResult(FitResult):
         convex set, there is one that stays below c everywhere if and only if no lower limit is
         above c.
         """
-        if self.df_resid <= 0:
-            return 0.0, math.inf
-        if self.exact:
-            return (float(1 / least_cost(self.b[None, :])[0]),) * 2
-        log_load = np.linspace(0.0, math.log(SEARCH_RANGE * max(float(self.x.max()), 2.0)), 14)
+        few = len(self._replicate_means[0]) <= FEW_LOADS
+        size, parts, tolerances = SEARCH_OF_FEW if few else SEARCH_OF_MANY
+        log_load = np.linspace(0.0, math.log(SEARCH_RANGE * max(float(self.x.max()), 2.0)), size)
         step, tops, asymptote = log_load[1], [0.0, 0.0], 0.0
-        for turn, tolerance in enumerate(SEARCH_TOLERANCES):
+        for turn, tolerance in enumerate(tolerances):
             ends = self.band(np.exp(log_load), alpha, tolerance)
             places = [int(np.argmax(end)) for end in ends]
             if turn == 0 and places[1] == len(log_load) - 1:
@@ -494,8 +603,9 @@ class USLResult(FitResult):
             tops = [
                 _parabola_top(log_load, end, place) for end, place in zip(ends, places, strict=True)
             ]
-            step /= 4
-            around = np.concatenate([log_load[p] + step * np.arange(-3, 4) for p in places])
+            step /= parts
+            near = step * np.arange(1 - parts, parts)
+            around = np.concatenate([log_load[p] + near for p in places])
             loads = np.unique(np.maximum(around, 0.0))
             log_load = loads[
                 np.diff(loads, prepend=-step) > step / 4
@@ -626,6 +736,11 @@ class USLResult(FitResult):
                 f"{self.kind} scaling has no peak", remedy="fit the Universal Scalability Law"
             )
         d, _, k = (float(v) for v in self.b)
+        if d <= 0 and k == 0 and self.exact:
+            raise ModelError(
+                "the fitted curve has no peak: throughput is the same at every load",
+                remedy="ask for its asymptote, which is that throughput",
+            )
         if k < 0 or d < 0:
             raise ModelError(
                 "the fitted curve has no peak",
