@@ -5,7 +5,9 @@ The estimate solves ``sum(derivative * psi(residual / s)) = 0``, psi being the r
 scale varies less than the median absolute deviation). It is the ordinary fit of rows whose residuals
 were cut off. Residuals that are cut off and then enlarged by ``K / mean(psi')`` (of n - p free rows)
 have the sum of squares of Huber's covariance, so that the ordinary intervals of these pseudo-values
-are those of the robust fit. With few rows they are too narrow, and a warning says so.
+are those of the robust fit. Rows that are cut off tell of no spread of their own, so that with few
+rows these intervals would be too narrow: they are widened to Student's t with as many degrees of
+freedom as rows that are not cut off have.
 
 References
 ----------
@@ -24,7 +26,7 @@ import numpy as np
 from rawperf.core.errors import ModelError
 from virtperf.models.checks import Array
 from virtperf.models.diagnostics import RowNote
-from virtperf.models.result import FitResult
+from virtperf.models.result import FitResult, t_quantile
 
 HUBER_THRESHOLD = 1.345
 """Robust standard deviations at which a residual is cut off: 95 % efficient with normal noise."""
@@ -35,6 +37,8 @@ NORMAL_MAD = 0.674489750196
 MIN_FREE_ROWS = 4
 """Rows beyond the parameters, below which an outlier can't be told."""
 OUTLIER_DEVIATIONS = 2.7
+ALPHA = 0.05
+"""Level at which intervals are widened; those of other levels are by the same factor."""
 COVERAGE_NOTE = (
     "95 % intervals of a robust fit covered 89 to 95 % in simulations of 12 to 30 rows: they are "
     "somewhat too narrow"
@@ -80,6 +84,7 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
     share, free = float(inside.mean()), len(y) - parameters
     of_free = max(int(inside.sum()) - parameters, 1) / free
     enlarged = (1 + parameters / len(y) * (1 - share) / share) / of_free
+    enlarged *= t_quantile(max(inside.sum() - parameters, 1), ALPHA) / t_quantile(free, ALPHA)
     cut = np.clip(residual, -HUBER_THRESHOLD * spread, HUBER_THRESHOLD * spread)
     final = fit(found.fittedvalues + size * enlarged * cut)
     outliers = tuple(
