@@ -18,7 +18,7 @@ METRICS = PACKAGED_METRICS
 """The metric dictionary that the package brings."""
 
 
-def choose(
+def choose_format(
     data: bytes,
     path: str,
     format_name: str | None,

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 
-from rawperf.base import CLOCKS, RECORD_COLUMNS, Format, Reading, joined
+from rawperf.base import CLOCKS, RECORD_COLUMNS, Format, Reading, concat_readings
 from rawperf.core.errors import FormatError
 from rawperf.registry import HEAD_BYTES, blocks_of, ranking
 
@@ -49,7 +49,7 @@ def bounded() -> Iterator[None]:
 
 def read_whole(form: Format, data: bytes, file: str = FILE) -> Reading:
     """The reading of a whole file, packed or not."""
-    return joined(blocks_of(form, io.BytesIO(data), file=file))
+    return concat_readings(blocks_of(form, io.BytesIO(data), file=file))
 
 
 def last_line(data: bytes) -> int:

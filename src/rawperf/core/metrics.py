@@ -20,7 +20,7 @@ from rawperf.core.tables import coded, combinations
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.core.yamlio import Document
 
-Kind = Literal["gauge", "counter", "total"]
+MetricKind = Literal["gauge", "counter", "total"]
 WHOLE = "host"
 """Entity kind of records that describe the whole of whatever a file was written on."""
 
@@ -41,7 +41,7 @@ class Source(Model):
     entity_kind: str
     unit: str
     entity: Annotated[str, Field(min_length=1)] | None = None
-    kind: Kind | None = None
+    kind: MetricKind | None = None
     minus: Flag = False
     factor: float = Field(1.0, alias="<factor>")
 
@@ -62,7 +62,7 @@ class Metric(Model):
     name: str = Field(alias="<name>", pattern=r"^[a-z][a-z0-9_]*$")
     unit: str
     definition: str = Field(min_length=10)
-    kind: Kind = "gauge"
+    kind: MetricKind = "gauge"
     combine: Literal["", "sum", "present", "rest"] = ""
     better: Literal["", "higher", "lower"] = ""
     sources: tuple[Source, ...] = ()

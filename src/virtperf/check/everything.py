@@ -19,13 +19,12 @@ from virtperf.check.problems import Problems
 from virtperf.check.study import check_study
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
-from virtperf.measure.definition import FILE as MEASURE
+from virtperf.measure.definition import MEASURE_FILE
 from virtperf.measure.plan import load_definition
 from virtperf.report.data import load
 from virtperf.report.glossary import load_glossary
 from virtperf.report.synthesis.checks import check_synthesis
-from virtperf.report.synthesis.definition import FILE as SYNTHESIS
-from virtperf.report.synthesis.definition import load_file
+from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
 from virtperf.report.wording import plural
 from virtperf.report.written_for import changes
 from virtperf.runs.ingest.folder import raw_files, run_folders
@@ -33,7 +32,7 @@ from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import claims_of
 from virtperf.study.readings import load_readings
-from virtperf.study.run_groups import DESCRIBED, fact_differences, facts_of
+from virtperf.study.run_groups import FACT_COLUMNS, fact_differences, facts_of
 
 _PLACEHOLDER = re.compile(r"\bEXAMPLE\b")
 
@@ -136,16 +135,16 @@ def _runs(root: Path, study: Study, problems: Problems) -> int:
         remedy = "make it, with a README.md so that git keeps it"
         problems.say("the folder for measured runs is missing", root, remedy=remedy)
         return 0
-    if (root / MEASURE).is_file():
+    if (root / MEASURE_FILE).is_file():
         with problems.caught(root):
-            load_definition(root / MEASURE, study, problems.of(root))
+            load_definition(root / MEASURE_FILE, study, problems.of(root))
     folders = run_folders(root)
     entries = []
     for folder in folders:
         try:
             run = load_run(folder, study, "measured", raw_files(folder), problems.of(root))
             if run.provenance == "measured" and not run.excluded:
-                entries.append(run.model_dump(mode="json", include=set(DESCRIBED)))
+                entries.append(run.model_dump(mode="json", include=set(FACT_COLUMNS)))
         except RunError as err:
             problems.of(root)(err)
         except OSError as err:
@@ -169,7 +168,7 @@ def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems:
     """Check `data/synthesis.yaml`, which a repository need not have, against the studies that could
     be loaded.
     """
-    path = layout.root / "data" / SYNTHESIS
+    path = layout.root / "data" / SYNTHESIS_FILE
     if path.is_file():
         with problems.caught(path.parent):
             file = load_file(path, problems.of(path.parent))

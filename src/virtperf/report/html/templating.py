@@ -19,7 +19,15 @@ from markupsafe import Markup, escape
 from rawperf.core.errors import VirtperfError
 from virtperf.core.provenance import Provenance
 from virtperf.report import palette
-from virtperf.report.wording import OF_MANY, VERDICTS, exhibit_name, plural, pretty, printable, slug
+from virtperf.report.wording import (
+    OF_MANY,
+    VERDICT_WORDS,
+    exhibit_name,
+    plural,
+    pretty,
+    printable,
+    slug,
+)
 
 TEMPLATES = Path(__file__).parent / "templates"
 LONGEST_WORD = 18
@@ -67,7 +75,7 @@ def equip(made: Environment) -> None:
         "css_string": css_string,
     }
     made.globals |= {
-        "VERDICTS": VERDICTS,
+        "VERDICTS": VERDICT_WORDS,
         "LONG_CAPTION": LONG_CAPTION,
         "OF_MANY": OF_MANY,
         "PROVENANCES": {str(p): p.words for p in Provenance},
