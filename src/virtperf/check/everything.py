@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -84,22 +84,30 @@ def _metrics(path: Path, problems: Problems) -> MetricDictionary | None:
     """
     with problems.caught(path.parent):
         dictionary = load_metrics(path, problems.of(path.parent))
-        formats, document = all_formats(), load_yaml(path)
-        for name in dictionary.metrics:
-            for position, written in enumerate(document.data["metrics"][name].get("sources", ())):
-                named = (
-                    [written["format"]] if isinstance(written["format"], str) else written["format"]
-                )
-                for other in (one for one in named if one not in formats):
-                    problems.say(
-                        f"{name} is read from the format {other!r}, which is not there",
-                        path,
-                        document.line("metrics", name, "sources", position),
-                        expected=f"one of {', '.join(formats)}",
-                        remedy="install its package, or correct the name",
-                    )
+        formats = all_formats()
+        sources = (source for metric in dictionary.metrics.values() for source in metric.sources)
+        if any(source.format not in formats for source in sources):
+            _unknown_formats(path, dictionary, formats, problems)
         return with_presets(dictionary, problems.of(path.parent))
     return None
+
+
+def _unknown_formats(
+    path: Path, dictionary: MetricDictionary, formats: Collection[str], problems: Problems
+) -> None:
+    """Tell of every format that a metric is read from and that is not installed."""
+    document = load_yaml(path)
+    for name in dictionary.metrics:
+        for position, written in enumerate(document.data["metrics"][name].get("sources", ())):
+            named = [written["format"]] if isinstance(written["format"], str) else written["format"]
+            for other in (one for one in named if one not in formats):
+                problems.say(
+                    f"{name} is read from the format {other!r}, which is not there",
+                    path,
+                    document.line("metrics", name, "sources", position),
+                    expected=f"one of {', '.join(formats)}",
+                    remedy="install its package, or correct the name",
+                )
 
 
 def _pipelines(layout: Layout, problems: Problems) -> None:
