@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.report.axis_words import level_words, tick_label
-from virtperf.report.frames import allowed, merge_intervals, shown_as_printed
+from virtperf.report.frames import allowed, merge_pieces, shown_as_printed
 from virtperf.report.range_words import WIDE
 from virtperf.report.wording import joined, plural, short_number
 from virtperf.study.definition import Factor
@@ -119,7 +119,7 @@ def _phrase(point: Any) -> str:
     """What is known of one point: a value, a range, or an order among others."""
     printed = math.isfinite(point.printed)
     aside = f" (printed: {short_number(point.printed)})" if printed else ""
-    if len(merge_intervals(point.pieces)) > 2 and math.isfinite(point.high):
+    if len(merge_pieces(point.pieces)) > 2 and math.isfinite(point.high):
         return f"{allowed(point.pieces)}{aside}"
     if printed and (not point.known or _stands_for(point)):
         return short_number(point.printed)

@@ -357,14 +357,14 @@ def allowed(pieces: Sequence[float]) -> str:
     """Disjoint ranges, flattened, in words: ``60 to 61 or 90 to 95``; "not computed" without
     any.
     """
-    ends = merge_intervals(pieces)
+    ends = merge_pieces(pieces)
     return (
         " or ".join(interval(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True))
         or "not computed"
     )
 
 
-def merge_intervals(pieces: Sequence[float]) -> list[float]:
+def merge_pieces(pieces: Sequence[float]) -> list[float]:
     """Disjoint ranges, flattened, without the gaps that printed digits do not show."""
     ends = list(pieces[:1])
     for high, low in zip(pieces[1::2], pieces[2::2], strict=False):

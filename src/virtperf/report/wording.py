@@ -14,7 +14,7 @@ from virtperf.core.numbers import interval as interval
 from virtperf.core.numbers import number as number
 from virtperf.core.numbers import pretty as pretty
 
-VERDICT_WORDS = {
+VERDICT_MEANINGS = {
     "corroborated": "the paper's other claims imply it",
     "independent": "the paper's other claims leave it open",
     "contradicted": "the paper's other claims exclude it",

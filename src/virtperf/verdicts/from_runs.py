@@ -130,7 +130,7 @@ def judge(
     could have seen, and the reason in words.
 
     Numbers are NaN where nothing was measured, limits where runs were not repeated, `runs_to_decide`
-    where nothing is undecided or known of the spread; infinite for more than `regions.MAX_RUNS`
+    where nothing is undecided or known of the spread; infinite for more than `regions.MAX_RUNS_NEEDED`
     runs of every condition. `text_verdicts` is the table `CLAIMS`, None where the claims are
     hypotheses that no text states. Of `observations`, the table `OBSERVATIONS`, those of runs of
     this `provenance` are read, whose intervals have this level. `elsewhere` is a factor and one of

@@ -21,7 +21,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.report import palette
 from virtperf.report.wording import (
     OF_MANY,
-    VERDICT_WORDS,
+    VERDICT_MEANINGS,
     exhibit_name,
     plural,
     pretty,
@@ -75,7 +75,7 @@ def equip(made: Environment) -> None:
         "css_string": css_string,
     }
     made.globals |= {
-        "VERDICTS": VERDICT_WORDS,
+        "VERDICTS": VERDICT_MEANINGS,
         "LONG_CAPTION": LONG_CAPTION,
         "OF_MANY": OF_MANY,
         "PROVENANCES": {str(p): p.words for p in Provenance},

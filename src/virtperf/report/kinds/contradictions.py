@@ -33,7 +33,7 @@ RESOLUTION_NOTE = (
 WIDER = "There are more resolutions than are tried one by one: ranges may be wider than need be."
 PlottedPoint = tuple[str, str, str]
 """Exhibit, series and level of a plotted point."""
-MAX_NAMED_POINTS = 3
+MAX_POINTS_OF_A_WAY = 3
 """How many points a way to resolve a contradiction names."""
 MAX_EXHIBITS = 4
 """How many exhibits are named of those that depend on a contradiction."""
@@ -244,7 +244,7 @@ def _ways(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Ite
             points = [
                 f"{names.get(p['exhibit'], p['exhibit'])}, {p['series']} at {p['x']}: "
                 f"{_limits(p['low'], p['high'])}"
-                for p in option["points"][:MAX_NAMED_POINTS]
+                for p in option["points"][:MAX_POINTS_OF_A_WAY]
             ]
             left = "; ".join(points) or "No plotted point depends on it."
             yield Span(text=left, style="small")

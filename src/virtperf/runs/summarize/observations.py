@@ -92,7 +92,7 @@ def _observe(
             return row | {
                 "note": f"not measured in this run: no {_words(rule['per'])} to divide by"
             }, []
-        mean, per_unit = ratio_of_means(mean, per.steady.mean), run.metrics[per.metric]["unit"]
+        mean, per_unit = quotient_of_means(mean, per.steady.mean), run.metrics[per.metric]["unit"]
         flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
         parts.append(("per", per))
     mean = mean.scaled(observed_factor(kind, run.metrics[found.metric]["unit"], per_unit))
@@ -188,7 +188,7 @@ def _words(wanted: Mapping[str, str]) -> str:
     return f"{wanted['metric']} of a {wanted['entity_kind']}{called}"
 
 
-def ratio_of_means(of: Mean, to: Mean) -> Mean:
+def quotient_of_means(of: Mean, to: Mean) -> Mean:
     """One mean divided by another, with the error of the delta method as for independent means."""
     value = of.value / to.value
     variances = [(of.se / to.value) ** 2, (value * to.se / to.value) ** 2]
