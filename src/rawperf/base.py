@@ -96,7 +96,7 @@ class Streaming(Format, Protocol):
     """
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Readings of consecutive parts of a file, at least one, which `joined` makes the reading
+        """Readings of consecutive parts of a file, at least one, which `concat_readings` makes the reading
         of the whole.
 
         All have the same clock, and times, numbers of samples and lines go on from block to block.
@@ -108,10 +108,10 @@ class Streaming(Format, Protocol):
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read a whole file as `blocks` reads its parts."""
-        return joined(self.blocks(io.BytesIO(data), file=file))
+        return concat_readings(self.blocks(io.BytesIO(data), file=file))
 
 
-def joined(blocks: Iterable[Reading]) -> Reading:
+def concat_readings(blocks: Iterable[Reading]) -> Reading:
     """The reading of a whole file of the readings of its parts, of which there is at least one."""
     parts = list(blocks)
     if len(parts) == 1:
@@ -142,7 +142,7 @@ def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
             if cut:
                 yield held.part(slice(cut))
                 held = replace(held.part(slice(cut, None)), warnings=())
-            block = joined([held, block])
+            block = concat_readings([held, block])
         held = block
     if held is not None:
         yield held

@@ -18,7 +18,7 @@ METRICS = PACKAGED_METRICS
 """The metric dictionary that the package brings."""
 
 
-def choose(
+def choose_format(
     data: bytes,
     path: str,
     format_name: str | None,
@@ -54,7 +54,8 @@ def dictionary_of(path: Path = METRICS, inputs: Sequence[DeclaredFormat] = ()) -
     """The metric dictionary with all declared formats' fields, those of `inputs` first; raises
     `StudyError`.
     """
-    return extended(with_presets(load_metrics(path)), inputs, preferred=True)
+    known = with_presets(load_metrics(path))
+    return extended(known, inputs, preferred=True) if inputs else known
 
 
 def dictionary_for(form: DeclaredFormat, path: Path = METRICS) -> MetricDictionary:

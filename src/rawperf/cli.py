@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rawperf.declared.read import DeclaredFormat
     from rawperf.tidy import RawTables
 
-SUFFIXES = (".csv", ".parquet", ".json")
+OUTPUT_SUFFIXES = (".csv", ".parquet", ".json")
 
 
 class OneLineErrors(click.Group):
@@ -119,8 +119,8 @@ def read_file(
     from rawperf.choose import METRICS
     from rawperf.tidy import opened_raw
 
-    if output not in (None, "-") and Path(output).suffix not in SUFFIXES:
-        raise click.UsageError(f"-o {output}: the name must end in {', '.join(SUFFIXES)}")
+    if output not in (None, "-") and Path(output).suffix not in OUTPUT_SUFFIXES:
+        raise click.UsageError(f"-o {output}: the name must end in {', '.join(OUTPUT_SUFFIXES)}")
     if output not in (None, "-") and not Path(output).parent.is_dir():
         raise click.UsageError(f"-o {output}: there is no folder {Path(output).parent}")
     with opened_raw(file, format_name, interval, metrics or METRICS, inputs) as raw:

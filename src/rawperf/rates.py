@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rawperf.core.metrics import WHOLE
-from rawperf.sample_rows import ROW, Rows, chosen, concat_rows, in_order
+from rawperf.sample_rows import ROW, SampleRows, concat_rows, in_order, select_rows
 
 Key = tuple[str, str, str, str]
 """A series: source, entity kind, entity, metric."""
@@ -24,7 +24,7 @@ class DropDuplicates:
         self._count = 0
         self._first: np.void | None = None
 
-    def of(self, rows: Rows) -> Rows:
+    def of(self, rows: SampleRows) -> SampleRows:
         """What is kept of samples, which are sorted by series, time and order."""
         again = np.zeros(len(rows), dtype=bool)
         t, series = rows["t"], rows["series"]
@@ -33,12 +33,12 @@ class DropDuplicates:
         )
         if not again.any():
             return rows
-        left_out = chosen(rows, again)
+        left_out = select_rows(rows, again)
         first = left_out[np.argmin(left_out["order"])]
         if self._first is None or first["order"] < self._first["order"]:
             self._first = first
         self._count += len(left_out)
-        return chosen(rows, ~again)
+        return select_rows(rows, ~again)
 
     def sentences(self) -> list[str]:
         """One sentence, if there were any."""
@@ -62,7 +62,7 @@ class Rates:
         self._last = np.zeros(0, ROW)
         self._back: dict[str, dict[Key, float]] = {}
 
-    def of(self, counters: Rows) -> Rows:
+    def of(self, counters: SampleRows) -> SampleRows:
         """Rates at the later sample's time, sorted by series and time; none where a counter went
         back.
 
@@ -75,15 +75,15 @@ class Rates:
         same = rows["series"][1:] == rows["series"][:-1]
         growth, time = np.diff(rows["value"]), np.diff(rows["t"])
         back = same & (growth < 0)
-        self._note(chosen(rows[1:], back))
+        self._note(select_rows(rows[1:], back))
         keep = same & ~back & (rows["order"][1:] != _BEFORE)
-        found = chosen(rows[1:], keep)
+        found = select_rows(rows[1:], keep)
         found["value"] = growth[keep] / time[keep]
-        self._last = chosen(rows, np.append(~same, True))
+        self._last = select_rows(rows, np.append(~same, True))
         self._last["order"] = _BEFORE
         return found
 
-    def _note(self, back: Rows) -> None:
+    def _note(self, back: SampleRows) -> None:
         """Of each series that went back, the first time."""
         series, places = np.unique(back["series"], return_index=True)
         for number, t in zip(series.tolist(), back["t"][places].tolist(), strict=True):

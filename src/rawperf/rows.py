@@ -18,7 +18,7 @@ WHOLE = "host"
 _MANY = 20
 
 
-class Rows:
+class RecordRows:
     """Records in the order in which they are added.
 
     `line` is the line of the file, from 1, on which the records that are added next stand.

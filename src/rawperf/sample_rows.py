@@ -23,10 +23,10 @@ ROW = np.dtype(
 was read.
 """
 
-Rows = NDArray[np.void]
+SampleRows = NDArray[np.void]
 
 
-def rows_of(length: int, **columns: object) -> Rows:
+def rows_of(length: int, **columns: object) -> SampleRows:
     """Samples with these columns of `ROW`; the others are zero."""
     rows = np.zeros(length, ROW)
     for name, column in columns.items():
@@ -34,14 +34,14 @@ def rows_of(length: int, **columns: object) -> Rows:
     return rows
 
 
-def chosen(rows: Rows, mask: NDArray[np.bool_]) -> Rows:
+def select_rows(rows: SampleRows, mask: NDArray[np.bool_]) -> SampleRows:
     """The samples where a mask is true: a tenth of the time that indexing takes, which copies field
     by field.
     """
     return rows.take(np.flatnonzero(mask))
 
 
-def concat_rows(parts: Sequence[Rows]) -> Rows:
+def concat_rows(parts: Sequence[SampleRows]) -> SampleRows:
     """Samples one after the other, by numpy's copy of whole numbers for the same reason; always a
     copy.
     """
@@ -50,7 +50,7 @@ def concat_rows(parts: Sequence[Rows]) -> Rows:
     )
 
 
-def in_order(rows: Rows, *names: str) -> Rows:
+def in_order(rows: SampleRows, *names: str) -> SampleRows:
     """Samples sorted by these columns, which are whole numbers, then by time and order.
 
     Most samples come in the order of their times: then only the columns are sorted by.

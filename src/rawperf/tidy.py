@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rawperf import Reading, blocks_of, by_sample, ranking
-from rawperf.choose import METRICS, choose, dictionary_for, dictionary_of
+from rawperf.choose import METRICS, choose_format, dictionary_for, dictionary_of
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary
@@ -27,7 +27,7 @@ from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.packed import peeked
 from rawperf.rates import Key, Rates
 from rawperf.registry import by_name
-from rawperf.sample_rows import Rows, rows_of
+from rawperf.sample_rows import SampleRows, rows_of
 
 DECLARATIONS = (".yaml", ".yml")
 """Suffixes of files that declare a format."""
@@ -82,7 +82,7 @@ class RawTables:
         inputs: Sequence[DeclaredFormat] = (),
     ) -> None:
         head, self._stream = peeked(stream)
-        self._chosen = choose(head, file, format_name, inputs, file=file)
+        self._chosen = choose_format(head, file, format_name, inputs, file=file)
         told = format_name is not None or self._chosen in inputs or by_name(self._chosen)
         scores = [] if told else ranking(head)
         self._file, self._interval_s = file, interval_s
@@ -211,7 +211,7 @@ class Translation:
         }
         return [*why.get(self._rateless, []), *self._rates.sentences()]
 
-    def _growth(self, counters: pd.DataFrame) -> Rows:
+    def _growth(self, counters: pd.DataFrame) -> SampleRows:
         names = counters[["entity_kind", "entity", "metric"]].itertuples(index=False, name=None)
         series = [
             self._series.setdefault((self._format, *name), len(self._series)) for name in names

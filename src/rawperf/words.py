@@ -13,7 +13,7 @@ _FIRST, _LATER = ord("0"), ord("9")
 Places = NDArray[np.int64]
 
 
-class Words:
+class WordOffsets:
     """The words of a text in UTF-8, which ASCII blanks part; the last line may lack its line feed.
 
     Attributes

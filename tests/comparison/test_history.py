@@ -97,11 +97,13 @@ def test_folders_of_runs_named_by_date_and_revision(tmp_path):
     for day in range(1, 13):
         rates = B if day >= 11 else A
         folder = tmp_path / f"2026-02-{day:02}-c{day}"
-        raw_files(folder, [1000 * rate * (1 + 0.001 * (day % 3)) + 0.37 * day for rate in rates])
+        raw_files(
+            folder, [1000 * rate * (1 + 0.001 * (day % 3)) + 0.37 * day for rate in rates[:3]]
+        )
     found = virtperf.history(tmp_path, quantities=["page_element_throughput_total"])
     (row,) = found.rows
     assert (row.verdict, row.newest.revision) == ("slower", "c11")
-    assert [len(m.runs) for m in row.measured] == [6] * 12
+    assert [len(m.runs) for m in row.measured] == [3] * 12
 
 
 def test_values_that_have_no_ratio_are_refused(tmp_path):

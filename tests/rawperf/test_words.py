@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rawperf.words import Words
+from rawperf.words import WordOffsets
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.text(st.sampled_from("ab1 \t\n\r\v\fé-"), max_size=40))
 def test_words_are_those_of_split(text: str) -> None:
     data = text.encode()
-    words = Words(data)
+    words = WordOffsets(data)
     lines = data.split(b"\n")
     lines = lines[:-1] if lines[-1] == b"" else lines
     assert [words.line(i).encode() for i in range(len(words))] == lines
@@ -24,7 +24,7 @@ def test_words_are_those_of_split(text: str) -> None:
 
 
 def test_places_behind_the_text_hold_nothing() -> None:
-    words = Words(b"12 ab")
+    words = WordOffsets(b"12 ab")
     assert words.digit(np.array([0, 1, 3, 99])).tolist() == [True, True, False, False]
     assert words.starting(np.array([0, 3, 4]), b"ab").tolist() == [False, True, False]
-    assert Words(b"").at(np.array([0])).tolist() == [0]
+    assert WordOffsets(b"").at(np.array([0])).tolist() == [0]

@@ -11,7 +11,12 @@ from scipy.optimize import linprog
 from tests.reconstruct.conftest import claim as entry
 from virtperf.reconstruct.contradictions import sentence_keys, smallest_resolutions
 from virtperf.reconstruct.feasible import solve
-from virtperf.reconstruct.leave_one_out import LeaveOneOut, relation, said_together, verdict_of
+from virtperf.reconstruct.leave_one_out import (
+    LeaveOneOut,
+    claims_of_same_statement,
+    relation,
+    verdict_of,
+)
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims
 from virtperf.study.constraints import Inequality, claim_rows, natural_rows
@@ -263,8 +268,8 @@ def test_a_claim_that_is_said_elsewhere_too_still_counts(tiny):
             )
         )
     )
-    assert said_together(claims["here"], claims) == {"here", "here-too"}
-    assert said_together(claims["here-and-there"], claims) == {c.id for c in claims}
+    assert claims_of_same_statement(claims["here"], claims) == {"here", "here-too"}
+    assert claims_of_same_statement(claims["here-and-there"], claims) == {c.id for c in claims}
 
 
 def test_what_the_scale_implies_is_not_judged(tiny):

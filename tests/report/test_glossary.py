@@ -11,7 +11,7 @@ from tests.report.html.site.conftest import Parsed
 from virtperf.core.provenance import Provenance
 from virtperf.report.glossary import NO_WORDS, Glossary, load_glossary
 from virtperf.report.html.site.overview import glossary_page
-from virtperf.report.wording import VERDICTS, slug
+from virtperf.report.wording import VERDICT_MEANINGS, slug
 
 WORDS = Glossary.model_validate(
     {
@@ -58,7 +58,7 @@ def test_the_repositorys_words_are_read_and_stand_on_their_page(root: Path) -> N
     assert {term.anchor for term in terms} <= set(page.ids)
     for word in ("T/V ratio", "ITR", "IFL", "overcommitment ratio", "DCSS", "VDISK"):
         assert word in {term.term for term in terms}
-    assert {f"verdict-{slug(word)}" for word in VERDICTS} <= set(page.ids)
+    assert {f"verdict-{slug(word)}" for word in VERDICT_MEANINGS} <= set(page.ids)
     assert {f"provenance-{slug(kind)}" for kind in Provenance} <= set(page.ids)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from virtperf.report.loaded import LoadedStudy
-from virtperf.report.orders import Edges, Point, _chains, _other_pairs, order_lines
+from virtperf.report.orders import Edges, OrderedPoint, _chains, _other_pairs, order_lines
 
 LEVELS = "abcdefg"
 
@@ -57,7 +57,7 @@ def test_points_that_are_at_least_each_other_are_left_out() -> None:
 
 
 def test_one_point_above_all_others_is_told_in_one_line(loaded: LoadedStudy) -> None:
-    points: list[Point] = [(series, guests) for series in "st" for guests in (2, 4, 8)]
+    points: list[OrderedPoint] = [(series, guests) for series in "st" for guests in (2, 4, 8)]
     edges: Edges = {(points[0], other): True for other in points[1:]}
     factor = loaded.study.factors["guests"]
     assert list(_other_pairs(edges, points, factor)) == ["s (2) > every other point"]

@@ -13,7 +13,7 @@ from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.study.test_claims import CLAIMS
 from tests.study.test_definition import write
-from virtperf.core.params import Reading
+from virtperf.core.params import WordReading
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
 from virtperf.study.readings import Readings, load_readings
@@ -21,7 +21,7 @@ from virtperf.study.readings import Readings, load_readings
 FILE = ROOT / "data" / "readings.yaml"
 WRITTEN = yaml.safe_load(FILE.read_text(encoding="utf-8"))["words"]
 INVERSES = [(name, entry["inverse"]) for name, entry in WRITTEN.items() if "inverse" in entry]
-READING = get_args(Reading)
+READING = get_args(WordReading)
 OPEN = (0.0, inf)
 
 

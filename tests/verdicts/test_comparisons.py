@@ -14,7 +14,7 @@ from validation.verdicts import TRUTHS, verdict_study
 from virtperf.core.contrasts import Replicates
 from virtperf.study.constraints import claim_rows
 from virtperf.study.samples import StudySamples
-from virtperf.verdicts.comparisons import MORE_THAN_ONE, TOLERANCE, comparisons
+from virtperf.verdicts.comparisons import LIMIT_TOLERANCE, MORE_THAN_ONE, comparisons
 
 INF = math.inf
 
@@ -122,7 +122,7 @@ def test_a_margin_is_the_claims_own_and_gets_no_tolerance(compared):
     assert (1 - found.low, found.high - 1) == pytest.approx((0.1, 0.1), abs=0.011)
     assert not found.remark
     (printed,), _ = compared(f"kind: ratio, of: '{A}', to: '{B}', value: 2, half_width: 0.1", TWO)
-    assert printed.remark == f"with {100 * TOLERANCE:g} % tolerance"
+    assert printed.remark == f"with {100 * LIMIT_TOLERANCE:g} % tolerance"
 
 
 def test_what_was_measured_of_a_chain_is_compared_and_named(compared):

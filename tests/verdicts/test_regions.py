@@ -22,7 +22,7 @@ from virtperf.verdicts.regions import (
     by_value,
     decide,
     least_seen,
-    runs_needed,
+    runs_to_decide,
     worst,
 )
 
@@ -136,7 +136,7 @@ def test_single_runs_decide_nothing_and_no_number_of_them_is_known():
     assert np.isnan(alone.interval(LEVEL)).all()
     assert alone.value == pytest.approx(199.5)
     assert decide([alone], LEVEL, whole=True) is Decision.UNDECIDED
-    assert math.isnan(runs_needed([alone], LEVEL, whole=True))
+    assert math.isnan(runs_to_decide([alone], LEVEL, whole=True))
     seen = difference((300.0, 301.0), (100.0, 101.0), high=0)
     assert decide([alone, seen], LEVEL, whole=True) is Decision.FAILS
     assert worst([alone, seen], LEVEL) is seen
@@ -198,7 +198,7 @@ def test_so_many_runs_decide_in_four_of_five_cases(truth, low, high):
         (np.arange(n) + 0.5) / n
     )  # runs whose mean and spread are the true ones
     a, b = (truth * (1 + 0.1 * spread / spread.std(ddof=1)), 1 + 0.1 * spread / spread.std(ddof=1))
-    needed = runs_needed([ratio(a, b, low, high)], LEVEL, whole=True)
+    needed = runs_to_decide([ratio(a, b, low, high)], LEVEL, whole=True)
     decided = [
         decide(
             [
@@ -220,16 +220,17 @@ def test_so_many_runs_decide_in_four_of_five_cases(truth, low, high):
 
 def test_runs_needed_are_bounded_and_follow_the_spread():
     assert (
-        runs_needed([difference((10.0, 12.0), (10.5, 11.5), low=0)], LEVEL, whole=True) == math.inf
+        runs_to_decide([difference((10.0, 12.0), (10.5, 11.5), low=0)], LEVEL, whole=True)
+        == math.inf
     )
     few, many = (
-        runs_needed([difference((10.0, 10 + s), (12.0, 12 - s), low=0)], LEVEL, whole=True)
+        runs_to_decide([difference((10.0, 10 + s), (12.0, 12 - s), low=0)], LEVEL, whole=True)
         for s in (1, 3)
     )
     assert 2 < few < many < 1000
     inside = level((5.0, 6.0, 4.0), 0, 10)
     assert math.isnan(
-        runs_needed([inside], LEVEL, whole=False)
+        runs_to_decide([inside], LEVEL, whole=False)
     )  # what was measured can't decide it alone
     assert bonferroni_level([inside] * 5, LEVEL) == pytest.approx(0.99)
 

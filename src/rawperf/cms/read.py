@@ -12,7 +12,7 @@ from rawperf.base import Reading, Streaming
 from rawperf.cms.responses import Responses
 from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, line_end, recoded
-from rawperf.rows import Rows, Warnings, split_lines
+from rawperf.rows import RecordRows, Warnings, split_lines
 from rawperf.text import DAY, HALF_DAY, clock_seconds, surest
 
 COMMAND, LOGON, SAVED = "command", "LOGON", "HCPNSS440I"
@@ -114,7 +114,7 @@ class _Session:
 
     def __init__(self, file: str) -> None:
         self.file, self.warnings = file, Warnings(file)
-        self.rows, self.info = Rows(), dict[str, str]()
+        self.rows, self.info = RecordRows(), dict[str, str]()
         self.said: dict[
             str, str
         ] = {}  # info of the command that goes on; belongs to `info` once it has ended

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from rawperf.rows import WHOLE, Rows, Warnings
+from rawperf.rows import WHOLE, RecordRows, Warnings
 
 NSS, VIRTUAL, DEFSEG = "QUERY NSS", "QUERY VIRTUAL", "DEFSEG"
 """Values of `report` besides message ids and ``command``."""
@@ -35,7 +35,7 @@ ACTIVE = (
     "A",
     "R",
 )  # classes of the one copy of a segment that is in force; any other class may have several
-UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
+SIZE_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
 
 _HEX, _TYPE, _NAME = r"[0-9A-F]{1,16}", r"(?:E[WNR]|S[WNRC])", r"[A-Z0-9$#@_+-]{1,8}"
 _SHAPES = {
@@ -58,7 +58,8 @@ _SAVED = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _SIZE = re.compile(
-    rf"(STORAGE|XSTORE) *= *(?:(\d{{1,12}})([{''.join(UNITS)}])|NONE)", re.ASCII | re.IGNORECASE
+    rf"(STORAGE|XSTORE) *= *(?:(\d{{1,12}})([{''.join(SIZE_UNITS)}])|NONE)",
+    re.ASCII | re.IGNORECASE,
 )
 _CPU = re.compile(r"CPU +([0-9A-F]{2}) +(ID +[0-9A-F]{16}\b.{0,60})", re.ASCII)
 _DASD = re.compile(
@@ -77,7 +78,7 @@ _DEFSEG_RANGE = re.compile(rf"({_HEX})(?:-({_HEX}))?", re.ASCII)
 class Responses:
     """Takes the lines of one response after the other and adds what they say to `rows`."""
 
-    def __init__(self, rows: Rows, warnings: Warnings, info: dict[str, str]) -> None:
+    def __init__(self, rows: RecordRows, warnings: Warnings, info: dict[str, str]) -> None:
         self.rows, self.warnings, self.info = rows, warnings, info
         self.begin("")
 
@@ -114,7 +115,7 @@ class Responses:
         if match := _SAVED.fullmatch(line):
             self.rows.add(match[1].upper(), SEGMENT, match[2].upper(), "fileid", int(match[3]))
         elif match := _SIZE.fullmatch(line):
-            value = int(match[2]) * UNITS[match[3].upper()] if match[2] else 0
+            value = int(match[2]) * SIZE_UNITS[match[3].upper()] if match[2] else 0
             self.rows.add(VIRTUAL, WHOLE, "", match[1].upper(), value)
         elif match := _CPU.fullmatch(line):
             self.rows.add(VIRTUAL, CPU, match[1], "CPU", 1)

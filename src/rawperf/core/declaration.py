@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, Strict, model_validator
 
 from rawperf.core.buckets import BUCKET
 from rawperf.core.errors import RawperfError
-from rawperf.core.metrics import Kind, Metric
+from rawperf.core.metrics import Metric, MetricKind
 from rawperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
 from rawperf.core.near import did_you_mean
 from rawperf.core.patterns import check_pattern, groups_of
@@ -195,7 +195,7 @@ class FieldRule(Model):
     name: str = ""
     metric: str | None = None
     unit: str | None = None
-    kind: Kind | None = None
+    kind: MetricKind | None = None
     factor: Number = 1.0
     printed: Printed = None
     within: Groups | None = None

@@ -5,7 +5,7 @@ from.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from rawperf.core.errors import RawperfError, Report, stop
+from rawperf.core.errors import RawperfError, Report, StudyError, stop
 from rawperf.core.model import Flag, Keyed, Model, Texts, load_model
 from rawperf.core.tables import coded, combinations
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.core.yamlio import Document
 
-Kind = Literal["gauge", "counter", "total"]
+MetricKind = Literal["gauge", "counter", "total"]
 WHOLE = "host"
 """Entity kind of records that describe the whole of whatever a file was written on."""
 
@@ -41,7 +41,7 @@ class Source(Model):
     entity_kind: str
     unit: str
     entity: Annotated[str, Field(min_length=1)] | None = None
-    kind: Kind | None = None
+    kind: MetricKind | None = None
     minus: Flag = False
     factor: float = Field(1.0, alias="<factor>")
 
@@ -62,7 +62,7 @@ class Metric(Model):
     name: str = Field(alias="<name>", pattern=r"^[a-z][a-z0-9_]*$")
     unit: str
     definition: str = Field(min_length=10)
-    kind: Kind = "gauge"
+    kind: MetricKind = "gauge"
     combine: Literal["", "sum", "present", "rest"] = ""
     better: Literal["", "higher", "lower"] = ""
     sources: tuple[Source, ...] = ()
@@ -174,10 +174,10 @@ class MetricDictionary:
         many: list[int] = []
         names: list[Name] = []
         sources: list[tuple[Metric, Source]] = []
-        for report, kind, entity, field in zip(
+        for report, kind, entity, name in zip(
             *(records[n].iloc[first].tolist() for n in _NAMES), strict=True
         ):
-            meant = self._meant.get((format_name, report, kind, field), ())
+            meant = self._meant.get((format_name, report, kind, name), ())
             found = [each for each in meant if each[1].entity in (None, "", entity)]
             many.append(len(found))
             sources += found
@@ -236,17 +236,29 @@ def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
     """Load `src/rawperf/metrics.yaml`; raises `StudyError` with file and line for whatever is wrong in
     it.
 
-    A dictionary without mistakes is built once for the same bytes: each raw file that is read asks
-    for it, and building it takes longer than reading most of them.
+    A dictionary without mistakes is built once for the same bytes, wherever they stand: each raw
+    file that is read asks for it, and building it takes longer than reading most of them.
     """
-    if report is stop and path.is_file():
-        return _loaded(path, path.read_bytes())
+    if path.is_file():
+        try:
+            return _loaded(_Content(path.read_bytes(), path))
+        except StudyError:
+            if report is stop:
+                raise
     return _load(path, report)
 
 
+@dataclass(frozen=True)
+class _Content:
+    """Files of the same bytes are equal."""
+
+    data: bytes
+    path: Path = field(compare=False)
+
+
 @lru_cache(maxsize=4)
-def _loaded(path: Path, content: bytes) -> MetricDictionary:
-    return _load(path, stop)
+def _loaded(content: _Content) -> MetricDictionary:
+    return _load(content.path, stop)
 
 
 def _load(path: Path, report: Report) -> MetricDictionary:

@@ -11,7 +11,7 @@ import re
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.hdrhistogram.payload import PayloadError, buckets
-from rawperf.rows import WHOLE, Rows, Warnings, split_lines
+from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
 from rawperf.text import decode, surest
 
 BUCKET, COUNT = "bucket", "count"
@@ -48,7 +48,7 @@ class HdrHistogramFormat:
         """
         text, said = decode(data, file)
         lines, whole = split_lines(text)
-        warnings, rows = Warnings(file, said), Rows()
+        warnings, rows = Warnings(file, said), RecordRows()
         times: dict[str, float] = {}
         info: dict[str, str] = {}
         for number, raw in enumerate(lines, 1):
@@ -77,7 +77,7 @@ class HdrHistogramFormat:
         return Reading(rows.frame(), clock, info, warnings.sentences(), rows.lines())
 
 
-def _interval(line: str, times: dict[str, float], rows: Rows) -> None:
+def _interval(line: str, times: dict[str, float], rows: RecordRows) -> None:
     found = _INTERVAL.fullmatch(line)
     if not found:
         raise PayloadError("the line is no interval")

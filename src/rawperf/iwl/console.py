@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rawperf.base import Reading, Streaming, joined
+from rawperf.base import Reading, Streaming, concat_readings
 from rawperf.core.errors import FormatError
 from rawperf.iwl.summary import (
     FLOAT,
@@ -212,7 +212,7 @@ def _whole(text: str, file: str) -> Reading:
         parts = [_Run(file).take(text, 1, True)]
     said = (*parts[0].warnings, *(sentence for _, _, sentence in empty[:MAX_EMPTY_TOLD]))
     info = {key: text for part in parts for key, text in part.info.items()}
-    return replace(joined([replace(parts[0], warnings=said), *parts[1:]]), info=info)
+    return replace(concat_readings([replace(parts[0], warnings=said), *parts[1:]]), info=info)
 
 
 def _without_cut_line(text: str, file: str, above: int) -> tuple[str, list[str]]:

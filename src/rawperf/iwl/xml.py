@@ -14,7 +14,7 @@ from typing import BinaryIO
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.iwl.xml_mapping import HMS, SHIPPED_MAPPING, Mapping, load_mapping
-from rawperf.rows import Rows, Warnings
+from rawperf.rows import RecordRows, Warnings
 from rawperf.xml_stream import Target, XmlFeed, XmlPieces
 
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
@@ -37,7 +37,7 @@ class Snapshots(Target):
         self.info: dict[str, str] = {}
         self.unmapped: set[str] = set()
         self.time = _BEFORE  # of the last snapshot
-        self.rows = Rows()
+        self.rows = RecordRows()
         self.found: dict[str, tuple[str, int]] = {}
         self._begin = 0
 
@@ -155,7 +155,7 @@ class IwlXml(Streaming):
                 )
             if unmapped:
                 target.info["elements not mapped"] = unmapped
-            rows, target.rows = target.rows, Rows()
+            rows, target.rows = target.rows, RecordRows()
             if pieces.last or len(rows):
                 yield Reading(
                     rows.frame(),

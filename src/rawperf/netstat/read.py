@@ -10,7 +10,7 @@ from functools import partial
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import WHOLE, Rows, Warnings, split_lines
+from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
 from rawperf.text import decode
 
 SPELLINGS = (
@@ -69,7 +69,7 @@ class NetstatFormat:
         """
         text, said = decode(data, file)
         lines, whole = split_lines(text)
-        warnings, rows = Warnings(file, said), Rows()
+        warnings, rows = Warnings(file, said), RecordRows()
         section = histogram = ""
         seen: set[tuple[str, str]] = set()  # counters, and sections with ""
         for number, line in enumerate(lines, start=1):

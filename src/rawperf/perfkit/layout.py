@@ -83,7 +83,7 @@ class ReportLayout:
 
 
 @dataclass(frozen=True)
-class Cell:
+class LayoutCell:
     """A column found in a heading: its cells are characters ``start`` to ``end`` of each row."""
 
     column: Column
@@ -172,9 +172,9 @@ def _column(part: dict[str, Any]) -> Column:
 
 
 @lru_cache(maxsize=256)
-def choose(
+def matching_layout(
     layouts: tuple[ReportLayout, ...], heading: tuple[str, ...], release: str
-) -> tuple[ReportLayout, tuple[Cell, ...]] | None:
+) -> tuple[ReportLayout, tuple[LayoutCell, ...]] | None:
     """The first layout (of a release before a general one) that the heading lines, names last,
     agree with.
     """
@@ -187,7 +187,7 @@ def choose(
     return None
 
 
-def locate(layout: ReportLayout, heading: tuple[str, ...]) -> tuple[Cell, ...] | None:
+def locate(layout: ReportLayout, heading: tuple[str, ...]) -> tuple[LayoutCell, ...] | None:
     """Where each column's cells stand, by the character positions of the heading; None when it
     isn't this layout's.
 
@@ -221,12 +221,12 @@ def locate(layout: ReportLayout, heading: tuple[str, ...]) -> tuple[Cell, ...] |
             field = f"{name} ({count})"
         taken.add(field)
         found.append((*match.span(), Column(name, field, known=False)))
-    cells: list[Cell] = []
+    cells: list[LayoutCell] = []
     edge = 0
     for start, end, column in sorted(found, key=lambda part: part[0]):
-        cell = Cell(column, max(start, edge), max(start + column.width, end))
+        cell = LayoutCell(column, max(start, edge), max(start + column.width, end))
         if not column.text:
-            cell = Cell(column, edge, end + column.shift)
+            cell = LayoutCell(column, edge, end + column.shift)
         if cell.end > cell.start:
             cells.append(cell)
         elif (

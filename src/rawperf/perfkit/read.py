@@ -20,8 +20,8 @@ from rawperf.core.errors import FormatError
 from rawperf.perfkit.items import read_items
 from rawperf.perfkit.layout import REMEDY, ReportLayout, load_layouts
 from rawperf.perfkit.page import NO_DATA, PAGE_BEGINS, FilePart, PageHeader, Spans, read_header
-from rawperf.perfkit.rows import FoundRows, concatenate, records
-from rawperf.perfkit.table import Heading, LayoutRows, find_heading, unknown_heading
+from rawperf.perfkit.rows import FoundRows, concatenate, page_records
+from rawperf.perfkit.table import FoundHeading, LayoutRows, find_heading, unknown_heading
 from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings, record_table
 from rawperf.text import DAY
@@ -200,13 +200,13 @@ class _Listing:
         self,
         page: PageHeader,
         body: list[tuple[int, str]],
-        heading: Heading,
+        heading: FoundHeading,
         layouts: tuple[ReportLayout, ...],
         cut: int,
     ) -> ReportLayout:
         """Take the table with that heading, and those that stand below it on the same page."""
         others = tuple(other for other in layouts if other.below)
-        below: Heading | None = heading
+        below: FoundHeading | None = heading
         while below:
             place, layout, cells = below
             key = (page.report, id(cells))  # `choose` gives the same object for the same heading
@@ -240,7 +240,9 @@ class _Listing:
         """`Reading.records` and `Reading.lines` of the part of the file that was read last."""
         spans = self.spans.of(self.pages)
         found = [
-            records(table, part, spans, self.file) for table in self.tables.values() if table.rows
+            page_records(table, part, spans, self.file)
+            for table in self.tables.values()
+            if table.rows
         ]
         if self.items:
             pages, layouts, lines, fields, values = zip(*self.items, strict=True)

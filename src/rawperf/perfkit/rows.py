@@ -9,9 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
-from rawperf.perfkit.layout import Cell
+from rawperf.perfkit.layout import LayoutCell
 from rawperf.perfkit.page import LONGEST_LINE, FilePart, log_times
-from rawperf.perfkit.table import CLOCK, LayoutRows
+from rawperf.perfkit.table import CLOCK_PATTERN, LayoutRows
 from rawperf.perfkit.values import BLANK, distinct, letters_of, number, numbers, plain_numbers
 from rawperf.rows import record_table
 from rawperf.text import strings
@@ -69,7 +69,7 @@ def _one(parts: list[tuple[list[str], Places]]) -> tuple[list[str], Places]:
     return texts, np.concatenate(codes)
 
 
-def records(
+def page_records(
     table: LayoutRows, part: FilePart, spans: tuple[np.ndarray, np.ndarray], file: str
 ) -> FoundRows:
     """One record per printed number of the rows that a table gathered from a part of a file, and
@@ -158,7 +158,7 @@ class _Rows:
                 values[places, k] = self._numbers(cell, places)
         return values
 
-    def _numbers(self, cell: Cell, places: Places) -> NDArray[np.float64]:
+    def _numbers(self, cell: LayoutCell, places: Places) -> NDArray[np.float64]:
         """Numbers of the rows at some places that are not, or perhaps not, plain ones."""
         code, texts = self._texts_of(cell, places)
         if not cell.column.known:  # perhaps a text; what is no number is no record
@@ -176,7 +176,7 @@ class _Rows:
             )
         return values
 
-    def _texts_of(self, cell: Cell, places: Places) -> tuple[Places, list[str]]:
+    def _texts_of(self, cell: LayoutCell, places: Places) -> tuple[Places, list[str]]:
         """Which text the rows at some places have in a cell, and the texts, without the zero bytes
         of a crash.
         """
@@ -224,5 +224,5 @@ class _Rows:
 
 
 def _seconds(text: str) -> float:
-    clock = CLOCK.fullmatch(text)
+    clock = CLOCK_PATTERN.fullmatch(text)
     return int(clock[1]) * 3600.0 + int(clock[2]) * 60 + int(clock[3] or 0) if clock else np.nan

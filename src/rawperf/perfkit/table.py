@@ -6,15 +6,15 @@ import re
 from dataclasses import dataclass, field
 
 from rawperf.core.errors import FormatError
-from rawperf.perfkit.layout import REMEDY, Cell, ReportLayout, choose
+from rawperf.perfkit.layout import REMEDY, LayoutCell, ReportLayout, matching_layout
 from rawperf.perfkit.page import LONGEST_LINE, LogEnd
 from rawperf.perfkit.values import number
 
 HEADING_LINES = 4  # captions in up to three lines, names in the last
 HEADING_WITHIN = 40  # lines below a page's header
-RULE = re.compile(r"[ .:_=-]*")
+RULE_PATTERN = re.compile(r"[ .:_=-]*")
 _NAMELESS = re.compile(r"-*|\.{2,}")
-CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
+CLOCK_PATTERN = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
 _WORD = re.compile(r"[A-Za-z<][A-Za-z.,:/()<>-]*")
 
 
@@ -25,7 +25,7 @@ class LayoutRows:
     """
 
     layout: ReportLayout
-    cells: tuple[Cell, ...]
+    cells: tuple[LayoutCell, ...]
     heading: str
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
     """What `take` took: line of the file, place among the pages read, places in `entities` and in
@@ -53,7 +53,7 @@ class LayoutRows:
         self.entities: dict[str, int] = {}
 
     def _timed(self, when: str) -> bool:
-        return when in self.layout.averages or CLOCK.fullmatch(when) is not None
+        return when in self.layout.averages or CLOCK_PATTERN.fullmatch(when) is not None
 
     def _named(self, text: str) -> str | None:
         """What a row is about: its entity, with the owner where it has one, or its time; None for
@@ -101,7 +101,7 @@ class LayoutRows:
             None  # behind a line that is none, a row that repeats cells could be anybody's
         )
         for line, printed in body:
-            if RULE.fullmatch(printed):
+            if RULE_PATTERN.fullmatch(printed):
                 continue
             if line == cut and len(printed.rstrip()) < self._edge:
                 dropped = True
@@ -171,7 +171,7 @@ def _is_heading(text: str) -> bool:
     return not values and sum(_WORD.fullmatch(token) is not None for token in tokens) > 1
 
 
-Heading = tuple[int, ReportLayout, tuple[Cell, ...]]
+FoundHeading = tuple[int, ReportLayout, tuple[LayoutCell, ...]]
 """Place of the line that names the columns, the layout that it agrees with, and its cells."""
 
 
@@ -180,13 +180,13 @@ def find_heading(
     layouts: tuple[ReportLayout, ...],
     release: str,
     within: int = HEADING_WITHIN,
-) -> Heading | None:
+) -> FoundHeading | None:
     """The first heading of one of the layouts among the first lines of `body`."""
     above: list[str] = []
     for place, (_, line) in enumerate(body[:within]):
-        if RULE.fullmatch(line) or len(line) > LONGEST_LINE:
+        if RULE_PATTERN.fullmatch(line) or len(line) > LONGEST_LINE:
             continue
-        chosen = choose(layouts, (*above, line), release)
+        chosen = matching_layout(layouts, (*above, line), release)
         if chosen is not None:
             return place, *chosen
         above = [*above, line][1 - HEADING_LINES :]
@@ -201,7 +201,9 @@ def unknown_heading(
     line: int,
 ) -> FormatError:
     """The error for a page of which `find_heading` knows no line."""
-    texts = [(number, text) for number, text in body if not RULE.fullmatch(text)][:HEADING_LINES]
+    texts = [(number, text) for number, text in body if not RULE_PATTERN.fullmatch(text)][
+        :HEADING_LINES
+    ]
     number, heading = max(texts, key=lambda part: len(part[1].split()), default=(line, "nothing"))
     known = "; or ".join(layout.heading[-1] for layout in layouts if layout.heading)
     problem = f"no registered layout of {report} has this heading"

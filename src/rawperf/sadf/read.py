@@ -14,7 +14,7 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.json_lines import first_line, loads, with_lines
 from rawperf.pieces import Pieces, recoded
-from rawperf.rows import Rows, Warnings
+from rawperf.rows import RecordRows, Warnings
 from rawperf.sadf.elements import Elements
 from rawperf.sadf.samples import COMMAS, TRAILING, SampleReader, check_text, not_json
 from rawperf.sadf.walk import ElementPlace, Lines
@@ -99,7 +99,7 @@ class _File:
                 records, lines = self.samples.records(found, line)
                 self.pieces.back = len(body) - end
             elif self.pieces.last:
-                end, (records, lines) = 0, (Rows().frame(), Rows().lines())
+                end, (records, lines) = 0, (RecordRows().frame(), RecordRows().lines())
             else:
                 self.pieces.back = len(piece)
                 continue

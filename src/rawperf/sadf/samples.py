@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rawperf.core.errors import FormatError
 from rawperf.json_lines import TOKEN, first_line, loads, with_lines
 from rawperf.pieces import recoded
-from rawperf.rows import Rows, Warnings, record_table
+from rawperf.rows import RecordRows, Warnings, record_table
 from rawperf.sadf.elements import Elements
 from rawperf.sadf.walk import ElementPlace, Walk
 from rawperf.text import strings
@@ -128,8 +128,10 @@ class SampleReader:
         t = place.time(stamp)
         self._note(stamp)
         activities = {key: value for key, value in document.items() if key != "timestamp"}
-        Walk(Rows(), t, place).object((), activities, lines)  # names the line of what is wrong
-        rows = Rows()
+        Walk(RecordRows(), t, place).object(
+            (), activities, lines
+        )  # names the line of what is wrong
+        rows = RecordRows()
         walk = Walk(rows, t, place)
         walk.object((), activities, _places(text))
         frame = rows.frame()

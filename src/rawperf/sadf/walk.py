@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from rawperf.core.errors import FormatError
-from rawperf.rows import WHOLE, Rows
+from rawperf.rows import WHOLE, RecordRows
 from rawperf.text import DAY, EPOCH, clock_seconds
 
 IDENTITIES = (
@@ -70,7 +70,7 @@ class Walk:
     elements.
     """
 
-    def __init__(self, rows: Rows, t: float, place: ElementPlace) -> None:
+    def __init__(self, rows: RecordRows, t: float, place: ElementPlace) -> None:
         self.rows, self.t, self.place = rows, t, place
         self.names: list[int] = []
 

@@ -21,7 +21,7 @@ from rawperf.sar.headings import tool_of
 from rawperf.sar.scan import ListingState, boundary, scan
 from rawperf.sar.table import SarRows, table_records
 from rawperf.text import DAY, HALF_DAY
-from rawperf.words import Words
+from rawperf.words import WordOffsets
 
 _STAMP = re.compile(rb"(?m)^time: \d+(?:\.\d+)?$")
 """A line that the monitors of MMTests put between tables, whose rows have a time of their own."""
@@ -57,7 +57,7 @@ class SarFormat(Streaming):
         pieces = Pieces(stream, boundary, file)
         begun = False
         for piece in pieces:
-            words = Words(recoded(_STAMP.sub(b"", piece), pieces.line, strange, file))
+            words = WordOffsets(recoded(_STAMP.sub(b"", piece), pieces.line, strange, file))
             start = 0
             if not begun:
                 start = next(

@@ -13,7 +13,7 @@ from rawperf.core.errors import FormatError
 from rawperf.sar.clock import Times, system_line
 from rawperf.sar.headings import TableHeading, parse_heading
 from rawperf.sar.table import SarRows
-from rawperf.words import Words
+from rawperf.words import WordOffsets
 
 _AVERAGE = re.compile(
     r"[^\d\s:][^\d:]{0,20}:(?:\s.*)?"
@@ -63,7 +63,7 @@ def boundary(lines: bytes) -> int:
     return end
 
 
-def scan(words: Words, start: int, line: int, seen: ListingState, last: bool) -> SarRows:
+def scan(words: WordOffsets, start: int, line: int, seen: ListingState, last: bool) -> SarRows:
     """The tables of a part of a listing from its line `start` on; raises `FormatError` at what the
     tool does not print.
 
@@ -123,7 +123,11 @@ def scan(words: Words, start: int, line: int, seen: ListingState, last: bool) ->
 
 
 def _times(
-    words: Words, lines: NDArray[np.int64], line: int, seen: ListingState, wrong: list[FormatError]
+    words: WordOffsets,
+    lines: NDArray[np.int64],
+    line: int,
+    seen: ListingState,
+    wrong: list[FormatError],
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
     """Of each line whether it has a time and more, the seconds, and the number of the first word
     behind.
@@ -172,7 +176,7 @@ def _times(
 
 
 def _halves(
-    words: Words, which: NDArray[np.int64], lines: NDArray[np.int64], body: NDArray[np.int64]
+    words: WordOffsets, which: NDArray[np.int64], lines: NDArray[np.int64], body: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Of some lines with a time: 0 for AM and 1 for PM behind it, -1 for neither; `body` is moved
     behind it.

@@ -16,7 +16,7 @@ from rawperf.core.errors import FormatError
 from rawperf.rows import Codes, record_table
 from rawperf.sar.headings import SINCE_BOOT, TableHeading
 from rawperf.text import numbers, split_blanks, strings
-from rawperf.words import Words
+from rawperf.words import WordOffsets
 
 _WORD = re.compile(r"\S+")
 
@@ -39,7 +39,7 @@ class SarRows:
     bodies: list[str] = field(
         default_factory=list
     )  # behind the time in each row, where `words` does not say it
-    words: Words | None = None  # of the part
+    words: WordOffsets | None = None  # of the part
     starts: NDArray[np.int64] | None = None  # number of each row's first word
     counts: NDArray[np.int64] | None = None  # how many words it has
     shifts: NDArray[np.int64] | None = None  # how many columns behind its first one it leaves empty

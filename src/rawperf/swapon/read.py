@@ -13,7 +13,7 @@ import numpy as np
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import Rows, Warnings, split_lines
+from rawperf.rows import RecordRows, Warnings, split_lines
 from rawperf.text import decode, surest
 
 SUMMARY, SHOW = "summary", "show"
@@ -71,7 +71,7 @@ class SwaponFormat:
         lines, whole = split_lines(text)
         warnings = Warnings(file, said)
         table: _Table | None = None
-        rows, info = Rows(), dict[str, str]()
+        rows, info = RecordRows(), dict[str, str]()
         snapshots = others = 0
         wrapped = False
         for number, line in enumerate(lines, start=1):
@@ -136,7 +136,9 @@ def _columns(words: list[str], error: partial[FormatError]) -> list[str]:
 class _Table:
     """Adds the rows below one heading to `rows` and `info`."""
 
-    def __init__(self, columns: list[str], rows: Rows, info: dict[str, str], t: float) -> None:
+    def __init__(
+        self, columns: list[str], rows: RecordRows, info: dict[str, str], t: float
+    ) -> None:
         self.columns = columns
         self._rows, self._info, self._t = rows, info, t
         self._read = [name for name in columns[1:] if name not in _UNREAD]

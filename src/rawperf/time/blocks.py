@@ -106,7 +106,7 @@ _OTHERS = (
 
 
 @dataclass(frozen=True)
-class Block:
+class TimeBlock:
     """What was printed for one command."""
 
     report: str
@@ -140,13 +140,13 @@ def _seconds_of(text: str) -> float | None:
     ) / 100
 
 
-class Blocks:
+class TimeBlocks:
     """The blocks among the lines of a file; `whole` says whether the last one has its line end."""
 
     def __init__(self, lines: Sequence[str], whole: bool, file: str) -> None:
         self.lines, self.whole, self.file = lines, whole, file
 
-    def at(self, at: int) -> Block | None:
+    def at(self, at: int) -> TimeBlock | None:
         """The block that begins at a place; None where none does.
 
         Raises `FormatError`: a damaged block; `BrokenOffError`: the file ends within it.
@@ -176,7 +176,7 @@ class Blocks:
             raise BrokenOffError
         return self.lines[at].strip()
 
-    def _shell(self, at: int) -> Block:
+    def _shell(self, at: int) -> TimeBlock:
         posix = _POSIX.fullmatch(self.lines[at].strip()) is not None
         fields: dict[str, tuple[float, int]] = {}
         for place, name in enumerate(SHELL_FIELDS, start=at):
@@ -191,9 +191,9 @@ class Blocks:
             else:
                 seconds = (int(match[2]) * 60_000 + int(match[3]) * 1000 + int(match[4])) / 1000
             fields[name] = seconds, place + 1
-        return Block(SHELL, "", fields, at + len(fields))
+        return TimeBlock(SHELL, "", fields, at + len(fields))
 
-    def _gnu(self, at: int) -> Block:
+    def _gnu(self, at: int) -> TimeBlock:
         first = _GNU_1.fullmatch(self._line(at))
         elapsed = _seconds_of(first[3]) if first else None
         if first is None or elapsed is None:
@@ -210,9 +210,9 @@ class Blocks:
             if "?" not in text:
                 value = elapsed if name == "elapsed" else float(text)
                 fields[name] = value, at + 1 + (place >= len(first.groups()))
-        return Block(GNU, "", fields, at + 2)
+        return TimeBlock(GNU, "", fields, at + 2)
 
-    def _verbose(self, at: int) -> Block:
+    def _verbose(self, at: int) -> TimeBlock:
         command, place = self._command(at)
         fields: dict[str, tuple[float, int]] = {}
         unknown = False
@@ -242,7 +242,7 @@ class Blocks:
                 line=at + 1,
                 expected="all of time -v",
             )
-        return Block(VERBOSE, command, fields, place)
+        return TimeBlock(VERBOSE, command, fields, place)
 
     def _command(self, at: int) -> tuple[str, int]:
         """The command, on one line, and the place behind it."""

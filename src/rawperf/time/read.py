@@ -10,9 +10,9 @@ import numpy as np
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.rows import WHOLE, Rows, Warnings, split_lines
+from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
 from rawperf.text import decode, surest
-from rawperf.time.blocks import Block, Blocks, BrokenOffError, other_tool
+from rawperf.time.blocks import BrokenOffError, TimeBlock, TimeBlocks, other_tool
 
 # Printed by GNU time before a block when the command did not end well.
 _STATUS = re.compile(
@@ -64,8 +64,8 @@ class TimeFormat:
         text, said = decode(data, file)
         lines, whole = split_lines(text)
         warnings = Warnings(file, said)
-        found = Blocks(lines, whole, file)
-        blocks: list[tuple[Block, str]] = []
+        found = TimeBlocks(lines, whole, file)
+        blocks: list[tuple[TimeBlock, str]] = []
         before = _Before()
         others = at = 0
         while at < len(lines):
@@ -110,7 +110,7 @@ class TimeFormat:
         times = Counter((block.report, entity) for block, entity in blocks)
         repeated = max(times.values()) > 1
         seen: Counter[tuple[str, str]] = Counter()
-        rows = Rows()
+        rows = RecordRows()
         for block, entity in blocks:
             key = (block.report, entity)
             t = float(seen[key]) if repeated else np.nan

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rawperf.core.errors import FormatError
 from rawperf.rows import Warnings
 from rawperf.text import clock_seconds
-from rawperf.words import Words
+from rawperf.words import WordOffsets
 
 COLUMNS_19 = (
     "NAME",
@@ -37,7 +37,7 @@ COLUMNS_19 = (
     "SSID",
 )
 
-STATE = r"[d-][s-][b-][c-][p-][r-]"
+STATE_PATTERN = r"[d-][s-][b-][c-][p-][r-]"
 _STATE_LETTERS = b"dsbcpr"
 SUMMARY = "xentop - "
 _SUMMARY = re.compile(r"xentop - (\S+) +Xen (.*)")
@@ -88,7 +88,7 @@ class XentopState:
 class ListingLines:
     """What stands where in a part of a file; line numbers count from 0 at the part's beginning."""
 
-    words: Words
+    words: WordOffsets
     line: int  # lines of the file before the part
     seen: XentopState
     # of each domain row: its line; the number of the word that is its state, so that its name
@@ -152,7 +152,7 @@ def boundary(lines: bytes, timed: bool, plain: bool) -> int:
     return 0
 
 
-def scan(words: Words, line: int, seen: XentopState, last: bool) -> ListingLines:
+def scan(words: WordOffsets, line: int, seen: XentopState, last: bool) -> ListingLines:
     """Tell the lines of a part of a file apart; raises `FormatError` at a line that xentop does not
     print.
     """

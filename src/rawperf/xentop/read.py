@@ -18,13 +18,13 @@ from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings
 from rawperf.text import unwrap_midnight, utf8
-from rawperf.words import Words
+from rawperf.words import WordOffsets
 from rawperf.xentop.lines import ListingLines, XentopState, boundary, scan
 from rawperf.xentop.samples import (
     behind,
     entities,
+    listing_records,
     numbered,
-    records,
     values_of,
     without_difference,
 )
@@ -63,7 +63,7 @@ class XentopFormat(Streaming):
                 piece = piece[: len(piece) - pieces.back]
                 if not piece:
                     continue
-            words = Words(recoded(piece, pieces.line, seen.said, file))
+            words = WordOffsets(recoded(piece, pieces.line, seen.said, file))
             found = scan(words, pieces.line, seen, pieces.last)
             if not seen.columns:
                 raise FormatError(
@@ -85,7 +85,7 @@ def _open_end(piece: bytes, line: int, seen: XentopState) -> int:
     if seen.plain or seen.timed:
         return 0
     own = copy.deepcopy(seen)
-    found = scan(Words(utf8(piece)[0]), line, own, False)
+    found = scan(WordOffsets(utf8(piece)[0]), line, own, False)
     if not own.columns:
         return len(piece)
     if found.summaries:
@@ -126,7 +126,7 @@ def _reading(found: ListingLines, last: bool) -> Reading:
     if keep.any():
         seen.before = {names[i] for i in np.unique(ids[keep & (samples == samples[keep].max())])}
     seen.samples += count
-    table, at = records(found, values, keep, names, ids, t[samples])
+    table, at = listing_records(found, values, keep, names, ids, t[samples])
     info = {
         "columns": str(len(seen.columns)),
         "summary": "yes" if seen.timed else "no",

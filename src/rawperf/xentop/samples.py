@@ -224,7 +224,7 @@ def values_of(found: ListingLines, last: bool) -> NDArray[np.float64]:
     return values
 
 
-def records(
+def listing_records(
     found: ListingLines,
     values: NDArray[np.float64],
     keep: NDArray[np.bool_],

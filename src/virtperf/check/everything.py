@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,13 +19,12 @@ from virtperf.check.problems import Problems
 from virtperf.check.study import check_study
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
-from virtperf.measure.definition import FILE as MEASURE
+from virtperf.measure.definition import MEASURE_FILE
 from virtperf.measure.plan import load_definition
 from virtperf.report.data import load
 from virtperf.report.glossary import load_glossary
 from virtperf.report.synthesis.checks import check_synthesis
-from virtperf.report.synthesis.definition import FILE as SYNTHESIS
-from virtperf.report.synthesis.definition import load_file
+from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
 from virtperf.report.wording import plural
 from virtperf.report.written_for import changes
 from virtperf.runs.ingest.folder import raw_files, run_folders
@@ -33,7 +32,7 @@ from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import claims_of
 from virtperf.study.readings import load_readings
-from virtperf.study.run_groups import DESCRIBED, fact_differences, facts_of
+from virtperf.study.run_groups import FACT_COLUMNS, fact_differences, facts_of
 
 _PLACEHOLDER = re.compile(r"\bEXAMPLE\b")
 
@@ -85,22 +84,30 @@ def _metrics(path: Path, problems: Problems) -> MetricDictionary | None:
     """
     with problems.caught(path.parent):
         dictionary = load_metrics(path, problems.of(path.parent))
-        formats, document = all_formats(), load_yaml(path)
-        for name in dictionary.metrics:
-            for position, written in enumerate(document.data["metrics"][name].get("sources", ())):
-                named = (
-                    [written["format"]] if isinstance(written["format"], str) else written["format"]
-                )
-                for other in (one for one in named if one not in formats):
-                    problems.say(
-                        f"{name} is read from the format {other!r}, which is not there",
-                        path,
-                        document.line("metrics", name, "sources", position),
-                        expected=f"one of {', '.join(formats)}",
-                        remedy="install its package, or correct the name",
-                    )
+        formats = all_formats()
+        sources = (source for metric in dictionary.metrics.values() for source in metric.sources)
+        if any(source.format not in formats for source in sources):
+            _unknown_formats(path, dictionary, formats, problems)
         return with_presets(dictionary, problems.of(path.parent))
     return None
+
+
+def _unknown_formats(
+    path: Path, dictionary: MetricDictionary, formats: Collection[str], problems: Problems
+) -> None:
+    """Tell of every format that a metric is read from and that is not installed."""
+    document = load_yaml(path)
+    for name in dictionary.metrics:
+        for position, written in enumerate(document.data["metrics"][name].get("sources", ())):
+            named = [written["format"]] if isinstance(written["format"], str) else written["format"]
+            for other in (one for one in named if one not in formats):
+                problems.say(
+                    f"{name} is read from the format {other!r}, which is not there",
+                    path,
+                    document.line("metrics", name, "sources", position),
+                    expected=f"one of {', '.join(formats)}",
+                    remedy="install its package, or correct the name",
+                )
 
 
 def _pipelines(layout: Layout, problems: Problems) -> None:
@@ -136,16 +143,16 @@ def _runs(root: Path, study: Study, problems: Problems) -> int:
         remedy = "make it, with a README.md so that git keeps it"
         problems.say("the folder for measured runs is missing", root, remedy=remedy)
         return 0
-    if (root / MEASURE).is_file():
+    if (root / MEASURE_FILE).is_file():
         with problems.caught(root):
-            load_definition(root / MEASURE, study, problems.of(root))
+            load_definition(root / MEASURE_FILE, study, problems.of(root))
     folders = run_folders(root)
     entries = []
     for folder in folders:
         try:
             run = load_run(folder, study, "measured", raw_files(folder), problems.of(root))
             if run.provenance == "measured" and not run.excluded:
-                entries.append(run.model_dump(mode="json", include=set(DESCRIBED)))
+                entries.append(run.model_dump(mode="json", include=set(FACT_COLUMNS)))
         except RunError as err:
             problems.of(root)(err)
         except OSError as err:
@@ -169,7 +176,7 @@ def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems:
     """Check `data/synthesis.yaml`, which a repository need not have, against the studies that could
     be loaded.
     """
-    path = layout.root / "data" / SYNTHESIS
+    path = layout.root / "data" / SYNTHESIS_FILE
     if path.is_file():
         with problems.caught(path.parent):
             file = load_file(path, problems.of(path.parent))

@@ -17,7 +17,7 @@ from rawperf.declared.metrics import extended
 from virtperf.check.problems import Problems
 from virtperf.report.data import load
 from virtperf.report.kinds import check_exhibits
-from virtperf.report.kinds.setup import SPELLED, UNITS, called_of, setting_label
+from virtperf.report.kinds.setup import FACT_UNITS, SPELLED, called_of, setting_label
 from virtperf.report.measured_findings import found_numbers
 from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.summarize.observations import observed_factor
@@ -109,7 +109,7 @@ def _metric_units(
     report: Report,
     metrics: Sequence[str],
     words: str,
-    place: Place,
+    place: KeyPath,
 ) -> list[str]:
     """The units of metrics; none where one of them is unknown, which is told, or the dictionary
     can't be loaded.
@@ -126,7 +126,7 @@ def _metric_units(
 
 
 @contextmanager
-def _in_place(study: Study, report: Report, place: Place) -> Iterator[None]:
+def _in_place(study: Study, report: Report, place: KeyPath) -> Iterator[None]:
     """A problem that ends the block is told with the line of a place in `study.yaml`."""
     try:
         yield
@@ -241,7 +241,7 @@ def _tables(study: Study, claims: Claims | None, problems: Problems) -> None:
 _ENTRIES, _FACTS = ("machines", "guests", "networks"), ("workload", "procedure")
 _TOKEN = re.compile(r"[A-Za-z][\w/.+-]{0,40}")
 
-Place = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
 def check_names(study: Study, report: Report) -> None:
@@ -253,7 +253,7 @@ def check_names(study: Study, report: Report) -> None:
         if name in called:
             continue
         for word in name.split("_"):
-            right = "" if word in SPELLED or word in UNITS else spelled.get(word, "")
+            right = "" if word in SPELLED or word in FACT_UNITS else spelled.get(word, "")
             if right and right not in setting_label(name):
                 report(
                     study.document.error(
@@ -264,7 +264,7 @@ def check_names(study: Study, report: Report) -> None:
                 )
 
 
-def _names(data: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+def _names(data: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
     for part in _ENTRIES:
         for key, entry in (data.get(part) or {}).items():
             yield from _facts(entry, (part, key))
@@ -272,7 +272,7 @@ def _names(data: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
         yield from _facts(data.get(part), (part,))
 
 
-def _facts(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
+def _facts(value: Any, place: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     for name, inner in value.items() if isinstance(value, Mapping) else ():
         yield (*place, str(name)), str(name)
         yield from _facts(inner, (*place, str(name)))

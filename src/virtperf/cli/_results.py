@@ -13,10 +13,10 @@ import click
 FORMATS = ("text", "markdown", "json", "html")
 ENDINGS = {".html": "html", ".md": "markdown", ".json": "json"}
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+CliCommand = TypeVar("CliCommand", bound=Callable[..., Any])
 
 
-def benchmark_options(command: Command) -> Command:
+def benchmark_options(command: CliCommand) -> CliCommand:
     """Which runs and which quantities."""
     return _with(
         command,
@@ -36,12 +36,12 @@ def benchmark_options(command: Command) -> Command:
     )
 
 
-def result_options(*failures: str) -> Callable[[Command], Command]:
+def result_options(*failures: str) -> Callable[[CliCommand], CliCommand]:
     """How the result is printed and written, and which of the verdicts `failures` may end with
     status 1.
     """
 
-    def decorate(command: Command) -> Command:
+    def decorate(command: CliCommand) -> CliCommand:
         return _with(
             command,
             click.option(
@@ -91,7 +91,7 @@ def write_and_print(
         click.echo(rendered(output_format), nl=False)
 
 
-def _with(command: Command, *options: Callable[[Command], Command]) -> Command:
+def _with(command: CliCommand, *options: Callable[[CliCommand], CliCommand]) -> CliCommand:
     for option in reversed(options):
         command = option(command)
     return command

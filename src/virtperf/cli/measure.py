@@ -81,7 +81,7 @@ def measure(
         measure.yaml.
     """
     from virtperf.cli._terminal import say
-    from virtperf.measure.definition import FILE
+    from virtperf.measure.definition import MEASURE_FILE
     from virtperf.measure.harness import Harness
     from virtperf.measure.interruption import Interrupted
     from virtperf.measure.plan import equal_runs, load_definition, plan
@@ -90,7 +90,7 @@ def measure(
 
     place = layout.measured(study_id)
     study = load_study(place if (place / "study.yaml").is_file() else layout.known(study_id))
-    definition = load_definition(place / FILE, study)
+    definition = load_definition(place / MEASURE_FILE, study)
     if doctor:
         harness = Harness(study, definition, place, layout.root)
         _doctor(harness, plan(definition, study, replicates, only))

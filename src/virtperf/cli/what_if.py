@@ -42,14 +42,14 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
     """
     from virtperf.core.params import load_parameters
     from virtperf.report.synthesis import capacity
-    from virtperf.report.synthesis.definition import FILE, load_file
+    from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
 
     asked = {"cpu": cpu_ratio, "memory": memory_ratio}
     if all(ratio is None for ratio in asked.values()):
         raise click.UsageError("name a ratio: --cpu-ratio, --memory-ratio or both")
     level = load_parameters(layout.parameters).level
     data = layout.root / "data"
-    file = load_file(data / FILE)
+    file = load_file(data / SYNTHESIS_FILE)
     curves = [curve for curve in file.curves if asked[curve.of] is not None]
     # Not all of the synthesis: claims and pictures take as long as all that is printed here.
     both = file.grids if cpu_ratio is not None and memory_ratio is not None else ()

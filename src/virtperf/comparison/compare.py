@@ -22,7 +22,7 @@ from virtperf.comparison.judged import (
 )
 from virtperf.comparison.percentiles import require_comparable, with_percentiles
 from virtperf.comparison.places import require_revisions
-from virtperf.comparison.sides import Cell, Side, chosen, read_sides
+from virtperf.comparison.sides import ComparedCell, Side, quantities_to_compare, read_sides
 from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits, unequal_quantities
 from virtperf.comparison.studies import MeasuredStudy, measured_study
 from virtperf.core.contrasts import Replicates
@@ -202,7 +202,7 @@ def compare(
     study = measured_study(layout, str(a), level) if of_study else None
     if study and _name_of(factor) in study.study.factors:
         name, first, second = study.factor_levels(tuple(factor))
-        told = chosen(study.quantities, quantities, higher, lower)
+        told = quantities_to_compare(study.quantities, quantities, higher, lower)
         pairs = study.pairs(name, first, second, where)
         pairs = [pair for pair in pairs if pair.quantity in told]
         if not pairs:
@@ -235,7 +235,7 @@ def compare(
             splits = 0  # they would split means
         require_comparable(sides, (*quantities, *higher, *lower))
         both = {**sides[1].quantities, **sides[0].quantities}
-        told = chosen(both, quantities, higher, lower)
+        told = quantities_to_compare(both, quantities, higher, lower)
         pairs = _common(sides[0], sides[1], told)
         rows = judged(pairs, told, contrasted=contrasted, **options)
     return ComparisonTable(
@@ -276,7 +276,7 @@ def compare_equal(
         There are no such runs, or none that can be split.
     """
     layout = Layout(Path(root))
-    cells: dict[Cell, Replicates]
+    cells: dict[ComparedCell, Replicates]
     side: Side | None
     if not Path(place).exists() and str(place) in layout.studies():
         study: MeasuredStudy = measured_study(layout, str(place), level)
@@ -287,7 +287,7 @@ def compare_equal(
     else:
         side = read_sides((place,), layout, format, where)[0]
         cells, known, notes = side.cells(side.varied), side.quantities, list(side.warnings)
-    told = chosen(known, quantities, higher, lower)
+    told = quantities_to_compare(known, quantities, higher, lower)
     options: dict[str, Any] = {"margin": margin, "level": level}
     results = equal_splits(cells, told, splits=splits, seed=seed, **options)
     notes += _unequal(cells, told)
@@ -438,7 +438,7 @@ def _paired(a: Side, b: Side) -> tuple[Side, Side]:
 
 
 def _unequal(
-    cells: Mapping[Cell, Replicates], told: Mapping[str, ComparedQuantity]
+    cells: Mapping[ComparedCell, Replicates], told: Mapping[str, ComparedQuantity]
 ) -> Iterable[str]:
     """A note on what A/A leaves out within blocks."""
     if names := unequal_quantities(cells, told):
@@ -466,7 +466,7 @@ def _unequal_of_sides(pairs: Sequence[Pair], told: Mapping[str, ComparedQuantity
         yield from (f"{letter}: {note}" for note in _unequal(_cells_of(pairs, letter), told))
 
 
-def _cells_of(pairs: Sequence[Pair], letter: str) -> dict[Cell, Replicates]:
+def _cells_of(pairs: Sequence[Pair], letter: str) -> dict[ComparedCell, Replicates]:
     return {(p.quantity, p.condition): p.a if letter == "A" else p.b for p in pairs}
 
 

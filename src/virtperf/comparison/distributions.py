@@ -16,7 +16,7 @@ from virtperf.models.percentiles import Distribution, merged
 
 SINGLE_VALUES = frozenset({"single_response_time"})
 """Metrics that have a sample a request."""
-RECORDED = "recorded value"
+RECORDED_VALUE = "recorded value"
 """The values of a histogram, whose unit its log does not say."""
 SEVERAL = (
     "it is a percentile, of which there are several in a run: the mean of percentiles of several drivers "
@@ -37,7 +37,7 @@ def distributions_of(frame: pd.DataFrame) -> dict[str, Distribution]:
         values = frame["metric_value"][frame["metric"] == metric]
         found[metric] = Distribution.of(values[np.isfinite(values)])
     if (recorded := buckets_of(frame)) is not None:
-        found[RECORDED] = recorded
+        found[RECORDED_VALUE] = recorded
     return found
 
 
@@ -51,7 +51,7 @@ def buckets_of(frame: pd.DataFrame) -> Distribution | None:
     return Distribution.of(rows["entity"].astype(float), rows["value"])
 
 
-def together(of_files: Iterable[Mapping[str, Distribution]]) -> dict[str, Distribution]:
+def merged_over_files(of_files: Iterable[Mapping[str, Distribution]]) -> dict[str, Distribution]:
     """The distributions of all files of a run: drivers' own are one."""
     gathered: dict[str, list[Distribution]] = {}
     for of_file in of_files:

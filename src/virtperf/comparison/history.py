@@ -25,14 +25,14 @@ from virtperf.comparison.changes import (
 )
 from virtperf.comparison.compare import change
 from virtperf.comparison.judged import ComparedQuantity, condition_text
-from virtperf.comparison.sides import RunValues, Side, chosen, read_sides
+from virtperf.comparison.sides import RunValues, Side, quantities_to_compare, read_sides
 from virtperf.comparison.studies import measured_study
 from virtperf.core.levels import Level
 from virtperf.core.numbers import number
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest import own
 
-TABLES = (".csv", ".tsv", ".parquet", ".json")
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
 REVISION = "revision"
 DATE = "date"
 REPLICATE = "replicate"
@@ -177,11 +177,11 @@ def history(
     """
     layout = Layout(Path(root))
     path = Path(place)
-    if path.is_file() and path.suffix in TABLES:
+    if path.is_file() and path.suffix in TABLE_SUFFIXES:
         found, known = _of_table(path, revision, date)
     else:
         found, known = _of_runs(place, layout, format, where or {}, revision, date)
-    told = chosen(known, quantities, higher, lower)
+    told = quantities_to_compare(known, quantities, higher, lower)
     order = _ordered(found)
     rows = []
     notes = []
@@ -205,11 +205,13 @@ def history(
     return HistoryTable(str(place), tuple(_with_holm(rows)), tuple(notes))
 
 
-Found = dict[tuple[str, str], dict[str, Measured]]
+RevisionValues = dict[tuple[str, str], dict[str, Measured]]
 """Of each benchmark and condition what was measured at every revision."""
 
 
-def _of_table(path: Path, revision: str, date: str) -> tuple[Found, dict[str, ComparedQuantity]]:
+def _of_table(
+    path: Path, revision: str, date: str
+) -> tuple[RevisionValues, dict[str, ComparedQuantity]]:
     frame = own.read(path)
     if revision not in frame.columns:
         raise VirtperfError(
@@ -223,7 +225,7 @@ def _of_table(path: Path, revision: str, date: str) -> tuple[Found, dict[str, Co
         for name in frame.select_dtypes("number").columns
         if name not in (revision, date, REPLICATE)
     ]
-    found: Found = {}
+    found: RevisionValues = {}
     for name, rows in frame.groupby(revision, sort=False):
         when = str(rows[date].iloc[0]) if date in frame.columns else ""
         for benchmark in numbers:
@@ -241,7 +243,7 @@ def _of_runs(
     where: Mapping[str, Level],
     revision: str,
     date: str,
-) -> tuple[Found, dict[str, ComparedQuantity]]:
+) -> tuple[RevisionValues, dict[str, ComparedQuantity]]:
     folder = Path(place)
     if not folder.exists() and str(place) in layout.studies():
         sides = [measured_study(layout, str(place), 0.95).all_runs(str(place), where)]
@@ -252,7 +254,7 @@ def _of_runs(
     else:
         sides = read_sides((place,), layout, format_name, where)
     side = sides[0]
-    found: Found = {}
+    found: RevisionValues = {}
     varied = side.varied - {revision, date}
     by_revision: dict[str, list[RunValues]] = {}
     for run in side.runs:
@@ -281,8 +283,8 @@ def _of_folders(
     layout: Layout,
     format_name: str | None,
     where: Mapping[str, Level],
-) -> tuple[Found, dict[str, ComparedQuantity]]:
-    found: Found = {}
+) -> tuple[RevisionValues, dict[str, ComparedQuantity]]:
+    found: RevisionValues = {}
     sides = read_sides(folders, layout, format_name, where)
     varied = frozenset().union(*(side.varied for side in sides))
     for folder, side in zip(folders, sides, strict=True):
@@ -292,7 +294,9 @@ def _of_folders(
     return found, dict(sides[0].quantities)
 
 
-def _gather(found: Found, side: Side, varied: frozenset[str], revision: str, date: str) -> None:
+def _gather(
+    found: RevisionValues, side: Side, varied: frozenset[str], revision: str, date: str
+) -> None:
     for (quantity, condition), runs in side.cells(varied).items():
         of = found.setdefault((quantity, condition_text(condition)), {})
         of[revision] = Measured(revision, date, tuple(runs.values.tolist()))
@@ -303,7 +307,7 @@ def _of_run(run: RunValues, name: str) -> str | None:
     return None if value is None else str(value)
 
 
-def _ordered(found: Found) -> list[str]:
+def _ordered(found: RevisionValues) -> list[str]:
     """Revisions by date; those of one date, or without, as they come."""
     dates = {each.revision: each.date for of in found.values() for each in of.values()}
     return sorted(dates, key=lambda name: dates[name])

@@ -52,7 +52,7 @@ def located(written: str | Path, layout: Layout, scratch: Path) -> Place:
     return Place(text, str(target / relative), study, revision)
 
 
-def names_of(places: Sequence[Place]) -> list[str]:
+def side_names(places: Sequence[Place]) -> list[str]:
     """What sides are called: revisions of one folder by revision, else by the last part of the path
     in which they differ.
     """

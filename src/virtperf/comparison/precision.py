@@ -20,7 +20,7 @@ from virtperf.core.levels import Level
 from virtperf.core.paths import Layout
 from virtperf.models.planning import Stopping, stop_when
 
-Blocks = dict[tuple[tuple[str, Level], ...], dict[int, float]]
+BlockValues = dict[tuple[tuple[str, Level], ...], dict[int, float]]
 """A value of each block, by condition."""
 
 
@@ -38,7 +38,7 @@ class Precision:
     half_width: float = 0.02
     at_most: int = 20
     baseline: Mapping[str, Level] = field(default_factory=dict)
-    _values: dict[str, Blocks] = field(default_factory=dict)
+    _values: dict[str, BlockValues] = field(default_factory=dict)
     _reader: RunReader | None = None
 
     def add(
@@ -80,7 +80,7 @@ class Precision:
             if blocks
         }
 
-    def _ratios(self, values: Blocks) -> Blocks:
+    def _ratios(self, values: BlockValues) -> BlockValues:
         """Each condition over that with the baseline's levels and else the same ones, within
         blocks.
         """

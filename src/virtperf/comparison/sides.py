@@ -30,15 +30,15 @@ from rawperf.hdrhistogram.read import FORMAT as HDRHISTOGRAM
 from rawperf.hdrhistogram.read import YEAR_S
 from rawperf.registry import HEAD_BYTES
 from virtperf.comparison.distributions import (
-    RECORDED,
+    RECORDED_VALUE,
     SEVERAL,
     SINGLE_VALUES,
     buckets_of,
     distributions_of,
-    together,
+    merged_over_files,
 )
 from virtperf.comparison.judged import ComparedQuantity, Condition
-from virtperf.comparison.places import located, names_of
+from virtperf.comparison.places import located, side_names
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.order_statistics import is_percentile
@@ -63,7 +63,7 @@ MAX_JSON_BYTES = 64 * 1024**2
 MAX_NAMED_FILES = 3
 NOT_RAW = (".md", ".rst", ".dvc")
 
-Cell = tuple[str, Condition]
+ComparedCell = tuple[str, Condition]
 """A quantity at a condition."""
 
 
@@ -147,9 +147,9 @@ class Side:
             )
         return replace(self, name=f"{name}={text}", runs=tuple(runs))
 
-    def cells(self, varied: frozenset[str]) -> dict[Cell, Replicates]:
+    def cells(self, varied: frozenset[str]) -> dict[ComparedCell, Replicates]:
         """The runs of every quantity at each condition, a level of every factor of `varied`."""
-        gathered: dict[Cell, list[tuple[float, RunValues]]] = {}
+        gathered: dict[ComparedCell, list[tuple[float, RunValues]]] = {}
         for run in self.runs:
             at = tuple((name, level) for name, level in run.factors.items() if name in varied)
             for quantity, value in run.values.items():
@@ -201,7 +201,7 @@ def read_sides(
     reader = RunReader(layout, format_name, distributions)
     with tempfile.TemporaryDirectory() as scratch:
         found = [located(place, layout, Path(scratch)) for place in places]
-        names = names_of(found)
+        names = side_names(found)
         listed = [
             [path for path in _places(place.path) if _at_levels(path, where or {})]
             for place in found
@@ -388,7 +388,7 @@ class RunReader:
             values,
             digest=_digest(folder, names),
             place=str(path),
-            distributions=together(single),
+            distributions=merged_over_files(single),
             refused=refused,
             columns=columns,
         )
@@ -432,8 +432,10 @@ class RunReader:
             return {n: float(x.mean()) for n, x in numbers.items() if n not in refused}
         values = {}
         if (recorded := buckets_of(frame)) is not None:
-            self.quantities.setdefault(RECORDED, ComparedQuantity("", "lower", RECORDED))
-            return {RECORDED: recorded.mean}
+            self.quantities.setdefault(
+                RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE)
+            )
+            return {RECORDED_VALUE: recorded.mean}
         named = frame["metric"] != ""
         for known, label, number in ((True, "metric", "metric_value"), (False, "field", "value")):
             part = frame[named == known]
@@ -521,9 +523,11 @@ class RunReader:
             t = frame["t"] - (start if frame["t"].min() > YEAR_S else 0.0)
             recorded = buckets_of(frame[(t > begin) & (t <= end)])
             if recorded is not None:
-                self.quantities.setdefault(RECORDED, ComparedQuantity("", "lower", RECORDED))
-                found.append({RECORDED: recorded})
-        return together(found)
+                self.quantities.setdefault(
+                    RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE)
+                )
+                found.append({RECORDED_VALUE: recorded})
+        return merged_over_files(found)
 
     def _study_of(self, path: Path) -> tuple[Study | None, MetricDictionary]:
         """The study that a run names, where the repository has it, and its dictionary."""
@@ -610,7 +614,7 @@ def _refuse_repetitions(runs: Sequence[RunValues]) -> None:
         seen[run.digest] = run
 
 
-def chosen(
+def quantities_to_compare(
     quantities: Mapping[str, ComparedQuantity],
     names: Sequence[str],
     higher: Sequence[str],

@@ -26,7 +26,7 @@ from virtperf.comparison.judged import (
     RatioRow,
     judged,
 )
-from virtperf.comparison.sides import Cell
+from virtperf.comparison.sides import ComparedCell
 from virtperf.core.contrasts import (
     MIN_POOLED_CONDITIONS,
     MIN_POOLED_UNITS,
@@ -66,7 +66,7 @@ class EqualSplits:
 
 
 def equal_splits(
-    cells: Mapping[Cell, Replicates],
+    cells: Mapping[ComparedCell, Replicates],
     quantities: Mapping[str, ComparedQuantity],
     *,
     margin: float,
@@ -107,7 +107,7 @@ def equal_splits(
 
 
 def unequal_quantities(
-    cells: Mapping[Cell, Replicates], quantities: Mapping[str, ComparedQuantity]
+    cells: Mapping[ComparedCell, Replicates], quantities: Mapping[str, ComparedQuantity]
 ) -> list[str]:
     """Names of quantities of which conditions of the same blocks vary differently: their runs are
     not alike, and `equal_splits` does not split them within blocks.
@@ -147,7 +147,7 @@ def _counted(said: str, possible: int, calls: Sequence[tuple[int, int, int]]) ->
     )
 
 
-def _halves(cells: Mapping[Cell, Replicates], rng: np.random.Generator) -> list[Pair]:
+def _halves(cells: Mapping[ComparedCell, Replicates], rng: np.random.Generator) -> list[Pair]:
     pairs = []
     for (quantity, condition), runs in cells.items():
         order = rng.permutation(runs.n)
@@ -156,7 +156,7 @@ def _halves(cells: Mapping[Cell, Replicates], rng: np.random.Generator) -> list[
     return pairs
 
 
-def _in_blocks(cells: Mapping[Cell, Replicates]) -> dict[Cell, Replicates]:
+def _in_blocks(cells: Mapping[ComparedCell, Replicates]) -> dict[ComparedCell, Replicates]:
     """Of each quantity the runs of all conditions that were run in the same blocks, divided by
     their condition's mean, where each block has at least two of them.
 
@@ -170,15 +170,17 @@ def _in_blocks(cells: Mapping[Cell, Replicates]) -> dict[Cell, Replicates]:
         if not _vary_alike(conditions):
             continue
         values = np.concatenate([runs.values for runs in conditions])
-        together = Replicates(values, tuple(b for runs in conditions for b in runs.blocks))
-        if _block_ways(together) >= MIN_BLOCK_SPLITS:
-            found[cell] = together
+        pooled = Replicates(values, tuple(b for runs in conditions for b in runs.blocks))
+        if _block_ways(pooled) >= MIN_BLOCK_SPLITS:
+            found[cell] = pooled
     return found
 
 
-def _of_the_same_blocks(cells: Mapping[Cell, Replicates]) -> dict[Cell, list[Replicates]]:
+def _of_the_same_blocks(
+    cells: Mapping[ComparedCell, Replicates],
+) -> dict[ComparedCell, list[Replicates]]:
     """Of each quantity the conditions that were run in the same blocks, relative to their means."""
-    gathered: dict[Cell, list[Replicates]] = {}
+    gathered: dict[ComparedCell, list[Replicates]] = {}
     for (quantity, _), runs in cells.items():
         if runs.in_blocks and len(runs.by_block) > 1 and runs.values.min() > 0:
             blocks = (("blocks", ", ".join(sorted({*runs.blocks}))),)
@@ -194,7 +196,7 @@ def _vary_alike(conditions: Sequence[Replicates]) -> bool:
     return not testable or len(conditions) < MIN_POOLED_CONDITIONS or bool(pooled_error(conditions))
 
 
-def _block_halves(cells: Mapping[Cell, Replicates], rng: np.random.Generator) -> list[Pair]:
+def _block_halves(cells: Mapping[ComparedCell, Replicates], rng: np.random.Generator) -> list[Pair]:
     pairs = []
     for (quantity, condition), runs in cells.items():
         first: list[int] = []

@@ -94,7 +94,7 @@ def _called(function: Callable[..., Any], shared: tuple[Any, ...], task: Any) ->
     return function(task, *shared)
 
 
-def versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     """What results depend on in a process: Python, the pinned packages that compute, this package."""
     names = ("numpy", "pandas", "pyarrow", "scipy", "statsmodels", "virtperf")
     found = {"python": platform.python_version()}
@@ -108,10 +108,10 @@ def versions() -> dict[str, str]:
 
 def _require_equal_versions(client: Any) -> None:
     """Raise `VirtperfError` where a worker of the cluster has other versions than this process."""
-    own = versions()
+    own = package_versions()
     different = {}
     try:
-        found = client.run(versions)
+        found = client.run(package_versions)
     except (AttributeError, ImportError) as err:  # a worker that does not have this function
         raise VirtperfError(
             "workers of the cluster have no virtperf, or an older one",

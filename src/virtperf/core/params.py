@@ -11,14 +11,14 @@ from rawperf.core.errors import ParameterError, Report, stop
 from rawperf.core.model import Flag, Model, Number, Whole, load_model, problems
 from rawperf.core.yamlio import Document
 
-Reading = Literal["strict", "default", "lenient"]
+WordReading = Literal["strict", "default", "lenient"]
 """How words that stand for a number are read (`study.readings`)."""
 
 
 class ReconstructParameters(Model):
     """How the text is read."""
 
-    readings: Reading = "default"
+    readings: WordReading = "default"
     assumptions_off: tuple[str, ...] = ()
 
 

@@ -26,7 +26,7 @@ from virtperf.measure.presets import expanded
 from virtperf.runs.ingest.runs import RawFile, Seconds
 from virtperf.study.parts import Id
 
-FILE = "measure.yaml"
+MEASURE_FILE = "measure.yaml"
 Signal = Literal["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGKILL"]
 Phase = Literal["setup", "monitors", "workload", "collect", "teardown"]
 PHASES: tuple[Phase, ...] = ("setup", "monitors", "workload", "collect", "teardown")

@@ -23,8 +23,7 @@ from rawperf.core.errors import VirtperfError
 from rawperf.core.files import json_text, write_atomically
 from rawperf.core.model import Level
 from virtperf.core.locks import exclusive_lock
-from virtperf.measure.definition import FILE as MEASURE
-from virtperf.measure.definition import Definition
+from virtperf.measure.definition import MEASURE_FILE, Definition
 from virtperf.measure.disturbance import uncounted
 from virtperf.measure.earlier import EarlierRuns
 from virtperf.measure.host_facts import facts_of_hosts
@@ -52,7 +51,7 @@ STATE_FOLDER = ".measure"
 GRACE_S = 5.0
 LEAST_FREE = 2**20
 REASON = "reason.txt"
-LOCK = Path(".cache", "measure.lock")
+MEASURE_LOCK = Path(".cache", "measure.lock")
 
 
 @dataclass(frozen=True)
@@ -192,7 +191,7 @@ class Harness:
             A signal came. The run under way was stopped and removed.
         """
         outcome = Outcome()
-        with exclusive_lock(self.root / LOCK, _taken), remembered_signals() as check:
+        with exclusive_lock(self.root / MEASURE_LOCK, _taken), remembered_signals() as check:
             try:
                 self._recover(say)
                 if missing := self.missing_programs(runs):
@@ -292,7 +291,7 @@ class Harness:
                 if isinstance(err, LostHost) and run.experiment.on_lost_host == "abort":
                     raise VirtperfError(
                         f"{run.run_id} {words}; runs before it are kept",
-                        file=self.here / MEASURE,
+                        file=self.here / MEASURE_FILE,
                         remedy="see to the host, then start again (on_lost_host: abort)",
                     ) from err
                 return words, False
@@ -302,7 +301,7 @@ class Harness:
             if rule.then == "abort":
                 raise VirtperfError(
                     f"{run.run_id} {words}; it was not kept, runs before it are",
-                    file=self.here / MEASURE,
+                    file=self.here / MEASURE_FILE,
                     remedy="find what disturbs the machine, then start again (on_disturbed: abort)",
                 )
             outcome.again += 1

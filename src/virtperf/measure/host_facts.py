@@ -22,7 +22,7 @@ from virtperf.measure.machine import (
 from virtperf.measure.remote import Connection, Connections
 
 CPU = "/sys/devices/system/cpu"
-STATE = ("swap_used_mb", "free_memory_mb", "d_state_tasks", "boot")
+STATE_FACTS = ("swap_used_mb", "free_memory_mb", "d_state_tasks", "boot")
 """Facts that are another before each run."""
 
 
@@ -34,7 +34,7 @@ def facts_of_hosts(hosts: Connections) -> tuple[dict[str, Level], dict[str, Leve
         printed = list(pool.map(Connection.facts, hosts.values()))
     for host, text in zip(hosts, printed, strict=True):
         for name, fact in host_facts(text).items():
-            (state if name in STATE else facts)[f"{host}.{name}"] = fact
+            (state if name in STATE_FACTS else facts)[f"{host}.{name}"] = fact
     return facts, state
 
 

@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 from rawperf.core.errors import VirtperfError
 from rawperf.core.model import Level
 from virtperf.measure.commands import Call
-from virtperf.measure.definition import FILE, Definition
+from virtperf.measure.definition import MEASURE_FILE, Definition
 from virtperf.measure.host_facts import facts_of_hosts
 from virtperf.measure.identity import sent_files
-from virtperf.measure.machine import versions
+from virtperf.measure.machine import tool_versions
 from virtperf.measure.plan import PlannedRun, tool_calls
 from virtperf.measure.processes import Failure
 from virtperf.measure.remote import Connection, open_connections
@@ -73,7 +73,7 @@ class HostsOfRuns:
         if wrong := sorted(name for name, tool in tools.items() if tool.host in later):
             raise VirtperfError(
                 f"the version of {wrong[0]} can't be had: its host is started in the setup",
-                file=self.here / FILE,
+                file=self.here / MEASURE_FILE,
                 remedy="let a command of the run write it to {fields}, as tools: {...}",
             )
         attempt = replace(runs[0], token=secrets.token_hex(TOKEN_BYTES))
@@ -89,11 +89,11 @@ class HostsOfRuns:
                             f"not found on {name}: {', '.join(missing)}",
                             remedy="install it there, or correct measure.yaml",
                         )
-                return *facts_of_hosts(hosts), versions(tools, hosts)
+                return *facts_of_hosts(hosts), tool_versions(tools, hosts)
         except Failure as err:
             raise VirtperfError(
                 str(err),
-                file=self.here / FILE,
+                file=self.here / MEASURE_FILE,
                 remedy="`ssh` must reach the host without a question, and know its key: "
                 "try it by hand",
             ) from err

@@ -22,7 +22,7 @@ from virtperf.measure.plan import PlannedRun
 
 MACHINE_ID = Path("/etc/machine-id")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-DIGITS = 12
+ID_DIGITS = 12
 PATIENCE_S = 30.0
 HASHED = ("lead_s", "warmup_s", "window_s", "wait_quiet", "disturbed", "on_disturbed", *PHASES)
 """Settings that decide what is measured, or which runs are kept."""
@@ -41,7 +41,7 @@ SHELL_VALUES = re.compile(r"\$(?:\{(root|here)\}|(root|here)\b)")
 def short_hash(text: str | bytes) -> str:
     """The first digits of a SHA-256."""
     data = text.encode() if isinstance(text, str) else text
-    return hashlib.sha256(data).hexdigest()[:DIGITS]
+    return hashlib.sha256(data).hexdigest()[:ID_DIGITS]
 
 
 def salted_hash(kind: str, text: str) -> str:
@@ -262,7 +262,7 @@ def session(root: Path) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     if commit := (_git(root, "rev-parse", "HEAD") or "").strip():
-        found["commit"] = commit[:DIGITS]
+        found["commit"] = commit[:ID_DIGITS]
         changed = _git(root, "status", "--porcelain", "--untracked-files=no")
         found["dirty"] = bool((changed or "").strip())
     found["utc_offset"] = time.strftime("%z")

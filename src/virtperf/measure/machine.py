@@ -17,7 +17,7 @@ from cpuinfo import get_cpu_info
 from rawperf.core.errors import VirtperfError
 from rawperf.core.model import Level
 from virtperf.measure.commands import Call
-from virtperf.measure.processes import CLOCK
+from virtperf.measure.processes import CLOCK_ENVIRONMENT
 from virtperf.measure.remote import Connections
 
 SYSTEM = Path("/sys")
@@ -115,7 +115,7 @@ def kernel_parameters(command_line: str) -> str:
     return " ".join(word for word in command_line.split() if KERNEL_PARAMETERS.fullmatch(word))
 
 
-def versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, str]:
+def tool_versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, str]:
     """The first line that each tool's command prints.
 
     Raises
@@ -132,7 +132,7 @@ def versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, str]:
                 stdin=subprocess.DEVNULL,
                 timeout=PATIENCE_S,
                 check=False,
-                env={**os.environ, **CLOCK},
+                env={**os.environ, **CLOCK_ENVIRONMENT},
             )
             lines = (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace").splitlines()
         except (OSError, ValueError, subprocess.TimeoutExpired) as err:

@@ -29,7 +29,7 @@ from virtperf.study.definition import Study
 
 LABELS = ("a", "b")
 """Names of the two sides of runs that are alike."""
-FIELDS = ".fields.yaml"
+FIELDS_FILE = ".fields.yaml"
 """File of the run folder in which commands may say fields of run.yaml that are known only
 afterwards.
 """
@@ -66,7 +66,7 @@ class PlannedRun:
             "run_dir": str(folder),
             "here": str(here),
             "root": str(root),
-            "fields": str(folder / FIELDS),
+            "fields": str(folder / FIELDS_FILE),
         }
 
     def calls(self, phase: Phase, here: Path, root: Path, folder: Path) -> list[Call]:

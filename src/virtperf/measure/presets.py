@@ -12,16 +12,16 @@ import yaml
 
 from rawperf.core.near import did_you_mean
 
-FILE = Path(__file__).with_name("presets.yaml")
-OPTIONS = ("preset", "every", "of")
-GROUP = re.compile(r"[\w$][\w$@.:/-]*")
+PRESETS_FILE = Path(__file__).with_name("presets.yaml")
+PRESET_KEYS = ("preset", "every", "of")
+CONTROL_GROUP = re.compile(r"[\w$][\w$@.:/-]*")
 """A control group: no quote, blank or sign that a shell would take for more than a name."""
 
 
 @cache
 def presets() -> dict[str, dict[str, Any]]:
     """All presets by name: fields of a command, and `format`, the reader of what it writes."""
-    found: dict[str, dict[str, Any]] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    found: dict[str, dict[str, Any]] = yaml.safe_load(PRESETS_FILE.read_text(encoding="utf-8"))
     return found
 
 
@@ -44,10 +44,10 @@ def expanded(entry: Mapping[str, Any]) -> dict[str, Any]:
     if ("{of}" in command["run"]) != (group is not None):
         needed = "is missing: the control group" if group is None else "says nothing to this preset"
         raise ValueError(f"preset {name}: of {needed}")
-    if group is not None and not (isinstance(group, str) and GROUP.fullmatch(group)):
+    if group is not None and not (isinstance(group, str) and CONTROL_GROUP.fullmatch(group)):
         raise ValueError(f"of is {group!r}, which is no name of a control group")
     if "on" in entry and "output" in command:
         # monitors of several hosts stand in a folder each, whose name is the host's
         command["output"] = command["output"].replace("host/", "{host}/", 1)
     command["run"] = command["run"].replace("{every}", str(every)).replace("{of}", group or "")
-    return {**command, **{key: value for key, value in entry.items() if key not in OPTIONS}}
+    return {**command, **{key: value for key, value in entry.items() if key not in PRESET_KEYS}}

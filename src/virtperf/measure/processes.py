@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from virtperf.measure.remote import Connections
 
 MARK = "VIRTPERF_RUN"
-CLOCK = {"TZ": "UTC", "LC_ALL": "C", "S_TIME_FORMAT": "ISO"}
+CLOCK_ENVIRONMENT = {"TZ": "UTC", "LC_ALL": "C", "S_TIME_FORMAT": "ISO"}
 """All tools print the same clock: run.yaml's `start` is in it, and no change of the hour falls into
 a run.
 """
@@ -103,7 +103,7 @@ class Processes:
             self.hosts[call.host].open(self.check)  # where the setup has started it
             argv = tuple(self.hosts[call.host].command(call))
         variables = {} if call.host else call.variables
-        environment = {**os.environ, **CLOCK, **variables, MARK: self.mark}
+        environment = {**os.environ, **CLOCK_ENVIRONMENT, **variables, MARK: self.mark}
         try:
             with self._file(call, "stdout") as out, self._file(call, "stderr") as err:
                 process = subprocess.Popen(  # noqa: S603 - what measure.yaml says

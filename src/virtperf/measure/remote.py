@@ -27,11 +27,11 @@ from virtperf.core.archives import extract_member
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import RemoteHost
 from virtperf.measure.disturbance import ProcessorTimes, processor_times
-from virtperf.measure.processes import CLOCK, MARK, SSH_FAILED, Failure, LostHost
+from virtperf.measure.processes import CLOCK_ENVIRONMENT, MARK, SSH_FAILED, Failure, LostHost
 
 KEEPER = Path(__file__).with_name("keeper.sh")
 FACTS = Path(__file__).with_name("facts.sh")
-OPTIONS = (
+SSH_OPTIONS = (
     "BatchMode=yes",  # nobody is there to answer questions
     "StrictHostKeyChecking=yes",
     "ServerAliveInterval=5",
@@ -108,7 +108,7 @@ class Connection:
 
     def _ssh(self, *options: str) -> list[str]:
         """`ssh` up to the command; what the user's own configuration says comes after this."""
-        said = [part for option in (*OPTIONS, *options) for part in ("-o", option)]
+        said = [part for option in (*SSH_OPTIONS, *options) for part in ("-o", option)]
         host = self.host
         if host.config:
             said += ["-F", str(self.here / Path(host.config).expanduser())]
@@ -125,7 +125,7 @@ class Connection:
 
     def command(self, call: Call) -> list[str]:
         """The program that runs a call on the host, in the run's folder and by the run's clock."""
-        said = {**CLOCK, **call.variables, MARK: self.folder}
+        said = {**CLOCK_ENVIRONMENT, **call.variables, MARK: self.folder}
         words = ["env", *(f"{name}={value}" for name, value in said.items()), *call.argv]
         line = f"cd {self.folder} && echo $$ >.started/{call.name} && "
         if call.output and not call.streams:

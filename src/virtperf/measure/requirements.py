@@ -13,7 +13,7 @@ from rawperf.core.model import Level
 from rawperf.core.near import did_you_mean
 from virtperf.measure.definition import FactLimits, RequiredFact
 
-Facts = Mapping[str, Level]
+HostFacts = Mapping[str, Level]
 SWAP_TOLERANCE_MB = 8
 """Swap in use changes by some pages all the time."""
 CHANGES = {
@@ -62,7 +62,7 @@ class FactRow:
     advice: str
 
 
-def fact_rows(required: Mapping[str, RequiredFact], facts: Facts) -> list[FactRow]:
+def fact_rows(required: Mapping[str, RequiredFact], facts: HostFacts) -> list[FactRow]:
     """Every fact of the machine, and every one that is required."""
     rows = []
     for name in dict.fromkeys([*facts, *required]):
@@ -83,7 +83,7 @@ def fact_rows(required: Mapping[str, RequiredFact], facts: Facts) -> list[FactRo
     return rows
 
 
-def refuse_unmet(required: Mapping[str, RequiredFact], facts: Facts, experiment: str) -> None:
+def refuse_unmet(required: Mapping[str, RequiredFact], facts: HostFacts, experiment: str) -> None:
     """Raise `VirtperfError` where a fact is not as required."""
     unmet = [row for row in fact_rows(required, facts) if not row.holds]
     if not unmet:
@@ -126,7 +126,7 @@ def in_words(wanted: RequiredFact) -> str:
     return str(wanted)
 
 
-def advice_for(name: str, wanted: RequiredFact | None, facts: Facts) -> str:
+def advice_for(name: str, wanted: RequiredFact | None, facts: HostFacts) -> str:
     """What to do that a fact becomes as required."""
     if name not in facts:
         known = did_you_mean(name, facts)
@@ -158,7 +158,7 @@ def _bare(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def changed(first: Facts, now: Facts) -> list[str]:
+def changed(first: HostFacts, now: HostFacts) -> list[str]:
     """What is not as it was before a block's first run, in words."""
     found = []
     for name, before in first.items():

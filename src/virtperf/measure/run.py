@@ -24,7 +24,7 @@ from virtperf.measure.disturbance import (
     disturbance_between,
     quiet,
 )
-from virtperf.measure.plan import FIELDS, PlannedRun
+from virtperf.measure.plan import FIELDS_FILE, PlannedRun
 from virtperf.measure.processes import LOOK_S, Failure, LostHost, Processes, Started
 from virtperf.measure.remote import compared_clocks, unpack
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
@@ -261,7 +261,7 @@ class Measurement:
             "disturbed": self.flags,
             **({"clocks": self.clocks} if self.clocks else {}),
         }
-        said = self.folder / FIELDS
+        said = self.folder / FIELDS_FILE
         try:
             if said.is_file():
                 later = load_model(said, LateFields, aliases=False)[0].model_dump(

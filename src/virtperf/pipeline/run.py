@@ -27,7 +27,7 @@ from virtperf.pipeline.children import Children, ended_with_this_process
 from virtperf.pipeline.dvc_files import repair_dvc_files, sort_lock_files, wait_for_dvc
 from virtperf.pipeline.times import StageTimes
 
-LOCK = Path(".dvc", "tmp", "virtperf.lock")
+PIPELINE_LOCK = Path(".dvc", "tmp", "virtperf.lock")
 SHARED = "all studies"
 """What the stages of the root's `dvc.yaml` belong to."""
 _RUNNING = re.compile(r"Running stage '(?:.*:)?([^':]+)'")
@@ -92,7 +92,7 @@ def run_pipeline(
     def since() -> str:
         return f", which has run the pipeline since {time.strftime('%H:%M:%S')}"
 
-    with exclusive_lock(layout.root / LOCK, lambda who: say(f"waiting for {who}"), since):
+    with exclusive_lock(layout.root / PIPELINE_LOCK, lambda who: say(f"waiting for {who}"), since):
         wait_for_dvc(layout.root, say)
         repair_dvc_files(layout.root, say)
         shared = not studies

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from rawperf.core.files import json_text, write_atomically
 
-FILE = Path(".dvc", "tmp", "virtperf-times.json")
+TIMES_FILE = Path(".dvc", "tmp", "virtperf-times.json")
 
 
 class StageTimes:
     """Seconds by study and stage, kept between runs; a file that can't be read counts as none."""
 
     def __init__(self, root: Path) -> None:
-        self._file = root / FILE
+        self._file = root / TIMES_FILE
         self._seconds: dict[str, float] = {}
         try:
             read = json.loads(self._file.read_bytes())

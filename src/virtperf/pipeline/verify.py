@@ -27,7 +27,7 @@ RESULTS = (
     "reports",
 )
 """Folders in which stages write, and nobody else."""
-RECORDED = ("dvc.lock", "pipelines", "metrics")
+RECORD_FILES = ("dvc.lock", "pipelines", "metrics")
 """Committed files that have the hash of every result, and the key numbers."""
 MAX_CELLS = 5
 """How many changed cells of one table are named."""
@@ -72,7 +72,7 @@ def verify(layout: Layout, revision: str, tell: Tell, *, jobs: int) -> VerifyRes
         _git(layout.root, "worktree", "add", "--detach", "--quiet", str(there), commit)
         try:
             run_pipeline(Layout(there), (), tell, jobs=jobs)
-            changed = _git(there, "diff", "--name-only", "--", *RECORDED).split()
+            changed = _git(there, "diff", "--name-only", "--", *RECORD_FILES).split()
             equal, differences = _compared(there, layout.root)
         finally:
             _git(layout.root, "worktree", "remove", "--force", str(there))

@@ -14,7 +14,7 @@ from virtperf.reconstruct.contradictions import groups_sharing_keys, sentence_ke
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.study.quantities import Quantity
 
-MAX_POINTS = 6
+MAX_LISTED_POINTS = 6
 """How many points are listed for each choice: those that depend most on what is set aside."""
 SAME_END = 1e-6
 """Relative distance below which two ends of alternative ranges are the same."""
@@ -111,7 +111,7 @@ def _options(feasible: Feasible, options: Sequence[Sequence[str]]) -> list[dict[
             "aside": list(option),
             "points": [
                 places[q] | {"low": _end(ranges[q][k][0]), "high": _end(ranges[q][k][1])}
-                for q in differing[:MAX_POINTS]
+                for q in differing[:MAX_LISTED_POINTS]
             ],
         }
         for k, option in enumerate(options)

@@ -22,7 +22,7 @@ from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression
 
-TOLERANCE = 1e-6
+LP_TOLERANCE = 1e-6
 EXPORT_TOLERANCE = 1e-10
 """Below the digits that are exported."""
 
@@ -125,7 +125,7 @@ class LeaveOneOut:
         gains = [
             _gain(_width(with_it[q]), _width(ends))
             for q, ends in without.items()
-            if _width(ends) > TOLERANCE
+            if _width(ends) > LP_TOLERANCE
         ]
         return float(np.mean(gains)) if gains else 0.0
 
@@ -159,9 +159,9 @@ class _Resolved:
         resolutions.
         """
         system = self.system_of(claim)
-        together = said_together(claim, self._claims)
-        others = {c: keys for c, keys in self.sentences.items() if c not in together}
-        known = [c for c in self._conflicts if together.isdisjoint(c)]
+        left_out = claims_of_same_statement(claim, self._claims)
+        others = {c: keys for c, keys in self.sentences.items() if c not in left_out}
+        known = [c for c in self._conflicts if left_out.isdisjoint(c)]
         before = len(known)
         found = smallest_resolutions(self._systems, others, known)
         self._conflicts += known[before:]
@@ -174,7 +174,7 @@ def _width(ends: tuple[Extreme, Extreme]) -> float:
     return ends[1].value - ends[0].value
 
 
-def said_together(claim: Claim, claims: Iterable[Claim]) -> set[str]:
+def claims_of_same_statement(claim: Claim, claims: Iterable[Claim]) -> set[str]:
     """The ids of the claim and of the claims that are said nowhere but in its own sentences (or row
     of a table).
     """
@@ -206,7 +206,7 @@ def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) ->
 def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
     """Whether the (masked) rows leave a claim no way to be wrong."""
     for i in np.flatnonzero(system.owner == claim):
-        limit = system.b[i] + TOLERANCE * system.scale[i] * max(1.0, abs(system.b[i]))
+        limit = system.b[i] + LP_TOLERANCE * system.scale[i] * max(1.0, abs(system.b[i]))
         if system.can_exceed(system.A[i], limit, others):
             return False
     return True
@@ -264,7 +264,7 @@ _WITH_LIMITS = ("value", "range", "ratio", "percent_change", "difference", "equi
 
 def _apart(one: tuple[float, float], other: tuple[float, float]) -> bool:
     """Whether two ranges, neither of which is empty, have no number in common."""
-    room = TOLERANCE * max(1.0, *(abs(end) for end in other if np.isfinite(end)))
+    room = LP_TOLERANCE * max(1.0, *(abs(end) for end in other if np.isfinite(end)))
     return one[0] <= one[1] and (one[0] > other[1] + room or one[1] < other[0] - room)
 
 
@@ -302,4 +302,4 @@ def _gain(with_it: float, without: float) -> float:
     if not np.isfinite(without):
         return float(np.isfinite(with_it))
     gain = 1 - with_it / without
-    return float(min(gain, 1.0)) if gain > TOLERANCE else 0.0
+    return float(min(gain, 1.0)) if gain > LP_TOLERANCE else 0.0

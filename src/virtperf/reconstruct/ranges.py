@@ -24,7 +24,7 @@ from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
 from virtperf.study.quantities import Expression
 
-SEARCHED = ("usl", "segmented")
+SEARCHED_FORMS = ("usl", "segmented")
 
 NO_PEAK = "a peak need not exist"
 AT_THE_END = (
@@ -63,7 +63,7 @@ class Answers:
         kind, parts = asked.derived.kind, asked.parts
         if kind == "argmax":
             return _argmax(asked, region)
-        if kind in SEARCHED:
+        if kind in SEARCHED_FORMS:
             return self._searched(asked)
         if kind in ("ratio", "percent_change"):
             of, to = parts
@@ -145,7 +145,7 @@ def ranges(
                 "pieces_text": without.pieces,
                 "levels": with_them.levels,
                 "levels_text": without.levels,
-                "method": "searched" if asked.derived.kind in SEARCHED else "exact",
+                "method": "searched" if asked.derived.kind in SEARCHED_FORMS else "exact",
                 "data_sets": with_them.data_sets + (0 if shared else without.data_sets),
                 "note": "; ".join(filter(None, notes)),
                 "printed": printed_values(asked, claims),

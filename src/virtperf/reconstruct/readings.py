@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rawperf.core.tables import rounded
-from virtperf.core.params import Reading
+from virtperf.core.params import WordReading
 from virtperf.core.stage_tables import RANGES, READINGS
 from virtperf.reconstruct.feasible import Feasible, connected_claims, solve
 from virtperf.reconstruct.leave_one_out import SURE_DIGITS, LeaveOneOut
@@ -48,7 +48,7 @@ def other_readings(
     `POINTS`, `CLAIMS` and `RANGES`, `seed` that of searched numbers.
     """
     rows = []
-    for reading in (reading for reading in get_args(Reading) if reading != claims.reading):
+    for reading in (reading for reading in get_args(WordReading) if reading != claims.reading):
         others = claims.reread(study, reading)
         before = {c.id: c for c in claims}
         changed = {c.id for c in others if c != before[c.id]}

@@ -41,8 +41,8 @@ ZERO_SHARE = 1e-6
 values exclude.
 """
 
-Ends = Mapping[str, tuple[np.ndarray, np.ndarray]]
-Function = Callable[[np.ndarray], Ends]
+SmallestAndLargest = Mapping[str, tuple[np.ndarray, np.ndarray]]
+Function = Callable[[np.ndarray], SmallestAndLargest]
 """Numbers of data sets, shape (m, n): name to the smallest and largest value of each of them, NaN
 where it has none.
 """
@@ -111,7 +111,7 @@ class _Search:
         found.data_sets = self.tried
         return found
 
-    def _numbers(self, points: np.ndarray) -> tuple[np.ndarray, Ends]:
+    def _numbers(self, points: np.ndarray) -> tuple[np.ndarray, SmallestAndLargest]:
         """The points whose values are all positive, and their numbers."""
         values = points @ self.E.T
         kept = values.min(axis=1) > ZERO_SHARE * np.abs(values).max(axis=1)
@@ -148,7 +148,9 @@ class _Search:
             found.append(x)
         return np.array(found)
 
-    def _end(self, points: np.ndarray, ends: Ends, name: str, k: int) -> tuple[float, np.ndarray]:
+    def _end(
+        self, points: np.ndarray, ends: SmallestAndLargest, name: str, k: int
+    ) -> tuple[float, np.ndarray]:
         """The smallest (k = 0) or largest (k = 1) value of a number, of the points and near the
         best, and where.
         """
@@ -209,7 +211,7 @@ class _Search:
         return np.where(np.isfinite(slope), slope, 0.0)
 
 
-def _signed(ends: Ends, name: str, k: int) -> np.ndarray:
+def _signed(ends: SmallestAndLargest, name: str, k: int) -> np.ndarray:
     """The number's smallest values, or its largest ones with the other sign: what is sought is the
     least.
     """

@@ -21,7 +21,7 @@ from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
 
-Progress = Callable[[str], None]
+OnProgress = Callable[[str], None]
 END_TOLERANCE = 1e-5
 """Share of an end of a range below which two ends are one."""
 
@@ -31,7 +31,7 @@ def reconstruct(
     claims: Claims,
     parameters: Parameters,
     out: Path,
-    progress: Progress,
+    progress: OnProgress,
 ) -> None:
     """Write everything that the paper's text implies into the folder `out`.
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
-from virtperf.report.palette import SERIES
+from virtperf.report.palette import SERIES_COLOURS
 from virtperf.report.wording import joined, pretty, printable
 from virtperf.study.definition import Exhibit, Factor, Study
 from virtperf.study.quantities import Level, Quantity
@@ -64,11 +64,11 @@ def axes_of(study: Study, figure: Exhibit) -> Axes:
                 min(bounds[name][0] for name in shared),
                 max(bounds[name][1] for name in shared),
             ]
-    levels = {factor.name: [(level, level_text(factor, level)) for level in shown]}
+    levels = {factor.name: [(level, tick_label(factor, level)) for level in shown]}
     return Axes(labels=labels, levels=levels, bounds=bounds, panels=panels, colours=colours(study))
 
 
-def level_text(factor: Factor, level: Level) -> str:
+def tick_label(factor: Factor, level: Level) -> str:
     """A level as a tick label; numbers with thousands separators."""
     if level in factor.level_labels or isinstance(level, str):
         return printable(factor.show(level))
@@ -79,7 +79,7 @@ def level_words(factor: Factor, level: Level) -> str:
     """A level within a sentence: ``12 guests``, ``20,480 MB central storage``, ``hardware
     encryption``.
     """
-    text = level_text(factor, level)
+    text = tick_label(factor, level)
     return text if isinstance(level, str) else f"{text} {factor.noun(level)}"
 
 
@@ -132,5 +132,5 @@ def colours(study: Study) -> dict[str, int]:
     found: dict[str, int] = {}
     for system in dict.fromkeys(system for figure in figures for _, system in figure):
         taken, used = {found.get(other) for other in beside[system]}, Counter(found.values())
-        found[system] = min(range(len(SERIES)), key=lambda k: (k in taken, used[k], k))
+        found[system] = min(range(len(SERIES_COLOURS)), key=lambda k: (k in taken, used[k], k))
     return {label: found[system] for figure in figures for label, system in figure}

@@ -15,7 +15,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import level_words
 from virtperf.report.data import StudyData
-from virtperf.report.from_runs import ratio
+from virtperf.report.from_runs import ratio_of_runs
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Block, Folded, Grid, Heading, Paragraph, Record, split_tail
 from virtperf.report.wording import exhibit_name, plural, pretty
@@ -163,7 +163,7 @@ _SEGMENTED: Mapping[str, Callable[[Any, float], Any]] = {
     "slope before": lambda fit, alpha: fit.estimate("slope1", alpha),
     "slope after": lambda fit, alpha: fit.estimate("slope2", alpha),
 }
-FAMILIES = (
+FIT_NAMES = (
     ("peak_load", "Scaling law", _SCALING),
     ("breakpoint", "Two straight pieces", _SEGMENTED),
     ("slope", "Straight line", _LINE),
@@ -178,7 +178,7 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     alpha, series = 1 - context.level, exhibit.series[0]
     available = [fit for fit in fits.values() if getattr(fit, "available", True)]
     family = next(
-        (found for found in FAMILIES if available and hasattr(available[0], found[0])), None
+        (found for found in FIT_NAMES if available and hasattr(available[0], found[0])), None
     )
     if family is None:
         return None
@@ -249,7 +249,7 @@ def ratios_to_baseline(
         if baseline is None or baseline == quantity:
             continue
         count = plural(samples[quantity].n, "run")
-        found[f"{label}, {level_words(factor, at)} ({count})"] = ratio(
+        found[f"{label}, {level_words(factor, at)} ({count})"] = ratio_of_runs(
             data, {quantity: 1.0}, {baseline: 1.0}, confidence, provenance, (exhibit.id,)
         )
     if not any(estimate.available for estimate in found.values()):

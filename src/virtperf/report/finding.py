@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.report.axis_words import level_text, level_words
-from virtperf.report.frames import allowed, merged, shown_as_printed
+from virtperf.report.axis_words import level_words, tick_label
+from virtperf.report.frames import allowed, merge_pieces, shown_as_printed
 from virtperf.report.range_words import WIDE
 from virtperf.report.wording import joined, plural, short_number
 from virtperf.study.definition import Factor
@@ -107,7 +107,7 @@ def _series(points: list[Any], factor: Factor) -> str:
     parts: list[str] = []
     for phrase, group in groupby(known, key=_phrase):
         levels = [p.x for p in group]
-        words = [level_text(factor, x) for x in levels]
+        words = [tick_label(factor, x) for x in levels]
         words[0] = words[0] if parts and numeric else level_words(factor, levels[0])
         parts.append(f"{phrase} at {joined(words)}" if numeric else f"{phrase} ({joined(words)})")
     if len(parts) > MAX_NAMED_POINTS:
@@ -119,7 +119,7 @@ def _phrase(point: Any) -> str:
     """What is known of one point: a value, a range, or an order among others."""
     printed = math.isfinite(point.printed)
     aside = f" (printed: {short_number(point.printed)})" if printed else ""
-    if len(merged(point.pieces)) > 2 and math.isfinite(point.high):
+    if len(merge_pieces(point.pieces)) > 2 and math.isfinite(point.high):
         return f"{allowed(point.pieces)}{aside}"
     if printed and (not point.known or _stands_for(point)):
         return short_number(point.printed)
@@ -186,7 +186,7 @@ def _course(points: list[Any], factor: Factor) -> str:
         return ""
     # "from 84.5 to 102 to 1,320" would be read as three values
     values = [_phrase(p).replace(" to ", "–") for p in points]
-    ends = [f"{v} at {level_text(factor, p.x)}" for v, p in zip(values, points, strict=True)]
+    ends = [f"{v} at {tick_label(factor, p.x)}" for v, p in zip(values, points, strict=True)]
     first = f"{values[0]} at {level_words(factor, points[0].x)}"
     ways = {1: "rising", -1: "falling"}
     if not turns:

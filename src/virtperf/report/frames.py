@@ -319,7 +319,7 @@ def _runs_of(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
     ]
 
 
-KINDS = ("measured", "example")
+PROVENANCES = ("measured", "example")
 
 
 def point_table(
@@ -339,7 +339,7 @@ def point_table(
     over, keys = exhibit.series[0].over, ["series", "quantity", "x"]
     found["x"] = found[over]
     stored = means(data, exhibit, level=level)
-    for kind in KINDS:
+    for kind in PROVENANCES:
         wanted = kind if examples or kind != Provenance.EXAMPLE else ""
         names = {"value": kind, **{part: f"{kind}_{part}" for part in ("low", "high", "runs")}}
         rows = stored[stored["provenance"] == wanted].rename(columns={over: "x", **names})
@@ -357,14 +357,14 @@ def allowed(pieces: Sequence[float]) -> str:
     """Disjoint ranges, flattened, in words: ``60 to 61 or 90 to 95``; "not computed" without
     any.
     """
-    ends = merged(pieces)
+    ends = merge_pieces(pieces)
     return (
         " or ".join(interval(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True))
         or "not computed"
     )
 
 
-def merged(pieces: Sequence[float]) -> list[float]:
+def merge_pieces(pieces: Sequence[float]) -> list[float]:
     """Disjoint ranges, flattened, without the gaps that printed digits do not show."""
     ends = list(pieces[:1])
     for high, low in zip(pieces[1::2], pieces[2::2], strict=False):

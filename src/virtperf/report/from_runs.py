@@ -44,7 +44,7 @@ def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
         of, to = ({q: c for c, q in part.terms} for part in asked.parts)
         if kind == "difference":
             return difference(data, of, to, level)
-        found = ratio(data, of, to, level)
+        found = ratio_of_runs(data, of, to, level)
         return found.map(lambda share: 100 * (share - 1)) if kind == "percent_change" else found
     runs = _runs(data, asked)
     if runs is None:
@@ -72,7 +72,7 @@ def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
         return models.Missing(str(err), fit.origin)
 
 
-def ratio(
+def ratio_of_runs(
     data: StudyData,
     of: Terms,
     to: Terms,
@@ -89,7 +89,7 @@ def ratio(
 
 
 def difference(data: StudyData, of: Terms, to: Terms, level: float) -> Estimate | Missing | None:
-    """The first side less the second, in the figure's unit; see `ratio`. None where its scale has no
+    """The first side less the second, in the figure's unit; see `ratio_of_runs`. None where its scale has no
     measured reference point.
     """
     samples = data.samples(Provenance.MEASURED)

@@ -23,7 +23,7 @@ from virtperf.study.quantities import Quantity
 PERCENTS = (5, 10)  # half-widths, in percent of a range's middle, up to which points are counted
 MIN_POINTS = 4  # points of a figure that may stand for its study
 TEXT_VERDICTS = ("corroborated", "independent", "depends", "contradicted", "convention")
-MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
+COUNTED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
         "claims": {
             "all": len(claims),
             "by_the_text": _counted(claims["text_verdict"], TEXT_VERDICTS),
-            "by_measurement": _counted(verdicts["measured_verdict"], MEASURED_VERDICTS),
+            "by_measurement": _counted(verdicts["measured_verdict"], COUNTED_VERDICTS),
         },
         "contradictions": len(of_the_paper(data)),
         "runs": {

@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any
 
-from virtperf.report.axis_words import level_text, level_words
+from virtperf.report.axis_words import level_words, tick_label
 from virtperf.report.claim_words import quantities
 from virtperf.report.data import StudyData
 from virtperf.report.wording import joined
@@ -27,8 +27,8 @@ _RELATIONS = {
     "nondecreasing": (True, False),
 }
 """Of a direction: whether values ascend, and whether strictly."""
-Point = tuple[str, Any]  # label of the series, level of the axis
-Edges = dict[tuple[Point, Point], bool]  # (greater, smaller): whether strictly
+OrderedPoint = tuple[str, Any]  # label of the series, level of the axis
+Edges = dict[tuple[OrderedPoint, OrderedPoint], bool]  # (greater, smaller): whether strictly
 
 
 def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list[Claim]]:
@@ -68,20 +68,20 @@ def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
     labels = list(dict.fromkeys(series for series, _ in points.values()))
     levels = list(dict.fromkeys(x for _, x in points.values()))
 
-    def level_words_of(point: Point) -> str:
+    def level_words_of(point: OrderedPoint) -> str:
         return level_words(factor, point[1])
 
     along: dict[str, list[str]] = {}
     for label in labels:
         own = {pair: s for pair, s in edges.items() if pair[0][0] == label == pair[1][0]}
-        for words in _chains(own, lambda point: level_text(factor, point[1]), level_words_of):
+        for words in _chains(own, lambda point: tick_label(factor, point[1]), level_words_of):
             along.setdefault(words, []).append(label)
     across: dict[str, list[str]] = {}
     for level in levels:
         own = {pair: s for pair, s in edges.items() if pair[0][1] == level == pair[1][1]}
         for words in _chains(own, lambda point: point[0]):
             of = across.setdefault(words, [])
-            of.append(level_text(factor, level) if of else level_words(factor, level))
+            of.append(tick_label(factor, level) if of else level_words(factor, level))
     return [
         *(words if len(labels) == 1 else f"{_listed(of)}: {words}" for words, of in along.items()),
         *(
@@ -114,22 +114,22 @@ class _Order:
     one that no others imply.
     """
 
-    ascending: list[Point]
-    below: dict[Point, frozenset[Point]]
-    direct: dict[Point, list[Point]]
+    ascending: list[OrderedPoint]
+    below: dict[OrderedPoint, frozenset[OrderedPoint]]
+    direct: dict[OrderedPoint, list[OrderedPoint]]
 
 
 def _order(edges: Edges) -> _Order | None:
     """None where points are ordered both ways, each at least the other."""
-    smaller: dict[Point, set[Point]] = {}
+    smaller: dict[OrderedPoint, set[OrderedPoint]] = {}
     for pair in edges:
         smaller.setdefault(pair[0], set()).add(pair[1])
     try:
         ascending = list(TopologicalSorter(smaller).static_order())
     except CycleError:
         return None
-    below: dict[Point, frozenset[Point]] = {}
-    direct: dict[Point, list[Point]] = {}
+    below: dict[OrderedPoint, frozenset[OrderedPoint]] = {}
+    direct: dict[OrderedPoint, list[OrderedPoint]] = {}
     for point in ascending:
         nearest = smaller.get(point, set())
         implied = frozenset().union(*(below[other] for other in nearest))
@@ -139,7 +139,9 @@ def _order(edges: Edges) -> _Order | None:
 
 
 def _chains(
-    edges: Edges, name: Callable[[Point], str], first: Callable[[Point], str] | None = None
+    edges: Edges,
+    name: Callable[[OrderedPoint], str],
+    first: Callable[[OrderedPoint], str] | None = None,
 ) -> Iterator[str]:
     """Longest chains that together hold every order which no others imply; points with the same
     ones above and below them stand together. `first` names the first point of a chain.
@@ -150,7 +152,7 @@ def _chains(
     above = {
         p: frozenset(a for a in order.ascending if p in order.below[a]) for p in order.ascending
     }
-    classes: dict[tuple[frozenset[Point], frozenset[Point]], list[Point]] = {}
+    classes: dict[tuple[frozenset[OrderedPoint], frozenset[OrderedPoint]], list[OrderedPoint]] = {}
     for point in dict.fromkeys(point for pair in edges for point in pair):
         classes.setdefault((above[point], order.below[point]), []).append(point)
     heads = {point: group[0] for group in classes.values() for point in group}
@@ -162,7 +164,7 @@ def _chains(
         pair = heads[a], heads[b]
         strict[pair] = strict.get(pair, True) and strictly
     while unsaid:
-        longest: dict[Point, list[Point]] = {}
+        longest: dict[OrderedPoint, list[OrderedPoint]] = {}
         for point in filter(groups.__contains__, order.ascending):
             tails = [longest[b] for b in steps[point] if (point, b) in unsaid]
             longest[point] = [point, *max(tails, key=len, default=[])]
@@ -176,7 +178,7 @@ def _chains(
         yield words[0] + "".join(map("".join, zip(signs, words[1:], strict=True)))
 
 
-def _other_pairs(edges: Edges, points: Sequence[Point], factor: Factor) -> Iterator[str]:
+def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -> Iterator[str]:
     """What is ordered between points of different series and levels, and follows from nothing
     else.
     """
@@ -197,10 +199,10 @@ def _other_pairs(edges: Edges, points: Sequence[Point], factor: Factor) -> Itera
             told = "; ".join(
                 label
                 if {b for b in points if b[0] == label} <= order.below[point]
-                else f"{label} ({_listed(level_text(factor, x) for x in levels)})"
+                else f"{label} ({_listed(tick_label(factor, x) for x in levels)})"
                 for label, levels in of.items()
             )
-        yield f"{point[0]} ({level_text(factor, point[1])}) {'>' if strict else '≥'} {told}"
+        yield f"{point[0]} ({tick_label(factor, point[1])}) {'>' if strict else '≥'} {told}"
 
 
 def _listed(names: Iterable[str]) -> str:

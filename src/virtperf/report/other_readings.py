@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from virtperf.core.params import Reading
+from virtperf.core.params import WordReading
 from virtperf.report.data import StudyData
 from virtperf.report.records import Block, Folded, Grid, Words
 
-READINGS: tuple[Reading, ...] = get_args(Reading)
+READING_NAMES: tuple[WordReading, ...] = get_args(WordReading)
 
 _COLUMNS = {
     "verdict": ("verdict", "verdict_read"),
@@ -17,24 +17,24 @@ _COLUMNS = {
     "range": (("low", "high"), ("low_read", "high_read")),
     "derived": (("verdict", "low", "high"), ("verdict_read", "low_read", "high_read")),
 }
-"""By kind of row of the table `READINGS`: what it is in force, and what it would be."""
+"""By kind of row of the table `READING_NAMES`: what it is in force, and what it would be."""
 
 
-def in_force(data: StudyData) -> Reading:
+def in_force(data: StudyData) -> WordReading:
     """The reading under which the study's tables are made."""
-    return data.claims.reading if data.claims else READINGS[1]
+    return data.claims.reading if data.claims else READING_NAMES[1]
 
 
 def titles(data: StudyData) -> tuple[str, ...]:
     """The heads of the columns of a table with one column a reading."""
-    return tuple(r.capitalize() + (" (here)" if r == in_force(data) else "") for r in READINGS)
+    return tuple(r.capitalize() + (" (here)" if r == in_force(data) else "") for r in READING_NAMES)
 
 
-def changed_readings(data: StudyData, kind: str) -> dict[tuple[str, str], dict[Reading, Any]]:
+def changed_readings(data: StudyData, kind: str) -> dict[tuple[str, str], dict[WordReading, Any]]:
     """By name and label: what it is under every reading; those that are not in the table are as in
     force.
     """
-    found: dict[tuple[str, str], dict[Reading, Any]] = {}
+    found: dict[tuple[str, str], dict[WordReading, Any]] = {}
     table = data.readings
     for row in table[table["kind"] == kind].to_dict("records"):
         here, there = (
@@ -42,16 +42,16 @@ def changed_readings(data: StudyData, kind: str) -> dict[tuple[str, str], dict[R
             for names in _COLUMNS[kind]
         )
         key = row["name"], row["label"] or ""
-        found.setdefault(key, dict.fromkeys(READINGS, here))[row["reading"]] = there
+        found.setdefault(key, dict.fromkeys(READING_NAMES, here))[row["reading"]] = there
     return found
 
 
-def measured_changes(data: StudyData) -> dict[str, dict[Reading, str]]:
+def measured_changes(data: StudyData) -> dict[str, dict[WordReading, str]]:
     """By claim: the verdict of measured runs under every reading, where one of them has another."""
-    found: dict[str, dict[Reading, str]] = {}
+    found: dict[str, dict[WordReading, str]] = {}
     for row in data.verdicts_read.to_dict("records"):
         here = str(row["measured_verdict"])
-        cells = found.setdefault(str(row["claim"]), dict.fromkeys(READINGS, here))
+        cells = found.setdefault(str(row["claim"]), dict.fromkeys(READING_NAMES, here))
         cells[row["reading"]] = str(row["measured_verdict_read"])
     return found
 

@@ -15,7 +15,7 @@ class Colour:
     dark: str
 
 
-SERIES = (
+SERIES_COLOURS = (
     Colour("#0072b2", "#56b4e9"),
     Colour("#d55e00", "#f0883e"),
     Colour("#00805d", "#2fc795"),
@@ -35,7 +35,7 @@ VARIABLES = {
     "ink": INK,
     "muted": MUTED,
     "grid": GRID,
-    **{f"series-{k}": colour for k, colour in enumerate(SERIES, 1)},
+    **{f"series-{k}": colour for k, colour in enumerate(SERIES_COLOURS, 1)},
 }
 """By the name of the variable in the style of pages."""
 FIGURE_COLOURS = {"white": WHITE, "black": Colour("#000000", INK.dark), **VARIABLES}

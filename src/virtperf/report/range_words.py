@@ -115,7 +115,7 @@ def _one(low: float, high: float, bounds: Bounds) -> str:
     return f"{short_number(low)} to {short_number(high)}"
 
 
-def level_words(levels: Sequence[str], asked: Derivation) -> str:
+def peak_words(levels: Sequence[str], asked: Derivation) -> str:
     """The levels at which a largest value can be: ``12``, ``12, 15 or 18``, ``any of those
     tested``.
     """

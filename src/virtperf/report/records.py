@@ -27,7 +27,7 @@ from rawperf.core.tables import rounded
 from virtperf.core.provenance import Provenance
 
 MIME = "application/vnd.virtperf+json"
-DIGITS = 6  # significant digits of numbers in a record, and so of downloads
+RECORD_DIGITS = 6  # significant digits of numbers in a record, and so of downloads
 
 
 class _Part(BaseModel):
@@ -161,7 +161,7 @@ class Numbers(_Part):
     """A table of numbers behind an exhibit: what its CSV download, called `name`, holds and what
     comparisons compare.
 
-    Numbers have `DIGITS` significant digits; missing ones are None. `words` is what the link says,
+    Numbers have `RECORD_DIGITS` significant digits; missing ones are None. `words` is what the link says,
     "" for no link.
     """
 
@@ -222,7 +222,7 @@ def _cell(value: Any) -> str | int | float | bool | None:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
-        return float(rounded([value], DIGITS)[0]) if math.isfinite(value) else None
+        return float(rounded([value], RECORD_DIGITS)[0]) if math.isfinite(value) else None
     return str(value)
 
 

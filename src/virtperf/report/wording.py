@@ -26,7 +26,7 @@ _SHOWN = {
 }
 """Verdicts of the stage tables by the paper's other claims, and what a reader sees in their place."""
 
-VERDICTS = {
+VERDICT_MEANINGS = {
     FOLLOWS: "the paper's other claims imply it",
     SAID_ONCE: "one place of the paper says it, and its other claims leave it open",
     SAID_AGAIN: "several places of the paper say it, and its other claims leave it open",

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from rawperf.core.errors import Report, StudyError, stop
 from rawperf.core.model import Flag, Level, Model, NotNegative, Number, Texts, load_model
 from rawperf.core.yamlio import Document
-from virtperf.core.params import Reading
+from virtperf.core.params import WordReading
 from virtperf.study.definition import Study
 from virtperf.study.printed import TableClaims, table_claims
 from virtperf.study.quantities import Instance, instances_of
@@ -23,7 +23,7 @@ from virtperf.study.readings import NUMBERED, WITHIN, Readings, readings_beside
 TABLE_ROW = re.compile(r"\brow\b")
 """What the key of a sentence contains that is a row of a table: its cells are claims of their own."""
 
-Kind = Literal[
+ClaimKind = Literal[
     "value",
     "ratio",
     "difference",
@@ -89,7 +89,7 @@ class Claim(Model):
     """
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
-    kind: Kind
+    kind: ClaimKind
     says: str = Field(min_length=5)
     exhibits: Annotated[tuple[str, ...], Field(min_length=1)] = Field((), alias="about")
     sections: Texts = Field((), alias="section")
@@ -256,7 +256,7 @@ class Claims:
     """
 
     claims: tuple[Claim, ...]
-    reading: Reading
+    reading: WordReading
     not_encoded: Mapping[str, str]
     file: ClaimsFile
     document: Document
@@ -268,7 +268,7 @@ class Claims:
     def __getitem__(self, claim_id: str) -> Claim:
         return next(c for c in self.claims if c.id == claim_id)
 
-    def reread(self, study: Study, reading: Reading) -> Claims:
+    def reread(self, study: Study, reading: WordReading) -> Claims:
         """The claims under another reading of their words; `claims.yaml` is not parsed again."""
         return _claims(study, self.file, self.document, stop, reading)
 
@@ -287,7 +287,7 @@ class Claims:
         return tuple(c for c in self.claims if not c.assumed or c.id in on | left)
 
 
-def load_claims(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
+def load_claims(study: Study, report: Report = stop, *, reading: WordReading = "default") -> Claims:
     """Load `claims.yaml` of a study, and `readings.yaml` where one of them names a word.
 
     Raises `StudyError` with file and line: against the model, an unknown quantity, factor, level,
@@ -299,7 +299,7 @@ def load_claims(study: Study, report: Report = stop, *, reading: Reading = "defa
 
 
 def _claims(
-    study: Study, file: ClaimsFile, document: Document, report: Report, reading: Reading
+    study: Study, file: ClaimsFile, document: Document, report: Report, reading: WordReading
 ) -> Claims:
     entries: list[tuple[tuple[str, int], Claim]] = []
     try:
@@ -321,7 +321,7 @@ def finished(
     entries: Sequence[tuple[tuple[str, int], Claim]],
     document: Document,
     report: Report,
-    reading: Reading,
+    reading: WordReading,
 ) -> tuple[Claim, ...]:
     """Claims with their limits and instances, each with its place in the document; wrong ones are
     reported.

@@ -22,7 +22,7 @@ from virtperf.study.quantities import Expression
 if TYPE_CHECKING:
     from virtperf.study.definition import Study
 
-Kind = Literal[
+DerivedKind = Literal[
     "value",
     "difference",
     "ratio",
@@ -60,7 +60,7 @@ class Derived(Model):
     """One declaration; docs/add-a-study.md explains it."""
 
     id: Id
-    kind: Kind
+    kind: DerivedKind
     exhibits: Annotated[tuple[str, ...], Field(min_length=1)] = Field(alias="about")
     label: str = Field(min_length=1)
     of: str

@@ -13,11 +13,11 @@ from pydantic import Field, ValidationError
 from rawperf.core.errors import Report, StudyError, VirtperfError, stop
 from rawperf.core.model import Model, load_model, problems
 from rawperf.core.near import did_you_mean
-from virtperf.core.params import Reading
+from virtperf.core.params import WordReading
 from virtperf.study.claims import Claim, Claims, ClaimsFile, finished, load_claims
 from virtperf.study.definition import Study, load_study
 
-FILE = "hypotheses.yaml"
+HYPOTHESES_FILE = "hypotheses.yaml"
 INHERITED = ("kind", "value", "half_width", "low", "high", "margin", "direction", "strict")
 """What a hypothesis has from the claim that it repeats, where it does not say it itself."""
 
@@ -43,7 +43,7 @@ class HypothesesFile(Model):
     hypotheses: tuple[dict[str, Any], ...]
 
 
-def claims_of(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
+def claims_of(study: Study, report: Report = stop, *, reading: WordReading = "default") -> Claims:
     """A paper's claims, or a measured study's hypotheses; raises as `load_claims` and
     `load_hypotheses` do.
     """
@@ -51,7 +51,7 @@ def claims_of(study: Study, report: Report = stop, *, reading: Reading = "defaul
     return load(study, report, reading=reading)
 
 
-def reread_claims(study: Study, claims: Claims, reading: Reading) -> Claims:
+def reread_claims(study: Study, claims: Claims, reading: WordReading) -> Claims:
     """What `claims_of` gave, under another reading of words; no paper's claims are parsed again."""
     if study.kind != "measured":
         return claims.reread(study, reading)
@@ -66,7 +66,7 @@ def load_hypotheses(
     study: Study,
     report: Report = stop,
     *,
-    reading: Reading = "default",
+    reading: WordReading = "default",
     papers: Mapping[Path, tuple[Study, Claims]] | None = None,
 ) -> Claims:
     """As `load_claims`, of a measured study; raises `StudyError`, too, for a claim to repeat that
@@ -74,7 +74,7 @@ def load_hypotheses(
 
     `papers`: those whose claims were loaded already, by folder.
     """
-    file, document = load_model(study.folder / FILE, HypothesesFile, report)
+    file, document = load_model(study.folder / HYPOTHESES_FILE, HypothesesFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []
     loaded = dict(papers or {})
     for position, written in enumerate(file.hypotheses):
@@ -104,7 +104,7 @@ def load_hypotheses(
 
 
 def _inherited(
-    study: Study, origin: object, reading: Reading, papers: dict[Path, tuple[Study, Claims]]
+    study: Study, origin: object, reading: WordReading, papers: dict[Path, tuple[Study, Claims]]
 ) -> dict[str, Any]:
     """What the paper's claim gives; nothing where the entry names none, or not as it should.
     `papers`: those loaded.

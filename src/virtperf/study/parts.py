@@ -262,7 +262,7 @@ class Erratum(Model):
         return " ".join(value.split())
 
 
-class Condition(Model):
+class SingleCondition(Model):
     """The levels that an exhibit's one run has."""
 
     at: At
@@ -281,7 +281,7 @@ class Exhibit(Model, extra="allow"):
     kind: str
     section: str = ""
     series: tuple[Series, ...] = ()
-    run: Condition | None = None
+    run: SingleCondition | None = None
     marks: tuple[str, ...] = ()
     _spec: dict[str, Any] = PrivateAttr({})
 

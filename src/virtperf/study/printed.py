@@ -19,7 +19,7 @@ from virtperf.study.definition import Exhibit, Study
 from virtperf.study.quantities import parse_level
 
 
-def read_table(study: Study, exhibit: Exhibit) -> pd.DataFrame:
+def read_printed_table(study: Study, exhibit: Exhibit) -> pd.DataFrame:
     """The table's CSV file, every cell as text; raises `StudyError` where it names none that can be
     read.
     """

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 from rawperf.core.errors import Report, StudyError, stop
 from rawperf.core.model import Model, NotNegative, Positive, load_model
 from rawperf.core.near import did_you_mean
-from virtperf.core.params import Reading
+from virtperf.core.params import WordReading
 
 NUMBERED = ("value", "range", "ratio", "difference", "percent_change")
 """Kinds of claims that speak of one number with limits."""
@@ -142,7 +142,7 @@ class Read:
 class Readings:
     """All words under one reading, those under `also` among them."""
 
-    reading: Reading
+    reading: WordReading
     words: Mapping[str, Word]
 
     def __getitem__(self, name: str) -> Word:
@@ -212,7 +212,7 @@ def _words(low: float, high: float, unit: str = "") -> str:
     return f"at most {high:.5g}{unit}" if not isfinite(low) else f"{low:.5g} to {high:.5g}{unit}"
 
 
-def load_readings(path: Path, reading: Reading = "default", report: Report = stop) -> Readings:
+def load_readings(path: Path, reading: WordReading = "default", report: Report = stop) -> Readings:
     """Read `readings.yaml`; raises `StudyError` with file and line for whatever is wrong in it."""
     file, document = load_model(path, ReadingsFile, report)
     words: dict[str, Word] = {}
@@ -231,7 +231,7 @@ def load_readings(path: Path, reading: Reading = "default", report: Report = sto
                     )
                 )
                 continue
-            inverse = {each: getattr(of, each).inverse() for each in get_args(Reading)}
+            inverse = {each: getattr(of, each).inverse() for each in get_args(WordReading)}
             if problem := _excluded_use(word.uses, inverse["strict"]):
                 report(document.error(problem, "words", name, "uses"))
             number = None if of.number is None else 1 / of.number
@@ -245,7 +245,7 @@ def load_readings(path: Path, reading: Reading = "default", report: Report = sto
     return Readings(reading, words)
 
 
-def readings_beside(study: Path, reading: Reading) -> Readings:
+def readings_beside(study: Path, reading: WordReading) -> Readings:
     """Those of the repository that a study's folder, data/published/<study>, stands in; raises as
     `load_readings`.
     """

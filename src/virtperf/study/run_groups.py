@@ -13,12 +13,12 @@ from virtperf.study.definition import Study
 PROTOCOL = "protocol"
 """What `machine_may_differ` calls the settings of measure.yaml and the files that commands name."""
 NOT_RECORDED = "not recorded"
-SETTINGS = "settings of measure.yaml"
+MEASURE_SETTINGS = "settings of measure.yaml"
 MAX_LISTED_RUNS = 4
 
-Entry = Mapping[str, Any]
+RunEntry = Mapping[str, Any]
 """A run as the index of samples, or a loaded `run.yaml` in JSON's types, has it."""
-DESCRIBED = ("run_id", "factors", "machine", "tools", "protocol")
+FACT_COLUMNS = ("run_id", "factors", "machine", "tools", "protocol")
 """What is needed of a run here."""
 
 
@@ -27,18 +27,18 @@ class FactDifference:
     """A fact that is not the same in runs which are averaged or compared.
 
     `fact` is the name by which `machine_may_differ` allows it; `what` says it in words. `runs` by
-    value; `together`: what the runs share.
+    value; `group`: what the runs share.
     """
 
     fact: str
     what: str
-    together: str
+    group: str
     runs: Mapping[str, tuple[str, ...]]
 
     @property
     def words(self) -> str:
         found = "; ".join(f"{value} in {_listed(runs)}" for value, runs in self.runs.items())
-        return f"{self.together} differ in {self.what}: {found}"
+        return f"{self.group} differ in {self.what}: {found}"
 
     @property
     def remedy(self) -> str:
@@ -54,7 +54,7 @@ class FactDifference:
         )
 
 
-def fact_differences(study: Study, entries: Iterable[Entry]) -> list[FactDifference]:
+def fact_differences(study: Study, entries: Iterable[RunEntry]) -> list[FactDifference]:
     """Facts in which runs of one experiment differ, and the study does not allow for it.
 
     Runs whose experiment is not recorded are compared with those of their condition. A fact that is
@@ -82,17 +82,17 @@ def fact_differences(study: Study, entries: Iterable[Entry]) -> list[FactDiffere
     ]
 
 
-def facts_of(entry: Entry) -> set[str]:
+def facts_of(entry: RunEntry) -> set[str]:
     """The names under which `machine_may_differ` may allow for something about a run."""
     host = {"host"} if (entry.get("protocol") or {}).get("host") else set()
     return {PROTOCOL, *host, *(entry.get("machine") or {}), *(entry.get("tools") or {})}
 
 
 def _groups(
-    study: Study, entries: Sequence[Entry], experiments: Sequence[str]
-) -> Iterator[tuple[str, list[Entry]]]:
+    study: Study, entries: Sequence[RunEntry], experiments: Sequence[str]
+) -> Iterator[tuple[str, list[RunEntry]]]:
     """Runs that are averaged or compared: of one experiment, by its name, else of one condition."""
-    groups: dict[tuple[str, str], list[Entry]] = {}
+    groups: dict[tuple[str, str], list[RunEntry]] = {}
     for entry in entries:
         name = experiment_of(entry, experiments)
         condition = "" if name else repr(sorted(entry["factors"].items()))
@@ -101,7 +101,7 @@ def _groups(
         yield name, group
 
 
-def experiment_of(entry: Entry, experiments: Sequence[str]) -> str:
+def experiment_of(entry: RunEntry, experiments: Sequence[str]) -> str:
     """The experiment of a run: as recorded, else one of these that its name begins with."""
     if entry.get("protocol"):
         return str(entry["protocol"]["experiment"])
@@ -109,11 +109,13 @@ def experiment_of(entry: Entry, experiments: Sequence[str]) -> str:
     return max(fits, key=len, default="")
 
 
-def _facts(study: Study, group: Sequence[Entry]) -> Iterator[tuple[str, str, dict[str, list[str]]]]:
+def _facts(
+    study: Study, group: Sequence[RunEntry]
+) -> Iterator[tuple[str, str, dict[str, list[str]]]]:
     """Each fact of a group: the name that allows it, in words, its runs by value."""
     yield PROTOCOL, PROTOCOL, _by_value(group, _recorded)
     recorded = [entry for entry in group if entry.get("protocol")]
-    yield PROTOCOL, SETTINGS, _by_value(recorded, lambda e: e["protocol"]["settings"])
+    yield PROTOCOL, MEASURE_SETTINGS, _by_value(recorded, lambda e: e["protocol"]["settings"])
     for path in sorted({path for entry in recorded for path in entry["protocol"]["files"]}):
         values = _by_value(recorded, lambda e, path=path: e["protocol"]["files"].get(path))
         yield PROTOCOL, path, values
@@ -123,7 +125,7 @@ def _facts(study: Study, group: Sequence[Entry]) -> Iterator[tuple[str, str, dic
         if name == study.machine_factor
         or any(name in (e.get(kind) or {}) for e in group for kind in ("machine", "tools"))
     ]
-    levels: dict[str, list[Entry]] = {}
+    levels: dict[str, list[RunEntry]] = {}
     for entry in group:
         levels.setdefault(repr([entry["factors"].get(n) for n in declared]), []).append(entry)
     for part in levels.values():
@@ -138,11 +140,11 @@ def _facts(study: Study, group: Sequence[Entry]) -> Iterator[tuple[str, str, dic
                 yield name, what, values
 
 
-def _recorded(entry: Entry) -> str:
+def _recorded(entry: RunEntry) -> str:
     return "recorded" if entry.get("protocol") else NOT_RECORDED
 
 
-def _by_value(group: Iterable[Entry], value: Any) -> dict[str, list[str]]:
+def _by_value(group: Iterable[RunEntry], value: Any) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for entry in group:
         if (fact := value(entry)) is not None:
@@ -169,11 +171,11 @@ class RunGroup:
     runs: tuple[str, ...]
 
 
-def run_groups(entries: Iterable[Entry]) -> list[RunGroup]:
+def run_groups(entries: Iterable[RunEntry]) -> list[RunGroup]:
     """Groups of runs by experiment, protocol and machine, in the order of their first runs."""
     known = list(entries)
     experiments = sorted({p["experiment"] for e in known if (p := e.get("protocol"))})
-    groups: dict[tuple[str, ...], list[Entry]] = {}
+    groups: dict[tuple[str, ...], list[RunEntry]] = {}
     for entry in known:
         protocol = entry.get("protocol") or {}
         key = (
@@ -198,7 +200,7 @@ def run_groups(entries: Iterable[Entry]) -> list[RunGroup]:
     ]
 
 
-def _protocol_text(entry: Entry, name: str) -> str:
+def _protocol_text(entry: RunEntry, name: str) -> str:
     protocol = entry.get("protocol") or {}
     text = str(protocol.get(name) or "")
     return f"{text}, changed since" if name == "commit" and text and protocol["dirty"] else text

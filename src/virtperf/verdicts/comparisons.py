@@ -19,7 +19,7 @@ from virtperf.study.quantities import Expression, Instance, Quantity
 from virtperf.study.samples import StudySamples
 from virtperf.verdicts.regions import Comparison
 
-TOLERANCE = 0.02
+LIMIT_TOLERANCE = 0.02
 """Widening of a printed number's limits, as a share: two laboratories agree less closely than a
 number is printed.
 """
@@ -36,7 +36,7 @@ def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list
 
     The ranges are those that the claim itself states: its `low` and `high`, its margin, or the
     direction of its order. Only limits on both sides of a printed number, of sums and of plain
-    equality are widened by `TOLERANCE`: a ratio or a level by a share of its limits, a difference
+    equality are widened by `LIMIT_TOLERANCE`: a ratio or a level by a share of its limits, a difference
     by that share of the mean size of its two sides, and none across the value that says "no
     change". Limits of a word for a direction, margins and orders are taken as they are.
 
@@ -254,7 +254,7 @@ def _comparison(
     if not _widened(claim):
         return found
     low, high = _wider(claim, number, found)
-    return replace(found, low=low, high=high, remark=f"with {100 * TOLERANCE:g} % tolerance")
+    return replace(found, low=low, high=high, remark=f"with {100 * LIMIT_TOLERANCE:g} % tolerance")
 
 
 def _widened(claim: Claim) -> bool:
@@ -284,9 +284,9 @@ def _wider(claim: Claim, number: _Number, found: Comparison) -> tuple[float, flo
         claim.kind in ("difference", "sum")
         and len({math.copysign(1, c) for c in number.over.values()}) > 1
     ):
-        room_low = room_high = TOLERANCE / 2 * found.size
+        room_low = room_high = LIMIT_TOLERANCE / 2 * found.size
     else:
-        room_low, room_high = TOLERANCE * abs(low), TOLERANCE * abs(high)
+        room_low, room_high = LIMIT_TOLERANCE * abs(low), LIMIT_TOLERANCE * abs(high)
     wide_low, wide_high = low - room_low, high + room_high
     if low > neutral:
         wide_low = max(wide_low, neutral)

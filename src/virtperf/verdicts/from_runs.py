@@ -26,14 +26,14 @@ from virtperf.verdicts.comparisons import (
     comparisons,
 )
 from virtperf.verdicts.regions import (
-    MAX_RUNS,
+    MAX_RUNS_NEEDED,
     Comparison,
     Decision,
     bonferroni_level,
     by_value,
     decide,
     least_seen,
-    runs_needed,
+    runs_to_decide,
     worst,
 )
 
@@ -88,7 +88,7 @@ def judge_claim(
     if study.artifact and whole and decision is Decision.UNDECIDED:
         decision = by_value(compared)
     undecided = decision is Decision.UNDECIDED
-    needed = runs_needed(compared, level, whole=whole) if undecided else math.nan
+    needed = runs_to_decide(compared, level, whole=whole) if undecided else math.nan
     at_once = 1 if decision is Decision.HOLDS else sum(each.known for each in compared)
     single = bonferroni_level(compared, level) if at_once > 1 else level
     shown = worst(compared, single)
@@ -129,8 +129,8 @@ def judge(
     """The table `VERDICTS`: text verdict, measured verdict, number, runs needed, what the runs
     could have seen, and the reason in words.
 
-    Numbers are NaN where nothing was measured, limits where runs were not repeated, `runs_needed`
-    where nothing is undecided or known of the spread; infinite for more than `regions.MAX_RUNS`
+    Numbers are NaN where nothing was measured, limits where runs were not repeated, `runs_to_decide`
+    where nothing is undecided or known of the spread; infinite for more than `regions.MAX_RUNS_NEEDED`
     runs of every condition. `text_verdicts` is the table `CLAIMS`, None where the claims are
     hypotheses that no text states. Of `observations`, the table `OBSERVATIONS`, those of runs of
     this `provenance` are read, whose intervals have this level. `elsewhere` is a factor and one of
@@ -231,7 +231,7 @@ def _wanted(needed: float, compared: list[Comparison]) -> str:
     blocks = all(WITHIN_BLOCKS.match(each.contrast.design) for each in compared)
     units = "blocks" if blocks else "runs per condition"
     if math.isinf(needed):
-        return f"; more than {MAX_RUNS:,} {units} would be needed"
+        return f"; more than {MAX_RUNS_NEEDED:,} {units} would be needed"
     if math.isfinite(needed):
         more = needed - min(each.contrast.n for each in compared)
         further = f", {more:,.0f} more than there are" if more >= 1 else ""

@@ -26,9 +26,9 @@ from scipy import special
 
 from virtperf.core.contrasts import Contrast, LinearRatio, LogRatio, SampledRatio
 
-MAX_RUNS = 1000
+MAX_RUNS_NEEDED = 1000
 TARGET_POWER = 0.8
-"""Probability with which as many runs as `runs_needed` says decide, and with which a difference of
+"""Probability with which as many runs as `runs_to_decide` says decide, and with which a difference of
 `Comparison.detectable` would have been seen.
 """
 
@@ -205,17 +205,17 @@ def least_seen(compared: Sequence[Comparison], level: float) -> tuple[float, Com
     return found.detectable(at_once), found
 
 
-def runs_needed(compared: Sequence[Comparison], level: float, *, whole: bool) -> float:
+def runs_to_decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> float:
     """How many runs of every condition would decide, if the means and the spread of the runs are
     those observed.
 
-    The smallest number, up to `MAX_RUNS`, with which `decide` decides with a probability of about
-    `TARGET_POWER`; infinite where `MAX_RUNS` are too few. NaN where a condition has one run only,
+    The smallest number, up to `MAX_RUNS_NEEDED`, with which `decide` decides with a probability of about
+    `TARGET_POWER`; infinite where `MAX_RUNS_NEEDED` are too few. NaN where a condition has one run only,
     so that nothing is known of the spread, and where no number of runs of a part decides the whole.
     """
     if not all(each.known and not each.of_samples for each in compared):
         return math.nan
-    counts = np.arange(2, MAX_RUNS + 1)
+    counts = np.arange(2, MAX_RUNS_NEEDED + 1)
     at_once = bonferroni_level(compared, level)
     astray, fails = np.zeros(len(counts)), np.ones(len(counts))
     for each in compared:

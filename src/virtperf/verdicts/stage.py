@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pandas as pd
 
 from rawperf.core.files import replaced_folder
-from virtperf.core.params import Parameters, Reading
+from virtperf.core.params import Parameters, WordReading
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import (
@@ -93,7 +93,7 @@ def _read_otherwise(
     before = {claim.id: claim for claim in claims}
     in_force = dict(verdicts.set_index("claim")["measured_verdict"])
     rows: list[dict[str, Any]] = []
-    for reading in (reading for reading in get_args(Reading) if reading != claims.reading):
+    for reading in (reading for reading in get_args(WordReading) if reading != claims.reading):
         others = reread_claims(study, claims, reading)
         moved = replace(
             others, claims=tuple(c for c in others if c != before[c.id] and not c.assumed)

@@ -38,8 +38,8 @@ SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 540 300">'
     f'<g id="{{id}}-axes"><path d="M60 20H520V250H60Z" style="fill:#ffffff"/>'
     f'<path d="M60 200H520" style="fill:none;stroke:{palette.GRID.light}"/>'
-    f'<path d="M60 240L290 120L520 60" style="fill:none;stroke:{palette.SERIES[0].light}; stroke-width: 2"/>'
-    f'<path d="M60 230L290 180L520 170" style="fill:none;stroke:{palette.SERIES[1].light}; stroke-width: 2"/>'
+    f'<path d="M60 240L290 120L520 60" style="fill:none;stroke:{palette.SERIES_COLOURS[0].light}; stroke-width: 2"/>'
+    f'<path d="M60 230L290 180L520 170" style="fill:none;stroke:{palette.SERIES_COLOURS[1].light}; stroke-width: 2"/>'
     f'<text x="290" y="280" style="font: 12px sans-serif; text-anchor: middle; fill: {palette.INK.light}">guests</text>'
     '<text x="70" y="40" style="font: 12px sans-serif">Throughput</text></g></svg>'
 )

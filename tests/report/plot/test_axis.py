@@ -14,7 +14,7 @@ from virtperf.report.plot import axis
 from virtperf.report.plot.axis import AxisWords
 
 
-def levels(*found: object, numeric: bool = True) -> axis.Levels:
+def levels(*found: object, numeric: bool = True) -> axis.AxisLevels:
     return axis.levels_of(
         [pd.DataFrame({"x": list(found)})], "x", AxisWords({}, {}, {}), numeric=numeric
     )

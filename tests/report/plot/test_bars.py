@@ -11,7 +11,7 @@ from tests.report.plot.drawn import across, boxes, dots, legend, words
 from virtperf.report import plot
 from virtperf.report.axis_words import colours
 from virtperf.report.loaded import LoadedStudy
-from virtperf.report.palette import SERIES
+from virtperf.report.palette import SERIES_COLOURS
 
 
 def test_anybodys_runs_become_bars_of_their_means(own: pd.DataFrame) -> None:
@@ -60,9 +60,9 @@ def test_measured_means_are_marks_beside_ranges_and_bars_without(loaded: LoadedS
     points, means = loaded.points("figure-3"), loaded.means("figure-3")
     (mean,) = means["value"]
     (axes,) = plot.bars(points, x="cipher", hue="series", means=means).axes
-    assert [y for _, y in dots(axes, filled=SERIES[colours(loaded.study)["System B"]].light)] == [
-        mean
-    ] and len(boxes(axes, "column")) == 1
+    assert [
+        y for _, y in dots(axes, filled=SERIES_COLOURS[colours(loaded.study)["System B"]].light)
+    ] == [mean] and len(boxes(axes, "column")) == 1
     assert {"printed", "measured, 95 % interval"} <= {t.replace("\n", " ") for t in legend(axes)}
     (axes,) = plot.bars(x="cipher", hue="series", means=means).axes
     assert [height for _, _, height in boxes(axes, "column")] == [mean] and dots(axes) == []

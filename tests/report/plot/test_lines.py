@@ -25,8 +25,8 @@ from virtperf.models import frames as models
 from virtperf.report import plot
 from virtperf.report.axis_words import colours
 from virtperf.report.loaded import LoadedStudy
-from virtperf.report.palette import SERIES, SURFACE
-from virtperf.report.plot.curves import STEPS
+from virtperf.report.palette import SERIES_COLOURS, SURFACE
+from virtperf.report.plot.curves import CURVE_STEPS
 from virtperf.report.plot.theme import look
 
 
@@ -130,7 +130,7 @@ def test_a_range_that_goes_on_beyond_the_axis_has_an_open_arrow(own: pd.DataFram
 def test_the_mark_says_what_a_mean_rests_on(loaded: LoadedStudy) -> None:
     points, means = loaded.points("figure-2"), loaded.means("figure-2")
     (axes,) = plot.lines(points, x="guests", hue="series", means=means).axes
-    assert dots(axes, filled=SERIES[0].light) == [
+    assert dots(axes, filled=SERIES_COLOURS[0].light) == [
         (2, 75),
         (4, pytest.approx(100)),
         (8, pytest.approx(152)),
@@ -160,14 +160,14 @@ def test_a_readers_own_means_beside_a_paper_are_not_called_measured(loaded: Load
     assert "own data" in legend(axes) and not [
         text for text in legend(axes) if text.startswith("measured")
     ]
-    assert (8.0, 140.0) in dots(axes, filled=SERIES[0].light)
+    assert (8.0, 140.0) in dots(axes, filled=SERIES_COLOURS[0].light)
 
 
 def test_a_printed_number_is_half_filled_and_keeps_its_range(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-3")
     (axes,) = plot.lines(points, x="cipher", hue="series").axes
     assert "printed" in legend(axes)
-    colour = SERIES[colours(loaded.study)["System A"]].light
+    colour = SERIES_COLOURS[colours(loaded.study)["System A"]].light
     assert dots(axes, filled=colour) == [(1.0, 80.0)]  # its lower half
     assert (1.0, 79.5, 80.5) in boxes(axes, "text")
 
@@ -199,7 +199,7 @@ def test_quantities_of_one_unit_share_a_panel_and_a_colour_is_the_studys(
     (axes,) = plot.lines(points, x="storage", hue="series").axes
     assert words(axes) == "Both, MiB" and len(boxes(axes, "text")) == len(points)
     colours = {to_hex(p.get_edgecolor()) for c in axes.containers for p in c}
-    assert colours == {SERIES[3].light, SERIES[1].light}
+    assert colours == {SERIES_COLOURS[3].light, SERIES_COLOURS[1].light}
 
 
 def test_levels_run_as_the_study_lists_them_and_quantities_have_panels(loaded: LoadedStudy) -> None:
@@ -231,13 +231,15 @@ def test_our_fits_and_those_of_statsmodels_are_drawn_alike(own: pd.DataFrame) ->
         (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool", fits=fits, level=0.9).axes
         curves = {line.get_color(): line for line in axes.lines if line.get_label() == "curve"}
         slope = theirs["wrk"].params["users"]
-        assert np.diff(curves[SERIES[0].light].get_ydata()) == pytest.approx(
-            7 / (STEPS - 1) * slope
+        assert np.diff(curves[SERIES_COLOURS[0].light].get_ydata()) == pytest.approx(
+            7 / (CURVE_STEPS - 1) * slope
         )
         low, high = (
             theirs["wrk"].get_prediction(pd.DataFrame({"users": [1]})).conf_int(alpha=0.1)[0]
         )
-        limits = [line.get_ydata()[0] for line in axes.lines if _dotted(line, SERIES[0].light)]
+        limits = [
+            line.get_ydata()[0] for line in axes.lines if _dotted(line, SERIES_COLOURS[0].light)
+        ]
         assert sorted(limits) == pytest.approx([low, high])
         assert "fitted, dots: 90 % interval" in legend(axes)
 

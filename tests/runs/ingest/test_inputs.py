@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import virtperf as vp
-from rawperf.choose import choose, dictionary_of
+from rawperf.choose import choose_format, dictionary_of
 from rawperf.core.errors import FormatError, StudyError, VirtperfError
 from tests.toy_runs import STUDY, console, write_run
 from virtperf.runs.ingest.inputs import inputs_of
@@ -88,17 +88,17 @@ def test_run_yaml_may_name_it(samples) -> None:  # type: ignore[no-untyped-def]
 
 def test_names_and_content_decide_and_a_study_s_own_come_first(study: Study) -> None:
     inputs = inputs_of(study)
-    assert choose(b"x", "drivers/driver9.csv", None, inputs, file="f").name == "my-driver"
-    assert choose(b"my tool\n", "any", None, inputs, file="f").name == "my-summary"
-    assert choose(console(n=3), "driver1.csv", None, inputs, file="f").name == "my-driver"
-    assert choose(console(n=3), "driver1.log", None, inputs, file="f").name == "iwl-console"
-    assert choose(b"x", "any", "my-summary", inputs, file="f").name == "my-summary"
+    assert choose_format(b"x", "drivers/driver9.csv", None, inputs, file="f").name == "my-driver"
+    assert choose_format(b"my tool\n", "any", None, inputs, file="f").name == "my-summary"
+    assert choose_format(console(n=3), "driver1.csv", None, inputs, file="f").name == "my-driver"
+    assert choose_format(console(n=3), "driver1.log", None, inputs, file="f").name == "iwl-console"
+    assert choose_format(b"x", "any", "my-summary", inputs, file="f").name == "my-summary"
     with pytest.raises(
         FormatError, match=r"no format is called 'my-drivr'.*Did you mean 'my-driver'"
     ):
-        choose(b"x", "any", "my-drivr", inputs, file="f")
+        choose_format(b"x", "any", "my-drivr", inputs, file="f")
     with pytest.raises(FormatError, match="no known format recognises"):
-        choose(b"x", "any", None, inputs, file="f")
+        choose_format(b"x", "any", None, inputs, file="f")
 
 
 def test_a_declared_field_is_preferred(study: Study, root: Path) -> None:

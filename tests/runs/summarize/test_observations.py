@@ -7,7 +7,7 @@ import pytest
 
 from rawperf.core.errors import StudyError
 from virtperf.runs.summarize.means import cosine_mean, maximum, median
-from virtperf.runs.summarize.observations import observe, ratio
+from virtperf.runs.summarize.observations import observe, quotient_of_means
 from virtperf.runs.summarize.series import RunSeries, SampleSeries
 from virtperf.study.definition import load_study
 
@@ -151,7 +151,7 @@ def test_one_metric_per_another(tmp_path):
 def test_the_error_of_a_ratio():
     rng = np.random.default_rng(4)
     a, b = 50 + rng.standard_normal(400), 20 + rng.standard_normal(400)
-    found = ratio(cosine_mean(a, 0.95), cosine_mean(b, 0.95))
+    found = quotient_of_means(cosine_mean(a, 0.95), cosine_mean(b, 0.95))
     # relative variances add up: (1/50)^2 + (1/20)^2 over 400 samples
     assert found.se == pytest.approx(found.value * np.hypot(1 / 50, 1 / 20) / 20, rel=0.25)
 

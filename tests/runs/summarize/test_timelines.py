@@ -9,7 +9,7 @@ from rawperf.core.errors import StudyError
 from tests.toy_runs import STUDY
 from virtperf.runs.summarize.observations import observe
 from virtperf.runs.summarize.series import RunSeries, SampleSeries
-from virtperf.runs.summarize.timelines import STEPS, chosen_runs, thumbnail, timeline
+from virtperf.runs.summarize.timelines import THUMBNAIL_STEPS, chosen_runs, thumbnail, timeline_rows
 from virtperf.study.definition import load_study
 
 T = np.arange(10.0, 1201, 10)
@@ -69,7 +69,7 @@ SERIES = {
 
 
 def test_samples_are_summed_and_converted(tmp_path):
-    rows = list(timeline(study_with(tmp_path).exhibits[0], run_of(SERIES)))
+    rows = list(timeline_rows(study_with(tmp_path).exhibits[0], run_of(SERIES)))
     memory = [row["value"] for row in rows if row["series"] == "Memory"]
     assert set(memory) == {1.0} and len(memory) == len(
         T
@@ -89,7 +89,7 @@ def test_a_unit_that_cannot_be_had_is_named_with_the_metrics(tmp_path):
     with pytest.raises(
         StudyError, match=r"figure-1, Memory: 'B' measures information, 'ms' measures time"
     ):
-        list(timeline(study_with(tmp_path, "ms").exhibits[0], run_of(SERIES)))
+        list(timeline_rows(study_with(tmp_path, "ms").exhibits[0], run_of(SERIES)))
 
 
 def test_of_every_provenance_the_first_run_at_the_condition(tmp_path):
@@ -109,7 +109,9 @@ def test_of_every_provenance_the_first_run_at_the_condition(tmp_path):
 def test_a_thumbnail_has_few_steps_and_the_mean_of_the_series(tmp_path):
     study = study_with(tmp_path)
     rows = list(thumbnail(study, run_of(SERIES)))
-    assert len(rows) == STEPS and [row["step"] for row in rows] == list(range(STEPS))
+    assert len(rows) == THUMBNAIL_STEPS and [row["step"] for row in rows] == list(
+        range(THUMBNAIL_STEPS)
+    )
     assert {row["metric"] for row in rows} == {"page_element_throughput"}
     assert (rows[0]["value"], rows[-1]["value"]) == (5.0, 2.0)
     assert list(thumbnail(study, run_of({}))) == []

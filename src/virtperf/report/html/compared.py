@@ -11,7 +11,7 @@ from typing import Any
 
 from virtperf.report.html.templating import page, refuse_large
 
-WIDTH = 260.0
+INTERVAL_WIDTH = 260.0
 """Of the drawing of an interval, in pixels of the template's view box."""
 INSET = 8.0
 
@@ -65,7 +65,7 @@ def comparison_page(
         columns=columns[1:],
         tables=tables,
         wide=True,
-        width=WIDTH,
+        width=INTERVAL_WIDTH,
     )
     refuse_large(made, title)
     return made
@@ -82,7 +82,7 @@ def drawings(rows: Sequence[Mapping[str, Any]], margin: float) -> list[Drawn | N
 
     def place(ratio: float) -> float:
         share = (math.log(ratio) - low) / (high - low)
-        return round(INSET + share * (WIDTH - 2 * INSET), 1)
+        return round(INSET + share * (INTERVAL_WIDTH - 2 * INSET), 1)
 
     found: list[Drawn | None] = []
     for row in rows:

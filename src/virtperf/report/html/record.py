@@ -16,7 +16,7 @@ from markupsafe import Markup
 from rawperf.core.errors import VirtperfError
 from virtperf.report.html.templating import environment
 from virtperf.report.records import (
-    DIGITS,
+    RECORD_DIGITS,
     Block,
     Folded,
     Grid,
@@ -158,7 +158,7 @@ def _free(block: Block, seen: set[str]) -> Block:
     return block
 
 
-KINDS = ("#", "claim:", "exhibit:", "trace:", "run:", "https://", "http://")
+LINK_PREFIXES = ("#", "claim:", "exhibit:", "trace:", "run:", "https://", "http://")
 
 
 def trace_place(key: str) -> str:
@@ -210,7 +210,7 @@ class LinkBase:
             )
         raise VirtperfError(
             f"a link of no known kind: {link!r}",
-            expected=f"one that begins with {' or '.join(KINDS)}",
+            expected=f"one that begins with {' or '.join(LINK_PREFIXES)}",
         )
 
     def _anchor(self, anchor: str, study: str) -> str:
@@ -229,7 +229,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_of(numbers: Numbers) -> str:
-    """A table as CSV text: `DIGITS` significant digits, ``\\n`` line ends, missing values empty.
+    """A table as CSV text: `RECORD_DIGITS` significant digits, ``\\n`` line ends, missing values empty.
 
     Text that a spreadsheet would run as a formula begins with an apostrophe.
     """
@@ -245,7 +245,7 @@ def _cell(value: str | int | float | bool | None) -> str:
         return ""
     if isinstance(value, str):
         return f"'{value}" if value.startswith(_FORMULA) else value
-    return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)
+    return f"{value:.{RECORD_DIGITS}g}" if isinstance(value, float) else str(value)
 
 
 def address(numbers: Numbers) -> str:

@@ -21,7 +21,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.report import palette
 from virtperf.report.wording import (
     OF_MANY,
-    VERDICTS,
+    VERDICT_MEANINGS,
     exhibit_name,
     plural,
     pretty,
@@ -77,7 +77,7 @@ def equip(made: Environment) -> None:
         "verdict_kind": verdict_kind,
     }
     made.globals |= {
-        "VERDICTS": VERDICTS,
+        "VERDICTS": VERDICT_MEANINGS,
         "LONG_CAPTION": LONG_CAPTION,
         "OF_MANY": OF_MANY,
         "PROVENANCES": {str(p): p.words for p in Provenance},

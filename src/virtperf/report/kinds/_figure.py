@@ -14,10 +14,10 @@ from rawperf.core.model import Flag, Level
 from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
-from virtperf.report.axis_words import level_text, unit_words
+from virtperf.report.axis_words import tick_label, unit_words
 from virtperf.report.claim_words import quantities
 from virtperf.report.finding import finding, is_wide
-from virtperf.report.frames import KINDS, allowed, point_table, shown_as_printed
+from virtperf.report.frames import PROVENANCES, allowed, point_table, shown_as_printed
 from virtperf.report.kinds import Context, ExhibitSpec, Figure, note, trace, whose
 from virtperf.report.orders import order_claims, order_lines
 from virtperf.report.records import (
@@ -305,12 +305,12 @@ def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Facto
             low_set_by=points["low_by"].map(_claim_list),
             high_set_by=points["high_by"].map(_claim_list),
             **{name: points[name].map(_pieces) for name in ("pieces", "pieces_text")},
-            **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in KINDS},
+            **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in PROVENANCES},
         )
         .drop(columns=factor.name)
         .rename(columns={"x": factor.name, **_COLUMN_NAMES})
     )
-    runs = [f"{kind}{part}" for kind in KINDS for part in ("", "_low", "_high", "_runs")]
+    runs = [f"{kind}{part}" for kind in PROVENANCES for part in ("", "_low", "_high", "_runs")]
     columns = [
         "exhibit",
         "series",
@@ -348,7 +348,7 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
     """Columns that say nothing of any point are left out."""
     cells = {
         "Series": points["series"],
-        factor.label[:1].upper() + factor.label[1:]: [level_text(factor, x) for x in points["x"]],
+        factor.label[:1].upper() + factor.label[1:]: [tick_label(factor, x) for x in points["x"]],
         "The text alone allows": points["pieces_text"].map(allowed),
         "With our assumptions": points["pieces"].map(allowed) if assumptions else [],
         "Printed": points["printed"].map(_value),
@@ -356,7 +356,7 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
             kind.capitalize(): list(
                 map(_value, points[kind], points[f"{kind}_low"], points[f"{kind}_high"])
             )
-            for kind in KINDS
+            for kind in PROVENANCES
         },
     }
     kept = {
@@ -369,7 +369,7 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
     numeric = [
         k
         for k, name in enumerate(kept)
-        if k == 1 or name in ("Printed", *map(str.capitalize, KINDS))
+        if k == 1 or name in ("Printed", *map(str.capitalize, PROVENANCES))
     ]
     return Grid(
         label=label,

@@ -11,7 +11,7 @@ from typing import Any
 from virtperf.report.claim_words import implied, printed_number, quantities, relations, unit_of
 from virtperf.report.data import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
-from virtperf.report.other_readings import READINGS, changed_readings, folded
+from virtperf.report.other_readings import READING_NAMES, changed_readings, folded
 from virtperf.report.records import (
     Block,
     Folded,
@@ -26,14 +26,14 @@ from virtperf.report.records import (
 from virtperf.report.wording import exhibit_name, interval, joined, plural
 from virtperf.study.claims import Claim
 
-RULE = (
+RESOLUTION_NOTE = (
     "As few of the paper's sentences as possible are set aside; none counts more than another. "
     "Where several ways need equally few, ranges hold the values under each of them."
 )
 WIDER = "There are more resolutions than are tried one by one: ranges may be wider than need be."
-Point = tuple[str, str, str]
+PlottedPoint = tuple[str, str, str]
 """Exhibit, series and level of a plotted point."""
-MAX_POINTS = 3
+MAX_POINTS_OF_A_WAY = 3
 """How many points a way to resolve a contradiction names."""
 MAX_EXHIBITS = 4
 """How many exhibits are named of those that depend on a contradiction."""
@@ -59,11 +59,11 @@ def contradiction_entries(data: StudyData) -> list[dict[str, Any]]:
     return sorted(data.contradictions.get("contradictions", ()), key=rank)
 
 
-def points_by_claim(data: StudyData) -> dict[str, set[Point]]:
+def points_by_claim(data: StudyData) -> dict[str, set[PlottedPoint]]:
     """For every claim, the plotted points of which it sets an end, with our assumptions or by the
     text alone.
     """
-    found: dict[str, set[Point]] = {}
+    found: dict[str, set[PlottedPoint]] = {}
     for row in data.points.to_dict("records"):
         for claim in {claim for column in ENDS for claim in row[column]}:
             found.setdefault(claim, set()).add(
@@ -72,11 +72,13 @@ def points_by_claim(data: StudyData) -> dict[str, set[Point]]:
     return found
 
 
-def depending(entry: Mapping[str, Any], set_by: Mapping[str, set[Point]]) -> set[Point]:
+def depending(
+    entry: Mapping[str, Any], set_by: Mapping[str, set[PlottedPoint]]
+) -> set[PlottedPoint]:
     """The plotted points on which a contradiction has an effect: those that differ between ways to
     resolve it, and those with an end that one of its claims sets.
     """
-    found: set[Point] = set()
+    found: set[PlottedPoint] = set()
     for claim in {claim for conflict in entry["conflicts"] for claim in conflict}:
         found |= set_by.get(claim, set())
     for point in (p for options in entry["choices"] for o in options for p in o["points"]):
@@ -151,7 +153,7 @@ def record(context: Context) -> Record:
     without = len(found) - shown
     minor = f"{plural(without, 'contradiction')} on which no plotted point depends"
     blocks: list[Block] = [
-        Paragraph(words=f"{lead}{excluded}. {RULE}"),
+        Paragraph(words=f"{lead}{excluded}. {RESOLUTION_NOTE}"),
         *((Paragraph(words=WIDER),) if data.contradictions.get("may_be_wider") else ()),
         *((_grid("Contradictions", rows[:shown], 1),) if shown else ()),
         *(
@@ -169,7 +171,7 @@ def _read_otherwise(data: StudyData, said: Mapping[str, Claim]) -> list[Block]:
     """What is set aside under other readings of words, where it differs."""
     changed = changed_readings(data, "set aside")
     rows: dict[Words, Sequence[Words]] = {
-        linked(said.get(name), name): [cells[r] for r in READINGS]
+        linked(said.get(name), name): [cells[r] for r in READING_NAMES]
         for (name, _), cells in changed.items()
     }
     differ = "differs" if len(rows) == 1 else "differ"
@@ -187,7 +189,7 @@ def _grid(label: str, rows: Sequence[tuple[Words, ...]], first: int) -> Grid:
     )
 
 
-def _effect(data: StudyData, points: set[Point]) -> Iterator[Span]:
+def _effect(data: StudyData, points: set[PlottedPoint]) -> Iterator[Span]:
     """How many plotted points of which exhibits depend on a contradiction."""
     touched = {exhibit for exhibit, _, _ in points}
     names = [exhibit_name(e.id, e.kind) for e in data.study.exhibits if e.id in touched]
@@ -242,7 +244,7 @@ def _ways(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Ite
             points = [
                 f"{names.get(p['exhibit'], p['exhibit'])}, {p['series']} at {p['x']}: "
                 f"{_limits(p['low'], p['high'])}"
-                for p in option["points"][:MAX_POINTS]
+                for p in option["points"][:MAX_POINTS_OF_A_WAY]
             ]
             left = "; ".join(points) or "No plotted point depends on it."
             yield Span(text=left, style="small")

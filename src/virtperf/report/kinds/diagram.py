@@ -44,7 +44,7 @@ class Spec(ExhibitSpec):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        ids = [box.id for box in boxes(self.rows)]
+        ids = [box.id for box in nested_boxes(self.rows)]
         twice = next((i for i in ids if ids.count(i) > 1), None)
         if twice is not None:
             raise ValueError(f"the box {twice!r} is given twice")
@@ -56,17 +56,17 @@ class Spec(ExhibitSpec):
         return self
 
 
-def boxes(rows: Iterable[Iterable[Box]]) -> Iterator[Box]:
+def nested_boxes(rows: Iterable[Iterable[Box]]) -> Iterator[Box]:
     """All boxes, each before those within it."""
     for box in (box for row in rows for box in row):
         yield box
-        yield from boxes(box.rows)
+        yield from nested_boxes(box.rows)
 
 
 def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: object) -> Record:
     """The diagram as nested boxes, its connections in words."""
     study, spec = context.study, spec_of(exhibit)
-    every = list(boxes(spec.rows))
+    every = list(nested_boxes(spec.rows))
     around = {inner.id: box.label for box in every for row in box.rows for inner in row}
     count = Counter(
         box.label for box in every

@@ -9,7 +9,7 @@ import pandas as pd
 
 from virtperf.core.numbers import PROSE_SIGNIFICANT, pretty
 from virtperf.report.kinds import Context, ExhibitKind, note, register
-from virtperf.report.other_readings import READINGS, folded, measured_changes
+from virtperf.report.other_readings import READING_NAMES, folded, measured_changes
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import plural
 from virtperf.study.claims import Claim
@@ -58,7 +58,7 @@ def record(context: Context) -> Record:
     said = Paragraph(words=_by_chance(results, context.level), style="small")
     says = {claim.id: claim.says for claim in data.paper_claims}
     rows_read: dict[Words, Sequence[Words]] = {
-        says[name]: [(Span(text=cells[r], style="verdict"),) for r in READINGS]
+        says[name]: [(Span(text=cells[r], style="verdict"),) for r in READING_NAMES]
         for name, cells in measured_changes(data).items()
         if name in says
     }

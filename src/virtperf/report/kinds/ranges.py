@@ -18,8 +18,8 @@ from virtperf.report.axis_words import unit_words
 from virtperf.report.data import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note
 from virtperf.report.origins import TEXT
-from virtperf.report.other_readings import READINGS, changed_readings, folded, read_otherwise
-from virtperf.report.range_words import bounds_of, level_words, range_words
+from virtperf.report.other_readings import READING_NAMES, changed_readings, folded, read_otherwise
+from virtperf.report.range_words import bounds_of, peak_words, range_words
 from virtperf.report.records import Block, Grid, Numbers, Record, Span, Words
 from virtperf.report.wording import as_precise, exhibit_name, joined, plural, pretty, slug
 from virtperf.study.definition import Study
@@ -28,7 +28,7 @@ from virtperf.study.derived import Derivation, derivations
 NO_RANGES = "The ranges of these numbers are not computed yet."
 MAX_SENTENCES = 2
 """How many sentences are named whose words, read otherwise, change a number."""
-SEARCHED = (
+SEARCH_NOTE = (
     "“Found”: a fitted model is no linear function of the values, so that its range was searched for over data sets "
     "that agree with the text. The number can lie outside of it."
 )
@@ -61,7 +61,7 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     if tried := sum(
         int(line.row["data_sets"]) for line in {line.asked.parts: line for line in lines}.values()
     ):
-        blocks.append(note(f"{SEARCHED} {plural(tried, 'data set')} were tried."))
+        blocks.append(note(f"{SEARCH_NOTE} {plural(tried, 'data set')} were tried."))
     there = {
         Provenance.PUBLISHED: any(line.printed for line in lines),
         Provenance.RECONSTRUCTED: bool(lines),
@@ -111,7 +111,7 @@ class _Line:
         bounds, searched = bounds_of(context.study, asked), row["method"] == "searched"
         if asked.derived.kind == "argmax":
             self.text, assumed = (
-                level_words(row[name], asked) for name in ("levels_text", "levels")
+                peak_words(row[name], asked) for name in ("levels_text", "levels")
             )
         else:
             both = (row["pieces_text"], row["pieces"])
@@ -192,7 +192,7 @@ def _read_otherwise(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
                     bounds_of(data.study, line.asked),
                     searched=line.row["method"] == "searched",
                 )
-                for levels, low, high in (cells[r] for r in READINGS)
+                for levels, low, high in (cells[r] for r in READING_NAMES)
             ]
             names = [
                 name for name in claims[line.asked.derived.id, line.asked.label] if name in says

@@ -9,7 +9,7 @@ from virtperf.report.data import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.kinds.contradictions import linked
 from virtperf.report.other_readings import (
-    READINGS,
+    READING_NAMES,
     changed_readings,
     in_force,
     measured_changes,
@@ -98,7 +98,7 @@ def _lead(
     kinds = ("verdict", "range", "derived")
     counts = {
         r: [sum(cells[r] != cells[here] for cells in changed[kind].values()) for kind in kinds]
-        for r in READINGS
+        for r in READING_NAMES
         if r != here
     }
     said = "; ".join(
@@ -135,7 +135,10 @@ def _verdict_rows(
         places = says[name].n_places if name in says else 1
         yield (
             linked(says.get(name), name),
-            *((Span(text=shown(changed[name][r], places), style="verdict"),) for r in READINGS),
+            *(
+                (Span(text=shown(changed[name][r], places), style="verdict"),)
+                for r in READING_NAMES
+            ),
         )
 
 
@@ -147,7 +150,7 @@ def _aside_rows(
     changed: Mapping[tuple[str, str], Mapping[Any, str]], says: Mapping[str, Claim]
 ) -> Iterator[tuple[Words, ...]]:
     for (name, _), cells in changed.items():
-        yield linked(says.get(name), name), *(cells[r] for r in READINGS)
+        yield linked(says.get(name), name), *(cells[r] for r in READING_NAMES)
 
 
 def _derived_rows(
@@ -161,7 +164,7 @@ def _derived_rows(
                 asked.label,
                 *(
                     levels or range_words((low, high), bounds, searched=False)
-                    for levels, low, high in (cells[r] for r in READINGS)
+                    for levels, low, high in (cells[r] for r in READING_NAMES)
                 ),
             )
 
@@ -175,7 +178,7 @@ def _range_rows(
             continue
         exhibit = Span(text=exhibit_name(str(places[name])), link=f"exhibit:{places[name]}")
         point = (exhibit, f": {data.study.show(data.study.quantity(name))}")
-        yield point, *(interval(*cells[r]) for r in READINGS)
+        yield point, *(interval(*cells[r]) for r in READING_NAMES)
 
 
 def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...]]) -> list[Block]:
@@ -202,7 +205,7 @@ def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...
 
 def _words(data: StudyData, worded: Sequence[Claim]) -> Grid:
     """The words that the study's claims name, with their limits under every reading."""
-    under = [readings_beside(data.study.folder, reading) for reading in READINGS]
+    under = [readings_beside(data.study.folder, reading) for reading in READING_NAMES]
     alike: dict[
         str, list[str]
     ] = {}  # the names of a word by its reason, which each word has one of
@@ -212,7 +215,7 @@ def _words(data: StudyData, worded: Sequence[Claim]) -> Grid:
     for why, names in alike.items():
         cells = [_limits(each, names[0]) for each in under]
         rows.append((", ".join(names), *cells, why, str(sum(c.word in names for c in worded))))
-    columns = ("Word", *(r.capitalize() for r in READINGS), "Why", "Claims")
+    columns = ("Word", *(r.capitalize() for r in READING_NAMES), "Why", "Claims")
     return Grid(label="Words", columns=columns, rows=tuple(rows), numeric=(5,), stacks=True)
 
 

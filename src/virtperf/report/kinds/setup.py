@@ -13,7 +13,7 @@ from virtperf.report.records import Block, Grid, Heading, Listing, Record
 from virtperf.report.wording import pretty
 from virtperf.study.definition import Study
 
-UNITS = {
+FACT_UNITS = {
     "mb": "MB",
     "gb": "GB",
     "ghz": "GHz",
@@ -107,7 +107,7 @@ def setting_label(name: str, called: Mapping[str, str] = MappingProxyType({})) -
     if name in called:
         return called[name]
     words = name.split("_")
-    if len(words) > 1 and words[-1] in UNITS:
+    if len(words) > 1 and words[-1] in FACT_UNITS:
         words = words[:-1]
     text = " ".join(SPELLED.get(word, word) for word in words)
     return text[:1].upper() + text[1:]
@@ -115,7 +115,7 @@ def setting_label(name: str, called: Mapping[str, str] = MappingProxyType({})) -
 
 def setting_text(name: str, value: Any, called: Mapping[str, str] = MappingProxyType({})) -> str:
     """A value of study.yaml in words, with the unit that its name ends in."""
-    unit = UNITS.get(name.rpartition("_")[2], "") if "_" in name else ""
+    unit = FACT_UNITS.get(name.rpartition("_")[2], "") if "_" in name else ""
     if value is None:
         return "not stated"
     if isinstance(value, bool):

@@ -25,7 +25,7 @@ from virtperf.report.kinds._figure import drawing
 from virtperf.report.records import Block, Grid, Listing, Numbers, Record, Span, Words
 from virtperf.report.wording import exhibit_name, plural
 from virtperf.study.definition import Exhibit, Study
-from virtperf.study.printed import Correction, corrections, read_table
+from virtperf.study.printed import Correction, corrections, read_printed_table
 
 REWORDED = "Words in these cells are ours, shortened; numbers, names and versions are as printed."
 _NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(:1| ?%)?|N/A|")
@@ -59,7 +59,7 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
         return None
     from virtperf.report import plot
 
-    cells = read_table(context.study, exhibit)
+    cells = read_printed_table(context.study, exhibit)
     found = {"row": cells.iloc[:, 0], "value": _numbers(exhibit, cells, bars.column)}
     return plot.bars(
         printed=pd.DataFrame(found), x="row", xlabel=str(cells.columns[0]), ylabel=bars.label
@@ -80,7 +80,7 @@ def _numbers(exhibit: Exhibit, cells: pd.DataFrame, column: str) -> list[float]:
 
 def check(study: Study, exhibit: Exhibit) -> None:
     """Whether the table is there, and numbers where bars are asked for."""
-    cells, bars = read_table(study, exhibit), spec_of(exhibit).bars
+    cells, bars = read_printed_table(study, exhibit), spec_of(exhibit).bars
     if bars is not None:
         _numbers(exhibit, cells, bars.column)
 
@@ -92,7 +92,7 @@ def record(
     below.
     """
     study, spec = context.study, spec_of(exhibit)
-    cells = read_table(study, exhibit)
+    cells = read_printed_table(study, exhibit)
     wrong = corrections(study, spec.table)
     marks = {(c.position, c.column): (k, c) for k, c in enumerate(wrong, 1)}
     columns = [str(c) for c in cells.columns]

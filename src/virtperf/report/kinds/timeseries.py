@@ -17,7 +17,7 @@ from virtperf.report.kinds._figure import check_colours, drawing
 from virtperf.report.records import Numbers, Paragraph, Record
 from virtperf.report.wording import clock, exhibit_name, pretty
 from virtperf.study.definition import Exhibit
-from virtperf.study.parts import Condition
+from virtperf.study.parts import SingleCondition
 
 COLUMNS = ["series", "unit", "provenance", "run_id", "t_s", "value"]
 
@@ -36,7 +36,7 @@ class Spec(ExhibitSpec):
     states.
     """
 
-    run: Condition
+    run: SingleCondition
     series: tuple[_Line, ...]
     marks: tuple[str, ...] = ()
 

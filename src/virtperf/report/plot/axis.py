@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
-from virtperf.report.plot.theme import CHARACTER, FONT, WIDTH
+from virtperf.report.plot.theme import CHARACTER, FIGURE_WIDTH, FONT
 from virtperf.report.range_words import WIDE
 from virtperf.report.wording import pretty, printable, wrapped
 
@@ -26,7 +26,7 @@ CLIPPED_HEIGHT_FACTOR = (
 MAX_LABELLED_TICKS = 14  # numeric levels that each get a tick label
 LOG_MARGIN_FACTOR = 1.4  # a logarithmic axis reaches so many times beyond the values
 LABEL_PAD_PT = 8  # points between an axis and the words above it
-PANEL_WIDTH = WIDTH - 80  # width of a panel, about
+PANEL_WIDTH = FIGURE_WIDTH - 80  # width of a panel, about
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class AxisWords:
 
 
 @dataclass(frozen=True)
-class Levels:
+class AxisLevels:
     """The levels of an x axis.
 
     `where` has the position of every level in data units: itself if `numeric`, else its place;
@@ -146,7 +146,7 @@ def levels_of(
     *,
     numeric: bool = True,
     side: float = 0.0,
-) -> Levels:
+) -> AxisLevels:
     """The levels of an axis: in a study's order where the frames bring one, else numbers ascending,
     words as found.
 
@@ -165,7 +165,7 @@ def levels_of(
         texts = [pretty(float(v), 6) if isinstance(v, int | float) else printable(v) for v in found]
     numeric = numeric and all(isinstance(level, int | float) for level in found)
     where = {level: float(level) if numeric else float(k) for k, level in enumerate(found)}
-    return Levels(where, tuple(texts), numeric, max(side, Levels.side))
+    return AxisLevels(where, tuple(texts), numeric, max(side, AxisLevels.side))
 
 
 def top_of(values: Iterable[float], bands: pd.DataFrame, bound: float = math.inf) -> float:
@@ -232,7 +232,7 @@ def _above(axes: Axes, label: str) -> None:
     above.xaxis.set_minor_locator(NullLocator())
     above.spines["top"].set_visible(False)
     above.set_xlabel(
-        wrapped(label, int((WIDTH - 30) / CHARACTER)), loc="left", labelpad=LABEL_PAD_PT
+        wrapped(label, int((FIGURE_WIDTH - 30) / CHARACTER)), loc="left", labelpad=LABEL_PAD_PT
     )
 
 

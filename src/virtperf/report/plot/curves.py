@@ -13,7 +13,7 @@ from rawperf.core.errors import VirtperfError
 from rawperf.core.near import did_you_mean
 from virtperf.report.plot.theme import Look
 
-STEPS = 31
+CURVE_STEPS = 31
 _NAMES = {
     "mean": "value",
     "mean_ci_lower": "low",
@@ -36,7 +36,7 @@ def fitted_curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.Da
         raise VirtperfError(
             "no curve can be drawn over levels that are not numbers", expected="a numeric axis"
         )
-    at = np.linspace(float(min(levels)), float(max(levels)), STEPS)
+    at = np.linspace(float(min(levels)), float(max(levels)), CURVE_STEPS)
     if hasattr(
         getattr(fit, "model", None), "exog"
     ):  # statsmodels'; ours have predict with its intervals

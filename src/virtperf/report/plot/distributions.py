@@ -91,7 +91,7 @@ def distribution(
             labelpad=6,
         )
         panel.set_ylabel("")
-        entries: list[legend.Entry] = [
+        entries: list[legend.LegendEntry] = [
             (
                 Line2D(
                     [],
@@ -109,7 +109,7 @@ def distribution(
         marked = " and ".join(
             "median" if q == 0.5 else f"{pretty(100 * q)}th percentile" for q in quantiles
         )
-        layers: list[legend.Entry] = [
+        layers: list[legend.LegendEntry] = [
             (
                 Patch(facecolor=MUTED_COLOUR, alpha=BAND_ALPHA, linewidth=0),
                 f"{pretty(100 * level)} % band of the whole curve",

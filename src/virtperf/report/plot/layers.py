@@ -17,7 +17,7 @@ from virtperf.report.plot.axis import AxisWords
 from virtperf.report.plot.theme import Look, look
 
 QUANTITY = "quantity"  # the column of a study's frames that says what is measured
-PANEL = "panel"  # the column made of it where quantities of one unit share a panel
+PANEL_COLUMN = "panel"  # the column made of it where quantities of one unit share a panel
 UNNAMED = ""  # the one panel, or the one series, of a figure without such a column
 
 
@@ -100,10 +100,16 @@ def gathered(
         )
     words = AxisWords.of(frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})})
     if all(QUANTITY in frame for frame in frames.values()):
-        frames = {n: f.assign(**{PANEL: f[QUANTITY].map(words.panel)}) for n, f in frames.items()}
-    shown = list(dict.fromkeys(p for f in frames.values() if PANEL in f for p in f[PANEL].tolist()))
+        frames = {
+            n: f.assign(**{PANEL_COLUMN: f[QUANTITY].map(words.panel)}) for n, f in frames.items()
+        }
+    shown = list(
+        dict.fromkeys(
+            p for f in frames.values() if PANEL_COLUMN in f for p in f[PANEL_COLUMN].tolist()
+        )
+    )
     if row is None and len(shown) > 1:
-        row = PANEL  # different units share no axis
+        row = PANEL_COLUMN  # different units share no axis
     keys = [column for column in (row, hue, x) if column is not None]
     for name, frame in frames.items():
         for column in (*keys, *(() if name in ("points", "printed") else (y,))):

@@ -14,10 +14,10 @@ from matplotlib.patches import Patch
 
 from virtperf.report.plot import marks
 from virtperf.report.plot.layers import Layers
-from virtperf.report.plot.theme import CHARACTER, FONT, INK_COLOUR, SURFACE_COLOUR, WIDTH
+from virtperf.report.plot.theme import CHARACTER, FIGURE_WIDTH, FONT, INK_COLOUR, SURFACE_COLOUR
 from virtperf.report.wording import pretty, printable, wrapped
 
-LINE = FONT * 1.6  # height of a line of the legend
+LINE_HEIGHT = FONT * 1.6  # height of a line of the legend
 HANDLE = 44  # width of a mark with the space around it
 MAX_COLUMNS = 4  # columns
 WRAP = 32  # characters of a line, so that two columns fit
@@ -38,22 +38,22 @@ _RUNS = {
     marks.OWN_DATA: (INK_COLOUR, "single runs, own data"),
 }
 
-Entry = tuple[Artist, str]
+LegendEntry = tuple[Artist, str]
 
 
-def legend(figure: Figure, series: Sequence[Entry], layers: Sequence[Entry]) -> None:
+def legend(figure: Figure, series: Sequence[LegendEntry], layers: Sequence[LegendEntry]) -> None:
     """Draw the legend below the axes and make the figure as much taller."""
     entries = [(handle, wrapped(printable(text), WRAP)) for handle, text in [*series, *layers]]
     if not entries:
         return
     widest = max(len(line) for _, text in entries for line in text.split("\n")) * CHARACTER + HANDLE
-    columns = max(1, min(MAX_COLUMNS, len(entries), int(WIDTH // widest)))
+    columns = max(1, min(MAX_COLUMNS, len(entries), int(FIGURE_WIDTH // widest)))
     rows = [entries[k : k + columns] for k in range(0, len(entries), columns)]
     down = [
         row[k] for k in range(columns) for row in rows if k < len(row)
     ]  # Matplotlib fills column by column
     lines = sum(max(text.count("\n") + 1 for _, text in row) for row in rows)
-    figure.set_figheight(figure.get_figheight() + LINE * lines / 72)
+    figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * lines / 72)
     figure.legend(
         [handle for handle, _ in down],
         [text for _, text in down],
@@ -67,7 +67,7 @@ def legend(figure: Figure, series: Sequence[Entry], layers: Sequence[Entry]) -> 
     )
 
 
-def series_entry(layers: Layers, label: Any, *, bars: bool) -> Entry:
+def series_entry(layers: Layers, label: Any, *, bars: bool) -> LegendEntry:
     """A series: its marker and, between several, its line; a box where it is bars or has a range
     without a mark.
     """
@@ -90,11 +90,11 @@ def series_entry(layers: Layers, label: Any, *, bars: bool) -> Entry:
     ), label
 
 
-def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[Entry]:
+def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[LegendEntry]:
     """The layers that a figure has."""
     drawn, bands = layers.marks, layers.bands
     kinds, percent = set(drawn["mark"]), f"{pretty(100 * level)} %"
-    entries: list[Entry] = []
+    entries: list[LegendEntry] = []
     text = (bands["kind"] == marks.TEXT).any()
     for kind, words in (
         (marks.TEXT, "text alone"),
@@ -102,7 +102,7 @@ def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[Entry]:
     ):
         if (bands["kind"] == kind).any():
             entries.append((box(INK_COLOUR, kind), words))
-    if marks.is_wide(bands).any():
+    if marks.wide_bands(bands).any():
         entries.append((bracket(), OVER))
     if np.isinf(bands["high"].astype(float)).any():
         entries.append((_mark("^", INK_COLOUR), "no upper limit"))

@@ -167,7 +167,7 @@ def _figure(
     return figure
 
 
-GROUP = 0.84  # of the distance between two levels, for all series together
+GROUP_WIDTH = 0.84  # of the distance between two levels, for all series together
 MAX_SERIES_WIDTH = {
     False: 14.0,
     True: 56.0,
@@ -180,7 +180,7 @@ Placed = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
 def _panel(
     axes: Axes,
     layers: Layers,
-    levels: axis.Levels,
+    levels: axis.AxisLevels,
     fitted: Mapping[str, pd.DataFrame],
     *,
     bars: bool,
@@ -211,7 +211,8 @@ def _panel(
     )
     room = 1 + MEASURED_OFFSET if beside else 1.0
     width = min(
-        MAX_SERIES_WIDTH[bars], GROUP * levels.room / room / max(1, *map(len, groups.values()))
+        MAX_SERIES_WIDTH[bars],
+        GROUP_WIDTH * levels.room / room / max(1, *map(len, groups.values())),
     )
     for series, own in at.items():
         places = {v: groups[v].index(series) - (len(groups[v]) - 1) / 2 for v in own}
@@ -227,7 +228,7 @@ def _add_tips(
     axes: Axes,
     layers: Layers,
     series: str,
-    levels: axis.Levels,
+    levels: axis.AxisLevels,
     shifts: Mapping[Any, float],
     width: float,
 ) -> None:
@@ -250,7 +251,7 @@ class _Series:
     axes: Axes
     layers: Layers
     style: Look
-    levels: axis.Levels
+    levels: axis.AxisLevels
     shifts: Mapping[Any, float]
     width: float
     bars: bool
@@ -259,7 +260,7 @@ class _Series:
         """Ranges first, then what is known better."""
         layers, style = self.layers, self.style
         for at, x, rows in self._placed(layers.bands):
-            marks.boxes(self.axes, x, rows, style, at, self._width)
+            marks.range_boxes(self.axes, x, rows, style, at, self._width)
             marks.arrows(self.axes, x, rows, style.colour, at)
             if not self.bars:
                 inner = (rows["kind"] == layers.bands["kind"].iloc[-1]).to_numpy()

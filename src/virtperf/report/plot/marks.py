@@ -127,7 +127,7 @@ def link(axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transform:
     )
 
 
-def boxes(
+def range_boxes(
     axes: Axes, x: np.ndarray, bands: pd.DataFrame, style: Look, transform: Transform, width: float
 ) -> None:
     """Ranges as upright boxes of `width` data units, cut off at the ends of the y axis; edges show
@@ -138,7 +138,7 @@ def boxes(
     bottom, top = axes.get_ylim()
     brackets(axes, x, bands, style, transform, width)
     for kind, share in SHARES.items():
-        chosen = (bands["kind"] == kind).to_numpy() & ~is_wide(bands)
+        chosen = (bands["kind"] == kind).to_numpy() & ~wide_bands(bands)
         if not chosen.any():
             continue
         low, high = (
@@ -174,7 +174,7 @@ def boxes(
             )
 
 
-def is_wide(bands: pd.DataFrame) -> np.ndarray:
+def wide_bands(bands: pd.DataFrame) -> np.ndarray:
     """Which ranges are over `WIDE`, a factor, so that all of them are above 0; shape (n,)."""
     return ((bands["low"] >= 0) & (bands["high"] > WIDE * bands["low"])).to_numpy(dtype=bool)
 
@@ -187,7 +187,7 @@ def brackets(
     """
     bottom, top = axes.get_ylim()
     for kind, share in SHARES.items():
-        chosen = (bands["kind"] == kind).to_numpy() & is_wide(bands)
+        chosen = (bands["kind"] == kind).to_numpy() & wide_bands(bands)
         if not chosen.any():
             continue
         at, half, gap = (

@@ -17,7 +17,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from virtperf.report.palette import GRID, INK, MUTED, SERIES, SURFACE
+from virtperf.report.palette import GRID, INK, MUTED, SERIES_COLOURS, SURFACE
 
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _DASHES: tuple[Any, ...] = (
@@ -38,8 +38,8 @@ _HATCHES = (
 )  # no dots: an SVG draws each by eight curves
 FONT = 11  # points, which are the pixels of an SVG
 CHARACTER = 0.62 * FONT  # mean width of a character of the widest likely font
-WIDTH = 540
-PANEL = 250  # height of one panel with its axis
+FIGURE_WIDTH = 540
+PANEL_HEIGHT = 250  # height of one panel with its axis
 SHARES_OF_PANEL = {1: 1.0, 2: 0.72}
 """Of that height, what each panel of a figure has by their number; of more, `MANY_PANELS`."""
 MANY_PANELS = 0.58
@@ -60,7 +60,7 @@ _RC = {
         ),
         FONT,
     ),
-    "figure.figsize": (WIDTH / 72, PANEL / 72),
+    "figure.figsize": (FIGURE_WIDTH / 72, PANEL_HEIGHT / 72),
     "figure.constrained_layout.use": True,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
@@ -109,9 +109,9 @@ def look(position: int) -> Look:
     Every further six series have the same colours with other markers, dashes and hatches; colour
     and hatch together repeat after 36.
     """
-    turn, k = divmod(position, len(SERIES))
+    turn, k = divmod(position, len(SERIES_COLOURS))
     other = (k + turn) % len(_MARKERS)
-    return Look(SERIES[k].light, _MARKERS[other], _DASHES[other], _HATCHES[other])
+    return Look(SERIES_COLOURS[k].light, _MARKERS[other], _DASHES[other], _HATCHES[other])
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def theme() -> Iterator[None]:
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.interactive(interactive)
-        colours = [colour.light for colour in SERIES]
+        colours = [colour.light for colour in SERIES_COLOURS]
         sns.set_theme(context="notebook", style="whitegrid", palette=colours, rc=_RC)
         yield
 
@@ -136,7 +136,7 @@ def _load_backend() -> None:
 
 
 def panels(
-    count: int = 1, *, share_x: bool = True, height: float = PANEL
+    count: int = 1, *, share_x: bool = True, height: float = PANEL_HEIGHT
 ) -> tuple[Figure, list[Axes]]:
     """A pyplot figure of `count` panels above each other, which share x if `share_x`.
 
@@ -149,7 +149,7 @@ def panels(
         1,
         sharex=share_x,
         squeeze=False,
-        figsize=(WIDTH / 72, room / 72),
+        figsize=(FIGURE_WIDTH / 72, room / 72),
         dpi=100,
         layout="constrained",
     )

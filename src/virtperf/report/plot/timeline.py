@@ -21,11 +21,11 @@ from virtperf.report.plot.axis import AxisWords
 from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, look, panels, theme
 from virtperf.report.wording import clock
 
-ALPHAS = {marks.TEXT: 0.12, marks.WITH_ASSUMPTIONS: 0.25}
+TIMELINE_ALPHAS = {marks.TEXT: 0.12, marks.WITH_ASSUMPTIONS: 0.25}
 DASHES = (0, (3, 3))
-TICKS = 8
-STEPS = (1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)
-"""Seconds between ticks; the smallest that leaves at most `TICKS`."""
+MAX_TICKS = 8
+TICK_STEPS_S = (1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)
+"""Seconds between ticks; the smallest that leaves at most `MAX_TICKS`."""
 
 
 def timeline(
@@ -93,7 +93,7 @@ def timeline(
             panel.set_xlim(0, end * 1.01)
             panel.xaxis.set_major_formatter(lambda value, _: clock(value))
             panel.xaxis.set_major_locator(
-                MultipleLocator(next((s for s in STEPS if end <= TICKS * s), 3600))
+                MultipleLocator(next((s for s in TICK_STEPS_S if end <= MAX_TICKS * s), 3600))
             )
             panel.grid(visible=False, axis="x")
             panel.set_xlabel(xlabel if panel is axes[-1] else "", labelpad=6)
@@ -119,7 +119,7 @@ def _levels(axes: Axes, bands: pd.DataFrame, printed: list[float], end: float) -
             max(low, bottom),
             min(high, top),
             color=MUTED_COLOUR,
-            alpha=ALPHAS[kind],
+            alpha=TIMELINE_ALPHAS[kind],
             linewidth=0,
             zorder=1,
         )
@@ -127,13 +127,15 @@ def _levels(axes: Axes, bands: pd.DataFrame, printed: list[float], end: float) -
         axes.axhline(value, color=INK_COLOUR, linewidth=0.8, linestyle=DASHES, zorder=2)
 
 
-def _words(kinds: set[str], printed: list[float]) -> list[legend.Entry]:
+def _words(kinds: set[str], printed: list[float]) -> list[legend.LegendEntry]:
     words = {
         marks.TEXT: "text alone",
         marks.WITH_ASSUMPTIONS: "with our assumptions" if marks.TEXT in kinds else "range",
     }
-    entries: list[legend.Entry] = [
-        (Patch(facecolor=MUTED_COLOUR, alpha=ALPHAS[k]), words[k]) for k in words if k in kinds
+    entries: list[legend.LegendEntry] = [
+        (Patch(facecolor=MUTED_COLOUR, alpha=TIMELINE_ALPHAS[k]), words[k])
+        for k in words
+        if k in kinds
     ]
     if printed:
         entries.append(

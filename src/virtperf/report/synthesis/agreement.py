@@ -9,7 +9,7 @@ from itertools import combinations
 from virtperf.report.synthesis.values import Piece, Value
 from virtperf.report.wording import PROSE_SIGNIFICANT, pretty
 
-MARGIN = 1.05
+SAME_VALUE_RATIO = 1.05
 """Values whose quotient is at most this count as the same: a difference of 5 % between two machines
 is none that a study of virtualization could explain.
 """
@@ -23,7 +23,7 @@ class Agreement:
 
     `compared`: the values with two limits, at most `MAX_COMPARED_RATIO` apart. `left_out`: the others, which
         limit the quantity too little. `apart`: pairs of different studies whose values differ by more
-        than `MARGIN` whatever they are. `same`: whether all values lie within `MARGIN`.
+        than `SAME_VALUE_RATIO` whatever they are. `same`: whether all values lie within `SAME_VALUE_RATIO`.
     """
 
     compared: tuple[Value, ...]
@@ -55,10 +55,10 @@ def agreement(values: Sequence[Value]) -> Agreement | None:
     apart = tuple(
         (a, b)
         for a, b in combinations(limited, 2)
-        if a.study != b.study and _distance(a.pieces, b.pieces) > MARGIN
+        if a.study != b.study and _distance(a.pieces, b.pieces) > SAME_VALUE_RATIO
     )
     left_out = tuple(v for v in values if v not in limited)
-    return Agreement(limited, left_out, apart, high <= MARGIN * low)
+    return Agreement(limited, left_out, apart, high <= SAME_VALUE_RATIO * low)
 
 
 def _narrow(value: Value) -> bool:

@@ -48,7 +48,7 @@ MIN_KEPT_SHARE = 0.95
 """The share of the reference throughput below which a system counts as losing throughput."""
 _CLOSE = 1e-3  # of a ratio, for one that was tested to be met as it is printed
 
-Point = tuple[float, tuple[Value, ...]]
+CapacityPoint = tuple[float, tuple[Value, ...]]
 """A tested overcommitment ratio and the values there."""
 
 
@@ -61,7 +61,7 @@ class Course:
     curve: Curve
     system: str
     measure: str
-    points: tuple[Point, ...]
+    points: tuple[CapacityPoint, ...]
 
     def at(self, ratio: float) -> Allowed:
         """What is known at an overcommitment ratio: of a tested one its own values, else those on
@@ -231,7 +231,7 @@ def courses(
     return found
 
 
-def _points(data: StudyData, curve: Curve, level: float) -> tuple[Point, ...]:
+def _points(data: StudyData, curve: Curve, level: float) -> tuple[CapacityPoint, ...]:
     asked = Reference(
         study=curve.study,
         system=curve.system,
@@ -330,7 +330,7 @@ def corners(study: Study, grid: JointGrid) -> list[tuple[tuple[float, float], De
     return found
 
 
-def frame(found: Sequence[Course]) -> pd.DataFrame:
+def courses_frame(found: Sequence[Course]) -> pd.DataFrame:
     """One row a curve, ratio and value, for the download and the picture."""
     rows: list[dict[str, Any]] = []
     for course in found:

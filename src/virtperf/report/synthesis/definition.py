@@ -11,7 +11,7 @@ from rawperf.core.errors import Report, stop
 from rawperf.core.model import Level, Model, NotNegative, Positive, load_model
 from virtperf.study.parts import Id
 
-FILE = "synthesis.yaml"
+SYNTHESIS_FILE = "synthesis.yaml"
 RATIO = "ratio"
 """The unit of a row whose numbers compare two conditions: changes in per cent are turned into
 ratios.

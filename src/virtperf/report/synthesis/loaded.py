@@ -20,7 +20,7 @@ from virtperf.report.records import Listing, Record, Span, Words
 from virtperf.report.show import Shown
 from virtperf.report.synthesis import capacity, tables
 from virtperf.report.synthesis.capacity import Course, RatioGrid
-from virtperf.report.synthesis.definition import FILE, Sentence, SynthesisFile, load_file
+from virtperf.report.synthesis.definition import SYNTHESIS_FILE, Sentence, SynthesisFile, load_file
 from virtperf.report.synthesis.values import Value, study_named, values
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def load_synthesis(data: str | Path | None = None, *, level: float = 0.95) -> Sy
         The file, or a study, number or claim that it names, is not as it should be.
     """
     folder = Path(data) if data else find_data()
-    return Synthesis(load_file(folder / FILE), folder, level)
+    return Synthesis(load_file(folder / SYNTHESIS_FILE), folder, level)
 
 
 class Synthesis:
@@ -97,7 +97,7 @@ class Synthesis:
         told = dict.fromkeys(name for sentence in self.file.sentences for name in sentence.rests_on)
         found = {name: self.values[name] for name in told}
         shown = [value for values in found.values() for value in values]
-        figure = picture.ratios(self.file.rows, found, list(self.studies))
+        figure = picture.ratios_figure(self.file.rows, found, list(self.studies))
         return _drawn(
             tables.record("summary", "What the answers rest on", sentences, values=shown), figure
         )
@@ -113,7 +113,9 @@ class Synthesis:
         known = {question.id: question for question in self.file.questions}
         if name not in known:
             raise StudyError(
-                f"there is no question {name!r}", file=FILE, remedy=did_you_mean(name, known)
+                f"there is no question {name!r}",
+                file=SYNTHESIS_FILE,
+                remedy=did_you_mean(name, known),
             )
         return Shown(tables.question(known[name], self.values))
 
@@ -147,7 +149,7 @@ class Synthesis:
             if name not in self.values:
                 raise StudyError(
                     f"sentences: there is no row {name!r}",
-                    file=FILE,
+                    file=SYNTHESIS_FILE,
                     remedy=did_you_mean(name, self.values),
                 )
             if study:

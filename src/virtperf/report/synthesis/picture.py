@@ -33,7 +33,7 @@ from virtperf.report.synthesis.definition import RATIO, QuantityRow
 from virtperf.report.synthesis.values import REFERENCE, Value
 from virtperf.report.wording import wrapped
 
-LINE = 32.0
+VALUE_HEIGHT_PT = 32.0
 """Points of height that one value takes: its name and its bar."""
 NAME_WIDTH = 62
 """Characters of a line of text, so that a phone shows it whole."""
@@ -41,15 +41,15 @@ LARGEST_RATIO = 2.5
 """The end of the axis of ratios; what lies beyond is an arrow."""
 CURVE_DISTANCE = 6
 """Points between curves at one ratio."""
-PANEL_WIDTH = 340
+RATIOS_WIDTH = 340
 """Points of a panel beside its legend, about."""
 PANEL_WITH_KEYS = 310
 """Height of a panel that has a title and keys of its own above it."""
-MARGIN = 0.06
+AXIS_MARGIN = 0.06
 """Of the axis, beyond the smallest and the largest ratio."""
 
 
-def ratios(
+def ratios_figure(
     rows: Mapping[str, QuantityRow], found: Mapping[str, Sequence[Value]], studies: Sequence[str]
 ) -> Figure:
     """All ratios with a limit, grouped by quantity, one line a value; colours are studies.
@@ -70,7 +70,7 @@ def ratios(
     }
     lines = sum(head.count("\n") + 1 for head in heads.values())
     lines += sum(names[v.name].count("\n") for values in groups.values() for v in values)
-    height = LINE * sum(len(values) + 0.3 for values in groups.values()) + 14 * lines
+    height = VALUE_HEIGHT_PT * sum(len(values) + 0.3 for values in groups.values()) + 14 * lines
     with theme():
         figure, (axes,) = panels(height=height + 75)
         place = 0.0
@@ -131,11 +131,13 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
             panes.setdefault(words, []).append(course)
     if not panes:
         return None
-    ratios = [ratio for chosen in panes.values() for course in chosen for ratio, _ in course.points]
-    room = MARGIN * (max(ratios) - min(ratios))
+    every_ratio = [
+        ratio for chosen in panes.values() for course in chosen for ratio, _ in course.points
+    ]
+    room = AXIS_MARGIN * (max(every_ratio) - min(every_ratio))
     with theme():
         figure, every = panels(len(panes), height=PANEL_WITH_KEYS)
-        every[-1].set_xlim(min(ratios) - room, max(ratios) + room)
+        every[-1].set_xlim(min(every_ratio) - room, max(every_ratio) + room)
         every[-1].set_xlabel(RATIOS[of])
         for axes, (words, chosen) in zip(every, panes.items(), strict=True):
             y_axis(axes, 0, _top(chosen), words)
@@ -178,13 +180,13 @@ def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
     )
     measured = rows[rows["kind"] == "measured"]
     ranges = rows[rows["kind"] != "measured"].assign(kind=marks.TEXT)
-    marks.boxes(
+    marks.range_boxes(
         axes,
         ranges["x"].to_numpy(),
         ranges,
         style,
         at,
-        1.1 * CURVE_DISTANCE * (right - left) / PANEL_WIDTH,
+        1.1 * CURVE_DISTANCE * (right - left) / RATIOS_WIDTH,
     )
     marks.arrows(axes, ranges["x"].to_numpy(), ranges, style.colour, at)
     marks.intervals(axes, measured["x"].to_numpy(), measured, style.colour, at)

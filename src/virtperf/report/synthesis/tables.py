@@ -28,7 +28,7 @@ KINDS_OF_WORDS = (
     "and no more. Ratios: 1 is no change."
 )
 MAX_LISTED_PAIRS = 4
-Found = Mapping[str, Sequence[Value]]
+ValuesByRow = Mapping[str, Sequence[Value]]
 """Values by the id of their row."""
 
 
@@ -52,7 +52,7 @@ def record(
     )
 
 
-def frame(rows: Mapping[str, QuantityRow], found: Found) -> pd.DataFrame:
+def values_frame(rows: Mapping[str, QuantityRow], found: ValuesByRow) -> pd.DataFrame:
     """One row a value and piece: what the download holds and the picture draws."""
     return pd.DataFrame(
         [
@@ -77,7 +77,9 @@ def frame(rows: Mapping[str, QuantityRow], found: Found) -> pd.DataFrame:
     )
 
 
-def matrix(questions: Sequence[SynthesisQuestion], found: Found, studies: Sequence[str]) -> Record:
+def matrix(
+    questions: Sequence[SynthesisQuestion], found: ValuesByRow, studies: Sequence[str]
+) -> Record:
     """How many numbers each system has for each question, and why a study has none."""
     every = [value for asked in questions for row in asked.rows for value in found[row.id]]
     systems = dict.fromkeys(
@@ -103,12 +105,12 @@ def matrix(questions: Sequence[SynthesisQuestion], found: Found, studies: Sequen
         for asked in questions
         for study, reason in asked.unused.items()
     ]
-    numbers = frame({row.id: row for asked in questions for row in asked.rows}, found)
+    numbers = values_frame({row.id: row for asked in questions for row in asked.rows}, found)
     title = "How many numbers each system has for each question"
     return record("matrix", title, grid, *reasons, values=every, numbers=numbers)
 
 
-def question(asked: SynthesisQuestion, found: Found) -> Record:
+def question(asked: SynthesisQuestion, found: ValuesByRow) -> Record:
     """Every number that answers one question, with the evidence, and whether the studies agree."""
     lines: list[tuple[Words, ...]] = []
     shown: list[Value] = []
@@ -133,13 +135,13 @@ def question(asked: SynthesisQuestion, found: Found) -> Record:
     columns = ("Quantity", "System", "What is compared", "Value", "Evidence")
     remarks.append(Paragraph(words=KINDS_OF_WORDS, style="small"))
     grid = Grid(label=asked.label, columns=columns, rows=tuple(lines), stacks=True)
-    numbers = frame(
+    numbers = values_frame(
         {row.id: row for row in asked.rows}, {row.id: found[row.id] for row in asked.rows}
     )
     return record(asked.id, asked.asks, grid, *remarks, values=shown, numbers=numbers)
 
 
-def agreements(questions: Sequence[SynthesisQuestion], found: Found) -> Record:
+def agreements(questions: Sequence[SynthesisQuestion], found: ValuesByRow) -> Record:
     """All quantities for which several studies give two limits, with the outcome."""
     rows: list[tuple[Words, ...]] = []
     shown: list[Value] = []
@@ -191,7 +193,9 @@ def capacities(found: Sequence[Course], of: str, ratios: Sequence[float]) -> Rec
     values = [value for course in chosen for _, values in course.points for value in values]
     columns = ("Measure", "System", "What is compared", *(f"at {ratio:g}" for ratio in ratios))
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
-    return record(f"capacity-{of}", title, grid, values=values, numbers=capacity.frame(chosen))
+    return record(
+        f"capacity-{of}", title, grid, values=values, numbers=capacity.courses_frame(chosen)
+    )
 
 
 def joint(found: Sequence[JointValues], pairs: Sequence[tuple[float, float]]) -> Record:

@@ -21,7 +21,7 @@ makes old results invalid.
 """
 LIBRARIES = ("defusedxml", "numpy", "pandas", "pyarrow", "pydantic", "pyyaml")
 OWN_PACKAGES = ("rawperf", "virtperf")
-SETTINGS = "VIRTPERF_"
+SETTINGS_PREFIX = "VIRTPERF_"
 
 
 def content_key(*parts: str) -> str:
@@ -61,7 +61,7 @@ def fingerprint(study: Study, metrics: Path) -> str:
         outside = fmt.outside() if isinstance(fmt, Outside) else ""
         parts.append(f"{name} {[(owner, metadata.version(owner)) for owner in owners]} {outside}")
     for name, value in sorted(os.environ.items()):
-        if name.startswith(SETTINGS):
+        if name.startswith(SETTINGS_PREFIX):
             place = Path(value)
             named = (
                 sorted(place.glob("*.yaml"))

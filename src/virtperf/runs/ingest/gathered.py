@@ -12,7 +12,7 @@ from rawperf import Reading
 from rawperf.core.metrics import WHOLE, MetricDictionary
 from rawperf.core.tables import coded, combinations, concat_tables
 from rawperf.rates import DropDuplicates, Key, Rates
-from rawperf.sample_rows import Rows, chosen, concat_rows, in_order, rows_of
+from rawperf.sample_rows import SampleRows, concat_rows, in_order, rows_of, select_rows
 from virtperf.core.schema import ROW_GROUP
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.ingest.runs import Run
@@ -180,7 +180,7 @@ class Gathered:
         keys = self._keys = sorted(self._series)
         rank = np.zeros(len(keys), dtype=np.int64)
         rank[[self._series[key] for key in keys]] = np.arange(len(keys))
-        left: list[Rows] = []
+        left: list[SampleRows] = []
         for part in self._spill.parts(rank, self._days):
             left.append(self._tidy(part))
             while sum(map(len, left)) > ROW_GROUP:
@@ -233,19 +233,19 @@ class Gathered:
             rows_of(len(both), series=self._numbers(keys, place), counter=True, **columns)
         )
 
-    def _tidy(self, rows: Rows) -> Rows:
+    def _tidy(self, rows: SampleRows) -> SampleRows:
         """Samples of a part, sorted by series and time: counters as rates, each once."""
         counter = rows["counter"]
         if counter.any():
-            rates = self._rates.of(chosen(rows, counter))
+            rates = self._rates.of(select_rows(rows, counter))
             rates["order"] = _DERIVED_ORDER
-            rows = in_order(concat_rows([chosen(rows, ~counter), rates]), "series")
+            rows = in_order(concat_rows([select_rows(rows, ~counter), rates]), "series")
         rows = self._once.of(rows)
         self.counts += np.bincount(rows["file"], minlength=len(self.counts))
         self.metrics |= {self._keys[number][3] for number in pd.unique(rows["series"]).tolist()}
         return rows
 
-    def _frame(self, rows: Rows) -> pd.DataFrame:
+    def _frame(self, rows: SampleRows) -> pd.DataFrame:
         texts = {
             name: coded(rows["series"], [key[place] for key in self._keys])
             for place, name in enumerate(("source", *_ENTITY_COLUMNS))

@@ -47,7 +47,7 @@ def _records(stream: io.BytesIO) -> pd.DataFrame:
     return pd.DataFrame(records)
 
 
-TABLES: dict[str, Callable[[io.BytesIO], Any]] = {
+TABLE_READERS: dict[str, Callable[[io.BytesIO], Any]] = {
     ".csv": _delimited,
     ".tsv": _delimited,
     ".parquet": pd.read_parquet,
@@ -97,7 +97,7 @@ def read(
         head, stream = peeked(stream)
         known = name is not None or any(form.takes(place.name, head_of(head)) for form in inputs)
         sure = known or any(certainty >= MIN_CERTAINTY for certainty, _ in ranking(head)[:1])
-        if not sure and place.suffix.lower() in TABLES:
+        if not sure and place.suffix.lower() in TABLE_READERS:
             frame = table(file_bytes(place), place)
         else:
             raw = read_raw(
@@ -125,7 +125,7 @@ def table(data: bytes, place: Path) -> pd.DataFrame:
         Not a table.
     """
     try:
-        return TABLES[place.suffix.lower()](io.BytesIO(data))
+        return TABLE_READERS[place.suffix.lower()](io.BytesIO(data))
     except (ValueError, UnicodeDecodeError, pd.errors.ParserError) as err:
         expected = "a first row of names, then rows of as many cells"
         raise VirtperfError(f"not a table: {err}", file=place.name, expected=expected) from err

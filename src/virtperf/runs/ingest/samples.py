@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rawperf import Format, Reading, blocks_of, by_sample
-from rawperf.choose import choose
+from rawperf.choose import choose_format
 from rawperf.core.errors import FormatError, VirtperfError
 from rawperf.core.files import replaced_file
 from rawperf.core.metrics import WHOLE, MetricDictionary
@@ -116,7 +116,7 @@ def file_blocks(
     with path.open("rb") as stream:
         head = stream.read(CHUNK)
     try:
-        chosen = choose(head, file.path, file.format, inputs, file=place)
+        chosen = choose_format(head, file.path, file.format, inputs, file=place)
     except FormatError:
         if file.listed or file.format is not None:
             raise

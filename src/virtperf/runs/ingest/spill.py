@@ -10,9 +10,9 @@ from typing import BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rawperf.sample_rows import ROW, Rows, chosen, concat_rows, in_order
+from rawperf.sample_rows import ROW, SampleRows, concat_rows, in_order, select_rows
 
-ROWS = 1 << 18
+SPILL_ROWS = 1 << 18
 """Samples that are kept in memory, and that are given at a time."""
 _EXTENT = np.dtype(
     [("series", "i4"), ("file", "i4"), ("begin", "i8"), ("end", "i8"), ("low", "f8")]
@@ -20,13 +20,13 @@ _EXTENT = np.dtype(
 
 
 class Spill:
-    """Samples of many series; more than `ROWS` go to a file in `folder` without a name, gone when
+    """Samples of many series; more than `SPILL_ROWS` go to a file in `folder` without a name, gone when
     the block ends.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._held: list[Rows] = []
+        self._held: list[SampleRows] = []
         self._count = self._written = 0
         self._file: BinaryIO | None = None
         self._extents: list[NDArray[np.void]] = []
@@ -38,16 +38,16 @@ class Spill:
         if self._file is not None:
             self._file.close()
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: SampleRows) -> None:
         """Take samples in any order; those of one file and series later ones need not be later in
         time.
         """
         self._held.append(rows)
         self._count += len(rows)
-        if self._count >= ROWS:
+        if self._count >= SPILL_ROWS:
             self._write()
 
-    def parts(self, rank: NDArray[np.int64], shift: NDArray[np.float64]) -> Iterator[Rows]:
+    def parts(self, rank: NDArray[np.int64], shift: NDArray[np.float64]) -> Iterator[SampleRows]:
         """All samples, sorted by series, time and order; those of one series and time are in one
         part.
 
@@ -66,10 +66,10 @@ class Spill:
         size = 0
         for own in np.split(extents, np.flatnonzero(np.diff(extents["series"])) + 1):
             more = int((own["end"] - own["begin"]).sum())
-            if gathered and size + more > ROWS:
+            if gathered and size + more > SPILL_ROWS:
                 yield in_order(_placed(self._read(np.concatenate(gathered)), rank, shift), "series")
                 gathered, size = [], 0
-            if more > ROWS:
+            if more > SPILL_ROWS:
                 yield from self._long(own, rank, shift)
             else:
                 gathered.append(own)
@@ -79,7 +79,7 @@ class Spill:
 
     def _long(
         self, extents: NDArray[np.void], rank: NDArray[np.int64], shift: NDArray[np.float64]
-    ) -> Iterator[Rows]:
+    ) -> Iterator[SampleRows]:
         """The samples of one series, cut by time: extents come by their first times."""
         left = np.zeros(0, ROW)
         for place in range(len(extents)):
@@ -90,8 +90,8 @@ class Spill:
                 bound = extents["low"][place + 1]
                 ready = ~np.isnan(left["t"]) if np.isnan(bound) else left["t"] < bound
             if ready.any():
-                yield chosen(left, ready)
-            left = chosen(left, ~ready)
+                yield select_rows(left, ready)
+            left = select_rows(left, ~ready)
 
     def _write(self) -> None:
         rows = in_order(concat_rows(self._held), "series", "file")
@@ -112,7 +112,7 @@ class Spill:
             self._extents.append(extents)
         self._written += len(rows)
 
-    def _read(self, extents: NDArray[np.void]) -> Rows:
+    def _read(self, extents: NDArray[np.void]) -> SampleRows:
         assert self._file is not None
         found = []
         for begin, end in zip(extents["begin"].tolist(), extents["end"].tolist(), strict=True):
@@ -121,7 +121,7 @@ class Spill:
         return concat_rows(found)
 
 
-def _placed(rows: Rows, rank: NDArray[np.int64], shift: NDArray[np.float64]) -> Rows:
+def _placed(rows: SampleRows, rank: NDArray[np.int64], shift: NDArray[np.float64]) -> SampleRows:
     """The samples by the ranks of series, on the run's clock: they are changed."""
     rows["t"] += shift[rows["file"]]
     rows["series"] = rank[rows["series"]]

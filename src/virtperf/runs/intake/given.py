@@ -13,8 +13,8 @@ from virtperf.runs.ingest.runs import local_time
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Level, parse_level
 
-TEXTS = ("format", "entity", "entity_kind")
-NUMBERS = ("start_s", "interval_s", "at_s", "clock_offset_s")
+TEXT_KEYS = ("format", "entity", "entity_kind")
+NUMBER_KEYS = ("start_s", "interval_s", "at_s", "clock_offset_s")
 """What an entry of `files` in run.yaml may say beside the path."""
 
 
@@ -71,13 +71,13 @@ def parse_files(
             )
         for part in text.split(","):
             key, _, value = part.partition("=")
-            if key not in (*TEXTS, *NUMBERS) or not value:
+            if key not in (*TEXT_KEYS, *NUMBER_KEYS) or not value:
                 raise RunError(
                     f"--file {pattern} {text}",
-                    expected=f"key=value, keys {', '.join((*TEXTS, *NUMBERS))}",
+                    expected=f"key=value, keys {', '.join((*TEXT_KEYS, *NUMBER_KEYS))}",
                 )
             try:
-                entry = {key: value if key in TEXTS else float(value)}
+                entry = {key: value if key in TEXT_KEYS else float(value)}
             except ValueError as err:
                 raise RunError(f"--file {pattern}: {key} is no number", found=value) from err
             for path in matching:

@@ -32,7 +32,7 @@ RELATIVE = ("elapsed", "sample")
 known.
 """
 
-Span = tuple[float, float]
+TimeSpan = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -147,10 +147,10 @@ def timed(
 def _declared(
     procedure: Procedure,
     files: Sequence[Inspected],
-    spans: Mapping[str, Span],
+    spans: Mapping[str, TimeSpan],
     warmup: float,
     notes: list[str],
-) -> Span | None:
+) -> TimeSpan | None:
     """The procedure's window, if all files cover it and it does not begin in the warm-up."""
     if procedure.window_s is None:
         return None
@@ -169,7 +169,7 @@ def _declared(
     return begin, end
 
 
-def covered(files: Sequence[Inspected], given: Given, duration_s: float) -> dict[str, Span]:
+def covered(files: Sequence[Inspected], given: Given, duration_s: float) -> dict[str, TimeSpan]:
     """What each file with several samples covers, in seconds from the start of a run of about that
     length.
 
@@ -185,7 +185,7 @@ def covered(files: Sequence[Inspected], given: Given, duration_s: float) -> dict
     return spans
 
 
-def other_zone(spans: Mapping[str, Span]) -> tuple[float, list[str]]:
+def other_zone(spans: Mapping[str, TimeSpan]) -> tuple[float, list[str]]:
     """By how many seconds the clock of some files differs from the run's, a multiple of a quarter of
     an hour as time zones have it, and these files; (0, none) where that explains nothing.
 

@@ -17,7 +17,7 @@ from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate
 
 OK, VIOLATED = "ok", "violated"
 
-TOLERANCE = 0.02
+AUDIT_TOLERANCE = 0.02
 """A convention: what differs by 2 % or less is not worth a warning, however surely it differs."""
 ERRORS = 0.001
 """A convention: failed requests up to one in a thousand page elements."""
@@ -40,16 +40,16 @@ PROCESSORS, SYSTEM, GUESTS, GUEST_SECONDS = (
 )
 ERROR_TOTALS, ELEMENTS_TOTAL = ("driver_web_errors", "driver_network_errors"), "page_elements_total"
 
-Row = dict[str, Any]
+AuditRow = dict[str, Any]
 
 
-def audit(run: RunSeries) -> list[Row]:
+def audit(run: RunSeries) -> list[AuditRow]:
     """All audits of a run."""
     head = {name: run.info[name] for name in ("run_id", "provenance")}
-    return [head | row for check in AUDITS for row in check(run)]
+    return [head | row for check in AUDIT_CHECKS for row in check(run)]
 
 
-def response_time_law(run: RunSeries) -> Iterator[Row]:
+def response_time_law(run: RunSeries) -> Iterator[AuditRow]:
     """In a closed loop, clients = throughput x (response time + think time).
 
     Computed sample by sample over all drivers. The limits are the interval of the mean, widened by
@@ -80,7 +80,7 @@ def response_time_law(run: RunSeries) -> Iterator[Row]:
         x[d].value.mean() * _step(r[d].value) / 2 + (r[d].value.mean() + z) * _step(x[d].value) / 2
         for d in drivers
     )
-    slack = max(rounding, TOLERANCE * clients)
+    slack = max(rounding, AUDIT_TOLERANCE * clients)
     low, high = busy.low - slack, busy.high + slack
     fine = low <= clients if think is None else low <= clients <= high
     implied = clients / total - (busy.value / total - z)
@@ -96,7 +96,7 @@ def response_time_law(run: RunSeries) -> Iterator[Row]:
     )
 
 
-def declared_clients(run: RunSeries) -> Iterator[Row]:
+def declared_clients(run: RunSeries) -> Iterator[AuditRow]:
     """The drivers report as many clients as run.yaml declares."""
     found = _total(run, CLIENTS, "driver")
     if found and run.info["clients"]:
@@ -105,7 +105,7 @@ def declared_clients(run: RunSeries) -> Iterator[Row]:
         )
 
 
-def processor_accounting(run: RunSeries) -> Iterator[Row]:
+def processor_accounting(run: RunSeries) -> Iterator[AuditRow]:
     """z/VM: what guests are charged for, and what none is charged for, add up to what the
     processors did.
     """
@@ -125,7 +125,7 @@ def processor_accounting(run: RunSeries) -> Iterator[Row]:
         yield _close("processor time", guests.value + system.value, busy.value, 0.0, note)
 
 
-def domain_accounting(run: RunSeries) -> Iterator[Row]:
+def domain_accounting(run: RunSeries) -> Iterator[AuditRow]:
     """Xen: all domains together use no more processors than there are."""
     domains, processors = _total(run, GUESTS, "domain"), run.info["processors"]
     if domains and processors:
@@ -133,7 +133,7 @@ def domain_accounting(run: RunSeries) -> Iterator[Row]:
         yield _at_most("domains' processor time", domains.value, processors, note)
 
 
-def counter_against_share(run: RunSeries) -> Iterator[Row]:
+def counter_against_share(run: RunSeries) -> Iterator[AuditRow]:
     """The growth of the counters of processor seconds agrees with the printed shares."""
     shares, found = _total(run, GUESTS, "domain"), _total(run, GUEST_SECONDS, "domain")
     if shares is None or found is None or min(shares.n, found.n) < 2:
@@ -148,7 +148,7 @@ def counter_against_share(run: RunSeries) -> Iterator[Row]:
     yield _close("processor seconds", found.value, shares.value, slack, note)
 
 
-def agreement_of_sources(run: RunSeries) -> Iterator[Row]:
+def agreement_of_sources(run: RunSeries) -> Iterator[AuditRow]:
     """Where two tools give the same metric of the same entities, they agree."""
     for metric, facts in run.metrics.items():
         kinds: dict[str, dict[str, set[str]]] = {}
@@ -173,7 +173,7 @@ def agreement_of_sources(run: RunSeries) -> Iterator[Row]:
                     )
 
 
-def warm_up(run: RunSeries) -> Iterator[Row]:
+def warm_up(run: RunSeries) -> Iterator[AuditRow]:
     """The throughput of all drivers is steady no later than the procedure declares."""
     if run.independent:
         return
@@ -192,7 +192,7 @@ def warm_up(run: RunSeries) -> Iterator[Row]:
     yield _row("warm-up", steady.warmup_s, declared, 0.0, declared, not (late or moving), note)
 
 
-def coverage(run: RunSeries) -> Iterator[Row]:
+def coverage(run: RunSeries) -> Iterator[AuditRow]:
     """Every source has samples over the whole window; one and a half intervals may be missing.
 
     Where times are those of events, an interval is a stretch in which some should be found.
@@ -240,7 +240,7 @@ def _share_covered(
     return float(np.minimum(np.diff(edges), step).sum()) / (end - begin), step
 
 
-def failed_requests(run: RunSeries) -> Iterator[Row]:
+def failed_requests(run: RunSeries) -> Iterator[AuditRow]:
     """Hardly any request failed."""
     elements = _total(run, ELEMENTS_TOTAL, "driver")
     totals = [found for metric in ERROR_TOTALS if (found := _total(run, metric, "driver"))]
@@ -258,7 +258,7 @@ def failed_requests(run: RunSeries) -> Iterator[Row]:
     )
 
 
-AUDITS: tuple[Callable[[RunSeries], Iterator[Row]], ...] = (
+AUDIT_CHECKS: tuple[Callable[[RunSeries], Iterator[AuditRow]], ...] = (
     response_time_law,
     declared_clients,
     processor_accounting,
@@ -279,13 +279,13 @@ def _total(run: RunSeries, metric: str, entity_kind: str, source: str | None = N
     return found.steady.mean if found and found.steady.mean.n else None
 
 
-def _at_most(name: str, value: float, expected: float, note: str) -> Row:
-    high = expected * (1 + TOLERANCE)
+def _at_most(name: str, value: float, expected: float, note: str) -> AuditRow:
+    high = expected * (1 + AUDIT_TOLERANCE)
     return _row(name, value, expected, 0.0, high, value <= high, note)
 
 
-def _close(name: str, value: float, expected: float, slack: float, note: str) -> Row:
-    width = max(TOLERANCE * abs(expected), slack)
+def _close(name: str, value: float, expected: float, slack: float, note: str) -> AuditRow:
+    width = max(AUDIT_TOLERANCE * abs(expected), slack)
     return _row(
         name,
         value,
@@ -299,7 +299,7 @@ def _close(name: str, value: float, expected: float, slack: float, note: str) ->
 
 def _row(
     name: str, value: float, expected: float, low: float, high: float, fine: bool, note: str
-) -> Row:
+) -> AuditRow:
     return {
         "audit": name,
         "value": float(value),

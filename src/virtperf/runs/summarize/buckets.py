@@ -25,7 +25,7 @@ from virtperf.runs.summarize.series import (
 
 RATE = "1/s"
 """Unit of buckets that a tool counts from its start: their samples are growth per second."""
-TOGETHER = "the interval takes the counted events as independent"
+INDEPENDENT_EVENTS = "the interval takes the counted events as independent"
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def bucket_flags(buckets: BucketCounts, mean: Mean) -> tuple[str, ...]:
     if math.isnan(mean.value):
         last = buckets.lower[~np.isfinite(buckets.upper)].max()
         return (f"it lies in the last bucket, which has no end: above {last:g}",)
-    return (TOGETHER,)
+    return (INDEPENDENT_EVENTS,)
 
 
 def _counted(samples: SampleSeries, window: tuple[float, float], rate: bool) -> float:

@@ -16,7 +16,7 @@ KIND = "distribution"
 """The kind of exhibit in study.yaml."""
 
 
-def distribution(study: Study, exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
+def distribution_rows(study: Study, exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
     """Every sample of a run that a figure of distributions shows, ascending, or every bucket of its
     histogram: rows of `DISTRIBUTIONS`.
 

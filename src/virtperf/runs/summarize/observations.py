@@ -23,7 +23,7 @@ from virtperf.runs.summarize.series import (
 from virtperf.study.definition import QuantityKind, Study
 from virtperf.study.quantities import Quantity
 
-Row = dict[str, Any]
+ObservationRow = dict[str, Any]
 
 _NUMBERS = (
     *("value", "se", "df", "low", "high", "begin_s", "trend"),
@@ -39,15 +39,15 @@ NO_MEAN = (
 _TEXTS = ("method", "source", "entity_kind", "metric", "stationarity", "note")
 
 
-def observe(study: Study, run: RunSeries) -> tuple[list[Row], list[Row]]:
+def observe(study: Study, run: RunSeries) -> tuple[list[ObservationRow], list[ObservationRow]]:
     """What a run says about the quantities that the study says how to observe: rows of
     `OBSERVATIONS` and `LINEAGE`.
 
     Values are in the quantity's unit, or NaN with the reason in `note`. Raises as
     `observed_factor`.
     """
-    rows: list[Row] = []
-    lineage: list[Row] = []
+    rows: list[ObservationRow] = []
+    lineage: list[ObservationRow] = []
     for name, kind in study.quantities.items():
         if kind.observed:
             row, parts = _observe(study, kind, run)
@@ -62,8 +62,8 @@ def observe(study: Study, run: RunSeries) -> tuple[list[Row], list[Row]]:
 
 def _observe(
     study: Study, kind: QuantityKind, run: RunSeries
-) -> tuple[Row, list[tuple[str, Combined]]]:
-    row: Row = {"quantity": kind.name, "entities": 0, "n": 0}
+) -> tuple[ObservationRow, list[tuple[str, Combined]]]:
+    row: ObservationRow = {"quantity": kind.name, "entities": 0, "n": 0}
     row |= dict.fromkeys(_NUMBERS, np.nan) | dict.fromkeys(_TEXTS, "")
     rule = kind.observed
     if not kind.observable(run.info["factors"]):
@@ -96,7 +96,7 @@ def _observe(
             return row | {
                 "note": f"not measured in this run: no {_words(rule['per'])} to divide by"
             }, []
-        mean, per_unit = ratio(mean, per.steady.mean), run.metrics[per.metric]["unit"]
+        mean, per_unit = quotient_of_means(mean, per.steady.mean), run.metrics[per.metric]["unit"]
         flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
         parts.append(("per", per))
         trend -= per.steady.trend
@@ -110,7 +110,7 @@ def _observe(
     return row | _told(mean, found, found.steady.stationarity, flags) | {"trend": trend}, parts
 
 
-def _told(mean: Mean, found: Combined, stationarity: str, flags: Sequence[str]) -> Row:
+def _told(mean: Mean, found: Combined, stationarity: str, flags: Sequence[str]) -> ObservationRow:
     """What a row says of a number and of what it was found in."""
     return {
         "value": mean.value,
@@ -131,8 +131,8 @@ def _told(mean: Mean, found: Combined, stationarity: str, flags: Sequence[str]) 
 
 
 def _observe_buckets(
-    kind: QuantityKind, run: RunSeries, row: Row
-) -> tuple[Row, list[tuple[str, Combined]]]:
+    kind: QuantityKind, run: RunSeries, row: ObservationRow
+) -> tuple[ObservationRow, list[tuple[str, Combined]]]:
     """What the buckets of the first source that the run has say, between their bounds."""
     rule = kind.observed
     share = rule["statistic"] == "above"
@@ -195,7 +195,7 @@ def _words(wanted: Mapping[str, str]) -> str:
     return f"{wanted['metric']} of a {wanted['entity_kind']}{called}"
 
 
-def ratio(of: Mean, to: Mean) -> Mean:
+def quotient_of_means(of: Mean, to: Mean) -> Mean:
     """One mean divided by another, with the error of the delta method as for independent means."""
     value = of.value / to.value
     variances = [(of.se / to.value) ** 2, (value * to.se / to.value) ** 2]
@@ -210,7 +210,7 @@ def ratio(of: Mean, to: Mean) -> Mean:
     )
 
 
-def add_relative(study: Study, rows: Sequence[Row]) -> None:
+def add_relative(study: Study, rows: Sequence[ObservationRow]) -> None:
     """Fill `relative`, `relative_se` and `relative_df` of the rows of `observe`, which are changed
     in place.
 
@@ -222,7 +222,7 @@ def add_relative(study: Study, rows: Sequence[Row]) -> None:
     its error with it, so a single reference run has none. Degrees of freedom are Welch and
     Satterthwaite's over the same terms, the run's and those of its reference.
     """
-    by_point: dict[tuple[str, Quantity], list[Row]] = {}
+    by_point: dict[tuple[str, Quantity], list[ObservationRow]] = {}
     for row in rows:
         quantity = study.quantity_at(
             row["quantity"], {factor: row[factor] for factor in study.factors}
@@ -239,7 +239,9 @@ def add_relative(study: Study, rows: Sequence[Row]) -> None:
                 _relate(row, reference, hundred, study.show(point))
 
 
-def _relate(row: Row, reference: list[Row], hundred: float, where: str) -> None:
+def _relate(
+    row: ObservationRow, reference: list[ObservationRow], hundred: float, where: str
+) -> None:
     k = len(reference)
     base = sum(r["value"] for r in reference) / k if k else np.nan
     if not k or base == 0:

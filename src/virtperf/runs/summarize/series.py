@@ -224,16 +224,16 @@ class RunSeries:
         share = 1 / len(found) if how == "mean" else 1.0
         reduce_by = reduce_by or reduction({}, independent=self.independent)
         parts = [found[e] for e in entities]
-        together, times = _sum_at_common_times(parts), None
-        if merged and len(parts) > 1 and (self.independent or together is None):
+        summed, times = _sum_at_common_times(parts), None
+        if merged and len(parts) > 1 and (self.independent or summed is None):
             steady = evaluate(_all_values(parts), self.window, self.level, reduce_by)
-        elif together is not None:
+        elif summed is not None:
             steady = evaluate(
-                SampleSeries(together.t, together.value * share), self.window, self.level, reduce_by
+                SampleSeries(summed.t, summed.value * share), self.window, self.level, reduce_by
             )
-            left_out = max(len(s.t) for s in found.values()) - len(together.t)
+            left_out = max(len(s.t) for s in found.values()) - len(summed.t)
             if left_out:
-                times = together.t
+                times = summed.t
                 note = f"{left_out} time(s) left out at which not every {entity_kind} has a sample"
                 steady = replace(steady, flags=(*steady.flags, note))
         elif reduce_by is not cosine_mean:

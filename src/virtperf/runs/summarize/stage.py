@@ -24,14 +24,14 @@ from virtperf.core.stage_tables import (
     TIMELINES,
 )
 from virtperf.runs.summarize.audits import audit
-from virtperf.runs.summarize.distributions import KIND, distribution
+from virtperf.runs.summarize.distributions import KIND, distribution_rows
 from virtperf.runs.summarize.observations import add_relative, observe
 from virtperf.runs.summarize.series import RunSeries, load_series
-from virtperf.runs.summarize.timelines import chosen_runs, thumbnail, timeline
+from virtperf.runs.summarize.timelines import chosen_runs, thumbnail, timeline_rows
 from virtperf.study.conditions import condition_means
 from virtperf.study.definition import Study
 
-Rows = list[dict[str, Any]]
+TableRows = list[dict[str, Any]]
 SERIAL_LIMIT = 200
 """Up to so many runs are summarized without other processes, which would take longer to start."""
 
@@ -57,8 +57,8 @@ def summarize(
     shown = {
         e.id: chosen_runs(study, e, index["runs"]) for e in study.exhibits if e.kind == "timeseries"
     }
-    series, observed, lineage, thumbnails, audits, spread = (Rows() for _ in range(6))
-    over_time: dict[tuple[str, str], Rows] = {}
+    series, observed, lineage, thumbnails, audits, spread = (TableRows() for _ in range(6))
+    over_time: dict[tuple[str, str], TableRows] = {}
     runs = index["runs"]
     few = 1 if len(runs) <= SERIAL_LIMIT else jobs
     with workers(
@@ -110,7 +110,7 @@ def _one(
     metrics: Mapping[str, Any],
     level: float,
     shown: Mapping[str, Collection[str]],
-) -> tuple[Rows, Rows, Rows, Rows, Rows, Rows, dict[str, Rows]]:
+) -> tuple[TableRows, TableRows, TableRows, TableRows, TableRows, TableRows, dict[str, TableRows]]:
     """Of one run: rows of series, observations, lineage, thumbnails, audits and distributions, and
     timelines by exhibit.
     """
@@ -132,17 +132,17 @@ def _one(
             row
             for exhibit in study.exhibits
             if exhibit.kind == KIND
-            for row in distribution(study, exhibit, run)
+            for row in distribution_rows(study, exhibit, run)
         ],
         {
-            name: list(timeline(study.exhibit(name), run))
+            name: list(timeline_rows(study.exhibit(name), run))
             for name, ids in shown.items()
             if info["run_id"] in ids
         },
     )
 
 
-def series_rows(run: RunSeries) -> Rows:
+def series_rows(run: RunSeries) -> TableRows:
     """One row a series: its steady-state mean and what there is to say about it."""
     rows = []
     for key in run.series:

@@ -13,7 +13,7 @@ from virtperf.runs.summarize.series import RunSeries, SampleSeries
 from virtperf.study.definition import Exhibit, Study
 
 ORDER = (Provenance.MEASURED, Provenance.EXAMPLE)
-STEPS = 80
+THUMBNAIL_STEPS = 80
 """Steps of a thumbnail; longer series are averaged down to them."""
 MIN_SAMPLES = 3
 
@@ -30,7 +30,7 @@ def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]
     return list(found.values())
 
 
-def timeline(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
+def timeline_rows(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
     """Every sample of a run that a figure over time shows, summed over entities: rows of
     `TIMELINES`.
     """
@@ -60,7 +60,7 @@ def series_factor(exhibit: Exhibit, spec: Mapping[str, Any], unit: str) -> float
 
 
 def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
-    """The first metric of the study's quantities that a run has, in at most `STEPS` steps over its
+    """The first metric of the study's quantities that a run has, in at most `THUMBNAIL_STEPS` steps over its
     whole length.
     """
     for kind in study.quantities.values():
@@ -69,7 +69,7 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
             total = _summed(found.values()).value if found else np.zeros(0)
             if len(total) < MIN_SAMPLES:
                 continue
-            step = np.arange(len(total)) * min(STEPS, len(total)) // len(total)
+            step = np.arange(len(total)) * min(THUMBNAIL_STEPS, len(total)) // len(total)
             means = np.bincount(step, weights=total) / np.bincount(step)
             for position, value in enumerate(means.tolist()):
                 yield {

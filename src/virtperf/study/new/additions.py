@@ -13,8 +13,7 @@ from rawperf.core.errors import StudyError
 from rawperf.core.files import write_atomically
 from virtperf.core.levels import Level
 from virtperf.study.definition import Study, load_study
-from virtperf.study.hypotheses import FILE as HYPOTHESES
-from virtperf.study.hypotheses import claims_of
+from virtperf.study.hypotheses import HYPOTHESES_FILE, claims_of
 from virtperf.study.yaml_edit import append_entry
 
 REPLACE = "EXAMPLE, replace"
@@ -73,7 +72,7 @@ def add_claim(study: Study, claim: str, kind: str, given: Mapping[str, Any]) -> 
     order.
     """
     measured = study.kind == "measured"
-    name, key = (HYPOTHESES, "hypotheses") if measured else ("claims.yaml", "claims")
+    name, key = (HYPOTHESES_FILE, "hypotheses") if measured else ("claims.yaml", "claims")
     path, definition = study.folder / name, study.document.path
     before, defined = path.read_text(encoding="utf-8"), definition.read_text(encoding="utf-8")
     entry = {"id": claim, "kind": kind, **given}

@@ -16,8 +16,7 @@ from virtperf.report.html.site.front import front_page
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.site.search import search_page
 from virtperf.report.html.templating import refuse_large
-from virtperf.report.synthesis.definition import FILE as SYNTHESIS
-from virtperf.report.synthesis.definition import load_file
+from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file
 from virtperf.report.trace import traces
 
 
@@ -38,7 +37,7 @@ def build_site(
         progress(study)
         studies.append(StudyFacts(layout, parameters, study))
     papers = [facts for facts in studies if facts.data.study.kind == "paper"]
-    questions = layout.root / "data" / SYNTHESIS
+    questions = layout.root / "data" / SYNTHESIS_FILE
     synthesis = load_file(questions) if questions.is_file() else None
     glossary = load_glossary(layout.glossary)
     pages = {

@@ -26,7 +26,7 @@ from virtperf.report.written_for import changes
 
 AXIS_END = 2.2
 """The end of the figure's axis of ratios; what lies beyond is an arrow."""
-TICKS = (0.0, 0.5, 1.0, 1.5, 2.0)
+RATIO_TICKS = (0.0, 0.5, 1.0, 1.5, 2.0)
 CHANGED = "What this rests on changed since it was written: see the report."
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
@@ -109,7 +109,7 @@ def front_page(
         answers=list(_answers(studies, file, level)) if file is not None else [],
         answered=HYPOTHESIS_VERDICTS,
         judged=MEASURED_VERDICTS,
-        ticks=[(f"{tick:g}", percent(tick)) for tick in TICKS],
+        ticks=[(f"{tick:g}", percent(tick)) for tick in RATIO_TICKS],
         one=percent(1),
         level=level,
         pieces=lambda text: glossary.pieces(text, linked),

@@ -15,7 +15,7 @@ from virtperf.report.wording import exhibit_name
 
 
 @dataclass(frozen=True)
-class Entry:
+class SearchEntry:
     """What can be found: its `kind` in a word, its text, where its link leads."""
 
     kind: str
@@ -23,23 +23,25 @@ class Entry:
     address: str
 
 
-def search_entries(facts: StudyFacts) -> Iterator[Entry]:
+def search_entries(facts: StudyFacts) -> Iterator[SearchEntry]:
     """What can be found of one study: itself, its exhibits, its claims or hypotheses."""
     report, paper = f"{facts.id}.html", facts.data.study.kind == "paper"
-    yield Entry("study", facts.title, report)
+    yield SearchEntry("study", facts.title, report)
     for exhibit in facts.data.study.exhibits:
         name = exhibit_name(exhibit.id, exhibit.kind)
-        yield Entry("exhibit", f"{name}. {exhibit.title}", f"{report}#{exhibit.id}")
+        yield SearchEntry("exhibit", f"{name}. {exhibit.title}", f"{report}#{exhibit.id}")
     for claim in facts.data.paper_claims:
         where = f"claims-{facts.id}.html" if paper else report
-        yield Entry("claim" if paper else "hypothesis", claim.says, f"{where}#claim-{claim.id}")
+        yield SearchEntry(
+            "claim" if paper else "hypothesis", claim.says, f"{where}#claim-{claim.id}"
+        )
 
 
 def search_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_WORDS) -> str:
     """The page; what is found stands below the study that it belongs to."""
     groups = [(facts.title, list(search_entries(facts))) for facts in studies]
     words = [
-        Entry("word", f"{term.term}: {term.says}", f"glossary.html#{term.anchor}")
+        SearchEntry("word", f"{term.term}: {term.says}", f"glossary.html#{term.anchor}")
         for group in glossary.groups
         for term in group.terms
     ]
