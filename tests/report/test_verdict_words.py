@@ -18,7 +18,7 @@ from virtperf.report.kinds.summary import certainty
 from virtperf.report.loaded import load_study
 from virtperf.report.wording import (
     BY_TEXT,
-    VERDICTS,
+    VERDICT_MEANINGS,
     placed_verdict,
     shown_verdict,
     slug,
@@ -30,7 +30,7 @@ from virtperf.study.parts import Finding
 
 def test_every_verdict_of_the_stage_tables_has_a_word_with_its_meaning() -> None:
     shown = {shown_verdict(v, n) for v in TEXT_VERDICTS for n in (1, 2)}
-    assert shown == set(BY_TEXT) <= set(VERDICTS)
+    assert shown == set(BY_TEXT) <= set(VERDICT_MEANINGS)
     changed = shown & set(TEXT_VERDICTS)
     assert changed == {"convention"}  # no other word stands for something else in the tables
 
