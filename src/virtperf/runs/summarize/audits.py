@@ -25,7 +25,7 @@ EVENT_BIN_S = 1.0
 """Events, such as single requests, come at no interval: they have to be found in every second, or in
 every stretch of `EVENTS_A_BIN` of their usual gaps where that is longer."""
 EVENTS_A_BIN = 10
-IRREGULAR = 0.25
+IRREGULAR = 0.1
 """Times are those of events where half of the gaps differ by more than this share from the median
 gap."""
 COUNTER_STEP_S = 1.0
