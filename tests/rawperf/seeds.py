@@ -204,6 +204,7 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "kvm-stat": _files("kvm_stat/kvm_stat.csv"),
     "nmon": _files("nmon/host1.nmon"),
     "numastat": _files("numastat/numastat.txt"),
+    "perf-time-stat": _files("mmtests/perf-time-stat.txt"),
     "proc-vmstat": _files("mmtests/proc-vmstat.txt"),
     "podman-stats-json": _files("podman/podman-stats.json"),
     "prometheus": _files("prometheus/node-exporter.txt", "prometheus/histograms.txt"),

@@ -90,6 +90,7 @@ PICKS = (
     ("netstat", 1, "", "InOctets", 0, "InOctets: 123456789012"),
     ("perf-stat", 1, "CPU1", "context-switches", 0, "CPU1;989;"),
     ("perf-stat-intervals", 0, "", "page-faults", 1, "0.697868723,1,,page-faults"),
+    ("perf-time-stat", 0, "", "page-faults", 1, "2920      page-faults"),
     ("perf-stat-intervals", 1, "db.slice", "task-clock", 1, "2.011332484,72.22,msec"),
     ("perfkit", 0, "LNWEB1", "%CPU", 0, "12.5"),
     ("perfkit", 1, "DB", "T/V Ratio", 0, "1K"),

@@ -39,6 +39,7 @@ FORMAT_OF = {
     "jmeter/jmeter.csv": "jmeter-csv",
     "jmeter/": "jmeter-xml",
     "mmtests/mpstat": "mpstat",
+    "mmtests/perf-time-stat": "perf-time-stat",
     "mmtests/proc-vmstat": "proc-vmstat",
     "mpstat/": "mpstat",
     "netstat/": "netstat",

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rawperf import all_formats, registry, sniff
+from rawperf import FormatError, all_formats, registry, sniff
 from rawperf.core.errors import StudyError, stop
 from rawperf.core.metrics import load_metrics
 from rawperf.declared.metrics import with_presets
@@ -248,6 +248,28 @@ def test_perf_stat() -> None:
         0.200255478,
         0.697868723,
     ]  # between, nothing was counted
+
+
+def test_perf_stat_below_times() -> None:
+    """Counts stand at the begin of their interval, with its length; separators of thousands count
+    as the locale prints them.
+    """
+    read = all_formats()["perf-time-stat"].read
+    plain = sample("mmtests/perf-time-stat.txt")
+    begins = [int(at) for at in re.findall(rb"^time: (\d+)$", plain, re.M)]
+    found = read(plain).records
+    assert found["t"].unique().tolist() == begins and len(begins) == 4
+    assert found.loc[found["t"] == begins[0], ["field", "value"]].values.tolist() == [
+        ["cpu-clock", 4018.96],
+        ["context-switches", 3425],
+        ["cpu-migrations", 10],
+        ["page-faults", 3049],
+        ["time elapsed", 2.008129899],
+    ]
+    printed = plain.replace(b"  4018.96", b" 4,018.96").replace(b"  3425", b" 3,425")
+    assert read(printed).records.equals(found)
+    with pytest.raises(FormatError, match="line 6"):
+        read(plain.replace(b"context-switches", b"", 1))
 
 
 def test_what_linux_prints(metrics) -> None:  # type: ignore[no-untyped-def]
