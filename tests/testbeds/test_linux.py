@@ -167,14 +167,18 @@ def test_measured_shares_are_within_limits(folder):
 
 
 @each_case("folder", [f for f in MEASURED if f.name[0] in "ax"])
-def test_what_a_driver_sent_each_second_is_what_its_total_says(folder):
+def test_what_drivers_sent_each_second_is_what_their_totals_say(folder):
+    """All of them together: one guest of eight gets more or less in the second before the seconds
+    are counted, when the kernel has yet to spread the guests over the processors.
+    """
+    total = sent = 0.0
     for path in folder.glob("drivers/wrk*.txt"):
-        total = float(re.search(r"Requests/sec: +([\d.]+)", path.read_text())[1])
+        total += float(re.search(r"Requests/sec: +([\d.]+)", path.read_text())[1])
         seconds = [
             line.split(",") for line in path.with_suffix(".csv").read_text().splitlines()[1:]
         ]
-        each = [float(requests) / float(length) for _, length, requests in seconds]
-        assert sum(each) / len(each) == pytest.approx(total, rel=0.15)
+        sent += sum(float(n) / float(length) for _, length, n in seconds) / len(seconds)
+    assert sent == pytest.approx(total, rel=0.05)
 
 
 def test_a_guest_that_waits_for_memory_is_helped_on_and_keeps_its_limit(version_1):

@@ -68,6 +68,18 @@ def test_conditions_that_change_within_the_window_are_named(loaded: LoadedStudy)
     assert "Conditions that change within the window" in text and "31 % (20 to 42)" in text
 
 
+def test_the_same_warning_of_several_runs_stands_once(loaded: LoadedStudy) -> None:
+    runs = [dict(run) for run in loaded.data.index["runs"]]
+    for run in runs[:3]:
+        said = f"{run['run_id']}/drivers/d.csv: rows after the last interval were left out"
+        run["files"] = [{"path": "drivers/d.csv", "warnings": [said]}]
+    data = replace(loaded.data, index={**loaded.data.index, "runs": runs})
+    text = re.sub(r"\s+", " ", plain(record(replace(loaded.context, data=data))))
+    assert text.count("rows after the last interval") == 1
+    names = [run["run_id"] for run in runs[:3]]
+    assert f"drivers/d.csv: rows after the last interval were left out {names[0]}" in text
+
+
 def test_clocks_of_hosts_are_told_by_how_much_they_were_corrected(loaded: LoadedStudy) -> None:
     def clock(offset: float, drift: float) -> dict[str, dict[str, float]]:
         return {"guest1": {"offset_s": offset, "uncertainty_s": 0.002, "drift_s": drift}}

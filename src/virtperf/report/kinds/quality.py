@@ -221,11 +221,15 @@ def _machine_words(group: RunGroup, varied: Sequence[str]) -> str:
 
 def warnings_of(run: Mapping[str, Any]) -> list[str]:
     """What disturbed a run, an entry of the index, and what ingest warned of: of the run, then of
-    its files by name.
+    its files by name, in the same words for the same file of each run.
     """
     disturbed = [f"disturbed: {what}" for what in run.get("disturbed", ())]
     of_files = [
-        f"{file['path']}: {warning}" for file in run["files"] for warning in file["warnings"]
+        f"{path}: {warning.removeprefix(f'{run_id}/{path}: ')}"
+        for run_id, path, warnings in (
+            (run["run_id"], file["path"], file["warnings"]) for file in run["files"]
+        )
+        for warning in warnings
     ]
     return [*disturbed, *run["warnings"], *of_files]
 

@@ -114,8 +114,8 @@ def depended_on(facts: StudyFacts) -> set[str]:
 
 
 def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
-    """Claims by what they change: those first that other claims or runs exclude, then those that
-    narrow the ranges of plotted points most; else in their order.
+    """Claims by what they change: those first of contradictions on which plotted points depend, or
+    that runs exclude, then those that narrow the ranges of plotted points most; else in their order.
     """
     disputed = {
         c
