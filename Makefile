@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 STAMP := $(VENV)/.installed
-UV := $(VENV)/bin/uv pip install --python $(VENV)/bin/python
+UV := $(VENV)/bin/uv pip install --system-certs --python $(VENV)/bin/python
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 # The same bytes on every machine: no hash seed, no thread count, no kind of processor decides.
