@@ -40,7 +40,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from virtperf.core.mean import MAX_DF_FACTOR, Mean, satterthwaite
 
@@ -406,6 +406,9 @@ def _equal_spreads(logs: np.ndarray) -> bool:
     spread = np.ptp(logs, axis=0) > 0
     if not spread.all():
         return not spread.any()
+    # scipy.stats takes long to load, and only runs whose error may be pooled need it.
+    from scipy import stats
+
     return bool(stats.bartlett(*logs.T).pvalue > POOLING_ALPHA)
 
 

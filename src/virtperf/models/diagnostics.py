@@ -20,7 +20,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
-from statsmodels.stats.stattools import durbin_watson
 
 from rawperf.core.errors import ModelError
 from virtperf.models.checks import Array
@@ -153,6 +152,8 @@ def order_test(fit: FitResult) -> tuple[float, float]:
     Its mean and variance under independent normal noise are exact for the fit's tangent; the
     distribution between 0 and 4 is taken as a beta distribution with these.
     """
+    from statsmodels.stats.stattools import durbin_watson
+
     residual, tangent = fit.tangent()
     order = np.argsort(fit.x, kind="stable")
     residual, q = residual[order], _basis(tangent[order])

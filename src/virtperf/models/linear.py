@@ -6,9 +6,7 @@ import warnings as python_warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
-import statsmodels.api as sm
 from numpy.typing import ArrayLike
-from statsmodels.tools.sm_exceptions import SingularMatrixWarning
 
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
@@ -55,9 +53,11 @@ class LineResult(FitResult):
     @with_origin
     def linearity_test(self) -> FTest:
         """Test the line against a parabola, with the line's weights (F test)."""
+        from statsmodels.regression.linear_model import WLS
+
         checks.enough(self.x, (*NAMES, "curvature"), name="x")
         centred = (self.x - self.x.mean()) / np.ptp(self.x)
-        bent = sm.WLS(self.y, np.vander(centred, 3), weights=self.weights).fit()
+        bent = WLS(self.y, np.vander(centred, 3), weights=self.weights).fit()
         return f_test(
             self.rss - bent.ssr, 1, bent.ssr, bent.df_resid, "the relation is a straight line"
         )
@@ -116,11 +116,14 @@ def fit_line(
 
 def _fitted(xs: Array, ys: Array, given: Array, noise: str) -> LineResult:
     """The fit of checked columns."""
+    from statsmodels.regression.linear_model import WLS
+    from statsmodels.tools.sm_exceptions import SingularMatrixWarning
+
     power = power_of(noise)
     checks.enough(xs, NAMES, name="x")
     w = given if power == 0 else _mean_of(xs, ys, power) ** -power
     centre = float(xs.mean())
-    model = sm.WLS(ys, np.vander(xs, 2, increasing=True), weights=w)
+    model = WLS(ys, np.vander(xs, 2, increasing=True), weights=w)
     model.data.xnames = list(NAMES)
     with python_warnings.catch_warnings():
         # x far from zero: the centred columns below have the digits
@@ -128,7 +131,7 @@ def _fitted(xs: Array, ys: Array, given: Array, noise: str) -> LineResult:
         results = model.fit()
     # Far from zero the columns 1 and x are all but equal; the centred columns give the digits back.
     back = np.array([[1.0, -centre], [0.0, 1.0]])
-    centred = sm.WLS(ys, np.vander(xs - centre, 2, increasing=True), weights=w).fit()
+    centred = WLS(ys, np.vander(xs - centre, 2, increasing=True), weights=w).fit()
     covariance = np.full((2, 2), np.nan)
     if len(xs) > len(NAMES):
         covariance = back @ centred.cov_params() @ back.T
@@ -174,12 +177,15 @@ def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
     ----------
     Huber, P. J. (1964). Robust estimation of a location parameter. Ann. Math. Stat. 35, 73-101.
     """
+    from statsmodels.robust.norms import HuberT
+    from statsmodels.robust.robust_linear_model import RLM
+
     xs, ys = checks.column(x, "x"), checks.column(y, "y")
     checks.same_length(("x", xs), ("y", ys))
     checks.enough(xs, NAMES, name="x")
     if len(xs) < 4:
         raise ModelError(f"{len(xs)} rows can't tell an outlier", expected="at least 4 rows")
-    results = sm.RLM(ys, np.vander(xs, 2, increasing=True), M=sm.robust.norms.HuberT()).fit()
+    results = RLM(ys, np.vander(xs, 2, increasing=True), M=HuberT()).fit()
     if not results.scale > 1e-12 * float(np.ptp(ys)):
         raise ModelError(
             "more than half of the rows lie on one line exactly", remedy="fit an ordinary line"
@@ -215,12 +221,16 @@ def _response(y: ArrayLike, power: int) -> Array:
 
 def _mean_of(x: Array, y: Array, power: int) -> Array:
     """Fitted values of a Poisson (power 1) or Gamma (2) model with identity link."""
-    family = sm.families.Poisson if power == 1 else sm.families.Gamma
+    from statsmodels.genmod.families import Gamma, Poisson, links
+    from statsmodels.genmod.generalized_linear_model import GLM
+    from statsmodels.regression.linear_model import WLS
+
+    family = Poisson if power == 1 else Gamma
     design = np.column_stack((np.ones(len(x)), (x - x.mean()) / np.ptp(x)))
-    start = sm.WLS(y, design, weights=np.maximum(y, y.max() * 1e-3) ** -power).fit().params
+    start = WLS(y, design, weights=np.maximum(y, y.max() * 1e-3) ** -power).fit().params
     with python_warnings.catch_warnings(), np.errstate(all="ignore"):
         python_warnings.simplefilter("ignore")  # of a link that allows negative means
-        model = sm.GLM(y, design, family=family(sm.families.links.Identity()))
+        model = GLM(y, design, family=family(links.Identity()))
         fitted = model.fit(start_params=start, tol_criterion="params", atol=0.0, rtol=1e-12)
     mean = np.asarray(fitted.fittedvalues)
     if not np.min(mean) > 0:

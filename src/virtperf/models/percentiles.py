@@ -26,7 +26,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from rawperf.core.errors import ModelError
 from virtperf.core.contrasts import LogRatio, paired_log_ratio
@@ -197,6 +196,8 @@ class _Resampled:
         """
         if len(self._grid) == 1:
             return np.zeros(RESAMPLES)
+        from scipy import stats
+
         found = stats.bootstrap(
             (np.arange(len(self._totals)),),
             self._statistic,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
 from rawperf.core.errors import ModelError
 from virtperf.core.mean import MAX_DF_FACTOR
@@ -165,6 +165,8 @@ def _nodes(sd: float, n: int, alpha: float) -> _Nodes:
     """Equally likely half widths: of the pooled deviation with 2 n - 2 degrees of freedom, and of
     the share that one condition has in it, which decides the quantile's degrees of freedom.
     """
+    from scipy import stats
+
     share = stats.beta((n - 1) / 2, (n - 1) / 2).ppf(_middles(SHARE_NODES))
     df = (n - 1) * np.minimum(1 / (share**2 + (1 - share) ** 2), MAX_DF_FACTOR)
     s = sd * np.sqrt(stats.chi2.ppf(_middles(DEVIATION_NODES), 2 * n - 2) / (2 * n - 2))

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import statsmodels.api as sm
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from rawperf.core.errors import ModelError
 from virtperf.core.contrasts import LogRatio, independent_log_ratio, paired_log_ratio
@@ -128,8 +127,11 @@ def fit_log_link(x: Array, y: Array) -> Any:
     """
     design = np.column_stack((np.ones(len(x) + len(y)), np.repeat([1.0, 0.0], (len(x), len(y)))))
     start = [0.0, math.log(x.mean() / y.mean())]  # the estimate itself
-    family = sm.families.Gamma(sm.families.links.Log())
-    return sm.GLM(np.concatenate((x, y)) / y.mean(), design, family=family).fit(
+    from statsmodels.genmod.families import Gamma, links
+    from statsmodels.genmod.generalized_linear_model import GLM
+
+    family = Gamma(links.Log())
+    return GLM(np.concatenate((x, y)) / y.mean(), design, family=family).fit(
         start_params=start, scale="X2", use_t=True
     )
 
@@ -152,7 +154,7 @@ def _unequal_spreads(x: Array, y: Array) -> tuple[str, ...]:
     if min(first, second) <= 0:
         p = 0.0
     else:
-        below = float(stats.f.cdf(first / second, len(x) - 1, len(y) - 1))
+        below = float(special.fdtr(len(x) - 1, len(y) - 1, first / second))
         p = 2 * min(below, 1 - below)
     if p >= UNEQUAL_SPREADS_LEVEL:
         return ()

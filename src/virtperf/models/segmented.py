@@ -11,7 +11,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
 from numpy.typing import ArrayLike, NDArray
 
 from rawperf.core.errors import ModelError
@@ -120,13 +119,15 @@ def fit_segmented(
 
 def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> SegmentedResult:
     """The fit of checked columns."""
+    from statsmodels.regression.linear_model import WLS
+
     kind, power, w = FORMS[form], power_of(noise), given
     for _ in range(REWEIGHTINGS if power else 0):
         psi, _ = _best_breakpoint(xs, ys, w, form)
-        fitted = sm.WLS(ys, design(form, xs, psi), weights=w).fit().fittedvalues
+        fitted = WLS(ys, design(form, xs, psi), weights=w).fit().fittedvalues
         w = given / np.maximum(fitted, ys.min() / 2) ** power
     psi, notes = _best_breakpoint(xs, ys, w, form)
-    model = sm.WLS(ys, design(form, xs, psi), weights=w)
+    model = WLS(ys, design(form, xs, psi), weights=w)
     hinge = f"max(x - {psi:.6g}, 0)" if kind.sign > 0 else f"max({psi:.6g} - x, 0)"
     model.data.xnames = ["1", "x", hinge] if form == "free" else ["1", hinge]
     results = model.fit()

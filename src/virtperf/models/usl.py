@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import statsmodels.api as sm
 from numpy.typing import ArrayLike, NDArray
 
 from rawperf.core.errors import ModelError
@@ -38,8 +37,8 @@ FORMULAS = {
 }
 BOUND_LEVEL = 0.05
 """P-value below which a bound contradicts the data."""
-FAMILIES = {0: sm.families.Gaussian, 1: sm.families.Poisson, 2: sm.families.Gamma}
-"""By the power of the mean that the variance is proportional to."""
+FAMILIES = {0: "Gaussian", 1: "Poisson", 2: "Gamma"}
+"""Those of statsmodels by the power of the mean that the variance is proportional to."""
 
 
 def fit_usl(
@@ -194,12 +193,17 @@ def _glm_columns(used: NDArray[np.bool_]) -> tuple[Array, list[str]]:
 def _fit_glm(
     design: Array, names: list[str], y: Array, weights: Array, family: Family, start: Array
 ) -> Any:
+    from statsmodels.genmod import families
+    from statsmodels.genmod.generalized_linear_model import GLM
+
     # statsmodels warns of every link that is not the usual one, and of the scale where no degrees
     # of freedom are left.
     with python_warnings.catch_warnings(), np.errstate(all="ignore"):
         python_warnings.simplefilter("ignore")
-        chosen = FAMILIES[family.power](sm.families.links.InversePower(), check_link=False)
-        model = sm.GLM(y, design, family=chosen, var_weights=weights)
+        chosen = getattr(families, FAMILIES[family.power])(
+            families.links.InversePower(), check_link=False
+        )
+        model = GLM(y, design, family=chosen, var_weights=weights)
         model.data.xnames = names
         settings: dict[str, Any] = {
             "scale": "X2",

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from virtperf.core.contrasts import Replicates
 
@@ -57,8 +57,8 @@ def mean_trend(rows: Sequence[Mapping[str, Any]], level: float) -> Trend:
     if se == 0:
         return Trend(value, value, value, 0.0 if value else 1.0)
     df = len(units) - 1
-    half = float(stats.t.ppf((1 + level) / 2, df)) * se
-    p = float(2 * stats.t.sf(abs(value) / se, df))
+    half = float(special.stdtrit(df, (1 + level) / 2)) * se
+    p = float(2 * special.stdtr(df, -abs(value) / se))
     return Trend(value, value - half, value + half, p)
 
 
