@@ -140,11 +140,6 @@ def test_a_changed_bit_of_the_data_is_found(tmp_path):
         TABLE.read(path, FACTORS)
 
 
-def test_a_factor_must_not_be_called_like_a_column():
-    with pytest.raises(VirtperfError, match=r"a factor is called 'value'.*another name"):
-        TABLE.frame((), ("value",))
-
-
 def test_parts_are_row_groups_and_one_part_is_the_file(monkeypatch):
     table = TableSchema(
         "t.parquet",

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from rawperf.core.errors import StudyError
+from virtperf.core import stage_tables
+from virtperf.core.schema import TableSchema
+from virtperf.core.stage_tables import TABLES_WITH_FACTORS
 from virtperf.study.definition import load_study
 
 STUDY = """\
@@ -55,6 +58,20 @@ def line_of(text: str, part: str) -> int:
 def changed(old: str, new: str) -> str:
     assert STUDY.count(old) == 1
     return STUDY.replace(old, new)
+
+
+@pytest.mark.parametrize("table", TABLES_WITH_FACTORS, ids=lambda table: table.file)
+def test_a_factor_called_like_a_column_of_a_table_is_named_with_its_line(tmp_path, table):
+    name = next(iter(table.columns))
+    text = changed("factors:\n", f"factors:\n  {name}: {{levels: [1, 2], default: 1}}\n")
+    with pytest.raises(StudyError, match=f"a factor is called '{name}'.*another name") as raised:
+        load_study(write(tmp_path, text))
+    assert raised.value.line == line_of(text, f"  {name}: ")
+
+
+def test_every_table_with_factors_is_compared_with_their_names():
+    declared = [t for t in vars(stage_tables).values() if isinstance(t, TableSchema)]
+    assert {t.file for t in declared if t.factors_before} == {t.file for t in TABLES_WITH_FACTORS}
 
 
 def test_defaults_are_filled_in_and_written_levels_win(tmp_path):

@@ -71,19 +71,11 @@ class TableSchema:
     digits: int | None = 10
 
     def kinds(self, factors: Sequence[str] = ()) -> dict[str, CellKind]:
-        """All columns with the study's factors in their place; raises `VirtperfError` where two
-        have one name.
+        """All columns with the study's factors in their place; `load_study` takes no factor that is
+        called like a column.
         """
         if not self.factors_before:
             return dict(self.columns)
-        taken = [name for name in factors if name in self.columns]
-        if taken:
-            raise VirtperfError(
-                f"a factor is called {taken[0]!r}, as a column of {self.file} is",
-                file="study.yaml",
-                expected=f"none of {', '.join(self.columns)}",
-                remedy="give the factor another name.",
-            )
         found: dict[str, CellKind] = {}
         for name, kind in self.columns.items():
             if name == self.factors_before:

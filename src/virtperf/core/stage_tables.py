@@ -391,4 +391,7 @@ VERDICTS_READ = TableSchema(
 verdict on it: the one in force, the other, and the reason of the other."""
 
 EXAMPLE_VERDICTS = replace(VERDICTS, file="example-verdicts.parquet")
+
+TABLES_WITH_FACTORS = (SERIES, OBSERVATIONS, MEANS)
+"""Tables with a column for each factor of the study."""
 """The same of example runs, shown by reports with `show_examples` only."""

@@ -14,6 +14,7 @@ from rawperf.core.model import Keyed, Level, Model, Whole, load_model
 from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import Document
 from virtperf.core.levels import level_text
+from virtperf.core.stage_tables import TABLES_WITH_FACTORS
 from virtperf.study import parts
 from virtperf.study.derived import Derived, derivations_of
 from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series, listed
@@ -259,6 +260,7 @@ _NO_FACTOR = Factor.model_validate({"<name>": "none", "levels": ["none"]})
 
 def _check(study: Study, report: Report) -> None:
     """What one part of `study.yaml` says about another."""
+    _check_names_of_factors(study, report)
     for name, factor in study.factors.items():
         if factor.default is not None and factor.default not in factor.levels:
             problem = f"the default {factor.default!r} of {name} is none of its levels"
@@ -319,6 +321,19 @@ def _check(study: Study, report: Report) -> None:
                     )
                     report(finding_error)
     _check_derived(study, report)
+
+
+def _check_names_of_factors(study: Study, report: Report) -> None:
+    """Factors become columns of the tables of runs, beside those that every study has."""
+    columns = {name: table.file for table in TABLES_WITH_FACTORS for name in table.columns}
+    for name in study.factors:
+        if name in columns:
+            problem = f"a factor is called {name!r}, as a column of {columns[name]} is"
+            parts = {
+                "expected": f"none of {', '.join(sorted(columns))}",
+                "remedy": "give the factor another name.",
+            }
+            report(study.document.error(problem, "factors", name, **parts))
 
 
 def _check_derived(study: Study, report: Report) -> None:
