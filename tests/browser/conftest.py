@@ -38,6 +38,28 @@ SITE_OF_KIND = {path.stem.split("-")[0] + "-" * ("-" in path.stem): path for pat
 PARTS = """all => { window.began ??= new Set(document.querySelectorAll('details[open]'));
     document.querySelectorAll('details').forEach(d => { d.open = all || window.began.has(d); }); scrollTo(0, 0); }"""
 
+PAPER_WIDTH = 695  # an A4 page within its margins, in pixels
+# Of the tables that are printed: those that are wider than the page, and words and numbers that
+# a line break cuts.
+CUT_ON_PAPER = """() => {
+    const wide = [...document.querySelectorAll('table')].filter(t => t.checkVisibility()
+        && t.offsetWidth > t.parentElement.clientWidth + 1).map(t => t.innerText.slice(0, 80));
+    const broken = [];
+    for (const cell of document.querySelectorAll('td, th')) {
+        if (!cell.checkVisibility()) continue;
+        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        for (let text; text = texts.nextNode();)
+            for (const word of text.data.matchAll(/[0-9][0-9.,]*[0-9]|[A-Za-z]{3,}/g)) {
+                const range = document.createRange();
+                range.setStart(text, word.index);
+                range.setEnd(text, word.index + word[0].length);
+                if (new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1)
+                    broken.push(word[0]);
+            }
+    }
+    return {wide, broken};
+}"""
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.browser.conftest import REPORTS, Look, Opener
+from tests.browser.conftest import CUT_ON_PAPER, PAPER_WIDTH, REPORTS, Look, Opener
 from tests.conftest import ROOT
 from tests.report.html.toy_notebook import cell, notebook_of
 from tests.report.toy import DOLLARS, HOSTILE
@@ -225,6 +225,12 @@ def test_on_paper_it_is_black_on_white_and_whole(look: Look, page_file: Path) ->
         page.evaluate("getComputedStyle(document.querySelector('.vp-picture')).breakInside")
         == "avoid"
     )
+
+
+def test_on_paper_tables_fit_and_no_word_or_number_is_cut(look: Look, page_file: Path) -> None:
+    page = look(page_file, width=PAPER_WIDTH).page
+    page.emulate_media(media="print")
+    assert page.evaluate(CUT_ON_PAPER) == {"wide": [], "broken": []}
 
 
 def test_every_drawing_says_in_words_what_it_shows(look: Look, page_file: Path) -> None:

@@ -11,8 +11,8 @@ from urllib.parse import unquote
 import nbformat
 import pytest
 
+from tests.browser.conftest import CUT_ON_PAPER, PAPER_WIDTH, SITE_OF_KIND, Look, Opener
 from tests.browser.conftest import PAGES as FILES
-from tests.browser.conftest import SITE_OF_KIND, Look, Opener
 from tests.browser.test_report import CONTRAST
 from tests.conftest import ROOT
 from tests.report import toy
@@ -110,6 +110,8 @@ def test_it_prints(look: Look, site_file: Path) -> None:
     page.emulate_media(media="print")
     assert page.locator("nav:visible, #filters:visible, .vp-skip:visible").count() == 0
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    page.set_viewport_size({"width": PAPER_WIDTH, "height": 900})
+    assert page.evaluate(CUT_ON_PAPER) == {"wide": [], "broken": []}
 
 
 class _Links(HTMLParser):

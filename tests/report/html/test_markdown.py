@@ -30,6 +30,10 @@ def test_tables_scroll_in_their_own_box() -> None:
     )
 
 
+def test_code_can_be_scrolled_without_a_mouse() -> None:
+    assert '<pre tabindex="0"><code' in Writer().html("```\na long line\n```")
+
+
 def test_raw_html_is_text_and_comments_are_gone() -> None:
     html = Writer().html("<b onclick=x>1</b>\n\n<!-- note -->\n\n<div>2</div>")
     assert (

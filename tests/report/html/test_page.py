@@ -31,6 +31,7 @@ def test_empty_cells_are_left_out_and_code_is_summarized_by_its_first_line() -> 
     parts = build_page(new_notebook(cells=cells), None).parts
     assert [part.summary for part in parts] == ["Fit the lines", "study.show(…)"]
     assert "vp-code" in parts[0].body and parts[0].outputs == ()
+    assert '<pre tabindex="0">' in parts[0].body
 
 
 def test_the_richest_form_of_an_own_output_is_shown() -> None:

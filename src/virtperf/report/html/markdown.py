@@ -109,6 +109,9 @@ class _Renderer(mistune.HTMLRenderer):
     def table(self, text: str) -> str:
         return str(_macros().table(Markup(text)))  # noqa: S704 (rows that mistune escaped)
 
+    def block_code(self, code: str, info: str | None = None) -> str:
+        return super().block_code(code, info).replace("<pre>", '<pre tabindex="0">', 1)
+
     def block_html(self, html: str) -> str:
         # Comments are for authors.
         return (

@@ -232,6 +232,8 @@ def build_page(
             source = highlight(
                 "\n\n".join(quiet), PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True)
             )
+            # long lines scroll sideways, which has to work without a mouse
+            source = source.replace("<pre>", '<pre tabindex="0">', 1)
             summary = _summary(cell.source)
             parts.append(PagePart("code", Markup(source), summary, tuple(seen)))  # noqa: S704 (Pygments escapes)
             quiet = []

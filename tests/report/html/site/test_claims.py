@@ -6,6 +6,7 @@ import copy
 import csv
 import io
 from dataclasses import replace
+from types import SimpleNamespace
 from urllib.parse import unquote
 
 import pandas as pd
@@ -16,6 +17,8 @@ from tests.report.toy import HOSTILE
 from virtperf.core import stage_tables
 from virtperf.report.html.site.claims import excluded_by_the_text, overview_page, study_page
 from virtperf.report.html.site.gather import StudyFacts
+from virtperf.report.synthesis.definition import SynthesisFile
+from virtperf.study.hypotheses import Hypothesis
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +82,42 @@ def test_the_overview_counts_verdicts_and_leads_to_the_claims_behind_them(
         "claims-toy.html#claim-flat" in page.links
         and "1 claim that other claims of the same paper exclude" in page.text
     )
+
+
+def test_the_overview_says_what_measured_studies_found_of_each_paper(facts: StudyFacts) -> None:
+    claim = next(c for c in facts.data.paper_claims if c.id == "more-at-8")
+    said = {name: getattr(claim, name) for name in ("kind", "says", "value", "instances")}
+    hypothesis = Hypothesis.model_construct(
+        **said,
+        id="more-today",
+        origin=SimpleNamespace(study="toy", claim="more-at-8"),
+        repeats="Eight guests gain 66 %.",
+    )
+    other = copy.copy(facts)
+    other.id = "toy-today"
+    other.data = SimpleNamespace(
+        study=SimpleNamespace(kind="measured"),
+        paper_claims=(hypothesis,),
+        result=lambda _: {"measured_verdict": "does not hold here", "reason": "it is 12 %"},
+    )
+    cells = [{"study": name, "claim": "more-at-8", "label": "a"} for name in ("toy", "toy-today")]
+    question = {"label": "Guests", "asks": "How many?"}
+    rows = [{"id": "gain", "says": "gain", "cells": cells}]
+    asked = [
+        {**question, "id": "both", "rows": rows},
+        {**question, "id": "paper-alone", "rows": [{**rows[0], "id": "own", "cells": cells[:1]}]},
+    ]
+    sentence = {"about": "All", "says": "words", "rests_on": ["gain"]}
+    file = SynthesisFile.model_validate(
+        {"title": "All", "sentences": [sentence], "questions": asked}
+    )
+    page = Parsed(overview_page([facts, other], file))
+    assert "measured-toy" in page.ids
+    assert {"claims-toy.html#claim-more-at-8", "toy-today.html#claim-more-today"} <= set(page.links)
+    assert "does not hold here" in page.text and "it is 12 %" in page.text
+    assert "synthesis.html#both" in page.links and "synthesis.html#paper-alone" not in page.links
+    alone = Parsed(overview_page([facts]))
+    assert "measured-toy" in alone.ids and "No measured study asks its claims again" in alone.text
 
 
 def test_a_contradiction_that_another_reading_resolves_is_not_sure(facts: StudyFacts) -> None:

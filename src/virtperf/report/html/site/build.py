@@ -42,7 +42,7 @@ def build_site(
     glossary = load_glossary(layout.glossary)
     pages = {
         "index.html": front_page(studies, synthesis, parameters.level, glossary),
-        "claims.html": claims.overview_page(studies),
+        "claims.html": claims.overview_page(studies, synthesis),
         "contradictions.html": overview.contradictions_page(papers, glossary),
         "quality.html": quality.overview_page(studies),
         "methods.html": overview.methods_page(

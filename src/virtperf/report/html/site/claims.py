@@ -21,8 +21,10 @@ from virtperf.report.html.record import address
 from virtperf.report.html.site.gather import (
     HYPOTHESIS_VERDICTS,
     MEASURED_VERDICTS,
+    Repetition,
     StudyFacts,
     asked_again,
+    repetitions,
 )
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.contradictions import (
@@ -32,6 +34,7 @@ from virtperf.report.kinds.contradictions import (
     set_aside,
 )
 from virtperf.report.records import Numbers
+from virtperf.report.synthesis.definition import SynthesisFile, SynthesisQuestion
 from virtperf.report.wording import BY_TEXT, exhibit_name, shown_verdict
 from virtperf.study.claims import Claim
 
@@ -56,9 +59,21 @@ class ClaimRow:
     seen: Mapping[str, str]
 
 
-def overview_page(every: Sequence[StudyFacts]) -> str:
-    """How many claims each paper has by verdict, also where measured studies ask them again, and
-    those that contradict their paper however it is read.
+@dataclass(frozen=True)
+class MeasuredAgain:
+    """What measured studies have to do with a paper: claims that they ask again, and questions that
+    both they and the paper have numbers for.
+    """
+
+    facts: StudyFacts
+    claims: tuple[Repetition, ...]
+    questions: tuple[SynthesisQuestion, ...]
+
+
+def overview_page(every: Sequence[StudyFacts], file: SynthesisFile | None = None) -> str:
+    """How many claims each paper has by verdict, what measured studies found where they ask them
+    again, and the claims that contradict their paper however it is read. `file` has the questions
+    that studies share.
     """
     studies = [facts for facts in every if facts.data.study.kind == "paper"]
     found = []
@@ -82,11 +97,21 @@ def overview_page(every: Sequence[StudyFacts]) -> str:
         studies=studies,
         asked_again={facts.id: list(asked_again(facts.id, every)) for facts in studies},
         answered=HYPOTHESIS_VERDICTS,
+        again=[_measured_again(facts, every, file) for facts in studies],
         by_text=BY_TEXT,
         by_runs=MEASURED_VERDICTS,
         sure=found,
         count=sum(len(claims) + len(minor) for _, claims, minor in found),
     )
+
+
+def _measured_again(
+    facts: StudyFacts, every: Sequence[StudyFacts], file: SynthesisFile | None
+) -> MeasuredAgain:
+    measured = {other.id for other in every if other.data.study.kind == "measured"}
+    questions = file.questions if file is not None else ()
+    shared = (q for q in questions if facts.id in q.studies and measured & q.studies)
+    return MeasuredAgain(facts, tuple(repetitions(facts.id, every)), tuple(shared))
 
 
 def excluded_by_the_text(facts: StudyFacts) -> Iterator[Claim]:

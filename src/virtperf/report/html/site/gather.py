@@ -52,6 +52,19 @@ class StudyFacts:
 
 
 @dataclass(frozen=True)
+class Repetition:
+    """A claim of a paper that a measured study asks again: its `hypothesis`, and what the study's
+    runs say of it.
+    """
+
+    study: str
+    hypothesis: Hypothesis
+    claim: str
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Asked:
     """A measured study that asks claims of another one again, and how many have which verdict."""
 
@@ -61,13 +74,22 @@ class Asked:
 
 def asked_again(study: str, studies: Sequence[StudyFacts]) -> Iterator[Asked]:
     """The measured studies that ask claims of `study` again."""
+    verdicts: dict[str, Counter[str]] = {}
+    for found in repetitions(study, studies):
+        verdicts.setdefault(found.study, Counter())[found.verdict] += 1
+    for other, counts in verdicts.items():
+        yield Asked(other, counts)
+
+
+def repetitions(study: str, studies: Sequence[StudyFacts]) -> Iterator[Repetition]:
+    """Every claim of `study` that a measured study asks again, study by study."""
     for other in studies:
-        verdicts = Counter(
-            str(other.data.result(claim.id).get("measured_verdict") or "no measurement")
-            for claim in other.data.paper_claims
-            if isinstance(claim, Hypothesis)
-            and claim.origin is not None
-            and claim.origin.study == study
-        )
-        if verdicts:
-            yield Asked(other.id, verdicts)
+        for claim in other.data.paper_claims:
+            if not isinstance(claim, Hypothesis) or claim.origin is None:
+                continue
+            if claim.origin.study != study:
+                continue
+            result = other.data.result(claim.id)
+            verdict = str(result.get("measured_verdict") or "no measurement")
+            reason = str(result.get("reason") or "")
+            yield Repetition(other.id, claim, claim.origin.claim, verdict, reason)
