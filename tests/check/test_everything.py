@@ -80,6 +80,18 @@ def test_nothing_is_wrong_with_a_new_study(repository):
         (STUDY, "metric: page_element_throughput", "metric: speed", "'speed', which is no metric"),
         (
             STUDY,
+            "entity_kind: driver",
+            "entity_kind: drivers",
+            "page_element_throughput of a 'drivers', of which no format has it. Did you mean 'driver'?",
+        ),
+        (
+            STUDY,
+            "      relative: true\n",
+            "      per: {metric: cpu_busy, entity_kind: gest}\n",
+            "cpu_busy of a 'gest', of which no format has it",
+        ),
+        (
+            STUDY,
             "      relative: true\n",
             "",
             "no conversion is known from '1/s' to '% of reference'",
@@ -171,6 +183,17 @@ def test_a_mistake_is_found_with_its_place(repository, edit, file, old, new, mes
     problems = found(repository)
     (mine,) = [p for p in problems if message in p]
     assert mine.startswith((f"{file} line ", f"{file}: "))
+
+
+def test_a_kind_of_entity_that_a_run_gives_to_a_file_is_known(repository, edit):
+    observed = "metric: page_element_throughput, entity_kind: driver"
+    edit(STUDY, observed, "metric: cpu_busy, entity_kind: partition")
+    wrong = "cpu_busy of a 'partition', of which no format has it"
+    assert any(wrong in problem for problem in found(repository))
+    run = repository.measured("mine") / "first"
+    run.mkdir(parents=True)
+    (run / "run.yaml").write_text("files: [{path: sar.txt, entity: p1, entity_kind: partition}]")
+    assert not any(wrong in problem for problem in found(repository))
 
 
 def test_lines_are_those_of_the_mistake(repository, edit):

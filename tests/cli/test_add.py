@@ -299,6 +299,21 @@ def test_a_run_that_shows_nothing_of_the_study_is_refused(run: Run, repository, 
     assert measured(repository) == []
 
 
+def test_a_metric_of_another_kind_of_entity_is_named(run: Run, repository, tmp_path):
+    folder = tmp_path / "only sar"
+    (folder / "guests" / "web1").mkdir(parents=True)
+    (folder / "guests" / "web1" / "sar.txt").write_bytes(sar())
+    study = repository / "data" / "published" / "toy" / "study.yaml"
+    asked = "from: [{metric: page_element_throughput, entity_kind: driver}]"
+    text = study.read_text()
+    assert text.count(asked) == 1
+    study.write_text(text.replace(asked, "from: [{metric: cpu_busy, entity_kind: host}]"))
+    times = ("--start", "2009-01-09T14:00:00", "--duration", "600")
+    said = run("add", "run", "toy", str(folder), *FACTORS, *times, "--yes", status=1).output
+    assert "cpu_busy of a host" in said and "found cpu_busy of a guest" in said
+    assert measured(repository) == []
+
+
 def test_a_name_that_is_taken_or_none_is_refused(run: Run, repository, folder):
     run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--name", "taken", "--yes")
     (folder / "drivers" / "d1.log").write_bytes(console(seed="other"))

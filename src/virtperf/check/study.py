@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rawperf.core.errors import Report, StudyError, VirtperfError
-from rawperf.core.metrics import MetricDictionary
+from rawperf.core.metrics import WHOLE, MetricDictionary
 from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import walk
 from rawperf.declared.metrics import extended
@@ -19,6 +19,7 @@ from virtperf.report.data import load
 from virtperf.report.kinds import check_exhibits
 from virtperf.report.kinds.setup import FACT_UNITS, SPELLED, called_of, setting_label
 from virtperf.report.measured_findings import found_numbers
+from virtperf.runs.ingest.folder import RUN_FILE, run_folders
 from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.summarize.observations import observed_factor
 from virtperf.runs.summarize.timelines import series_factor
@@ -26,6 +27,8 @@ from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.hypotheses import claims_of
 from virtperf.study.printed import corrections
+
+_ENTITY_KIND = re.compile(r"""entity_kind:\s*["']?([^\s"',}][^"',}\n]*)""")
 
 
 def check_study(
@@ -89,6 +92,9 @@ def _quantities(study: Study, dictionary: MetricDictionary | None, report: Repor
             continue
         place = ("quantities", name, "observed")
         for source in rule.sources:
+            for read in (source, *([rule.per] if rule.per else ())):
+                words = f"{name} is observed by {read.metric}"
+                _entity_kind(study, dictionary, report, read.metric, read.entity_kind, words, place)
             used = (source.metric, *([rule.per.metric] if rule.per else ()))
             with _in_place(study, report, place):
                 if units := _metric_units(
@@ -125,6 +131,35 @@ def _metric_units(
     return [] if unknown else [dictionary[metric].unit for metric in metrics]
 
 
+def _entity_kind(
+    study: Study,
+    dictionary: MetricDictionary | None,
+    report: Report,
+    metric: str,
+    kind: str,
+    words: str,
+    place: KeyPath,
+) -> None:
+    """Tell of a kind of entity that no file has the metric of; an unknown metric is told elsewhere."""
+    if dictionary is None or metric not in dictionary:
+        return
+    known = {WHOLE if s.entity else s.entity_kind for s in dictionary[metric].sources}
+    if WHOLE in known:  # what a tool calls its host is the guest, or whatever run.yaml calls it
+        known |= {"guest"} | ({kind} & _kinds_of_runs(study))
+    if kind not in known:
+        problem = f"{words} of a {kind!r}, of which no format has it"
+        report(study.document.error(problem, *place, remedy=did_you_mean(kind, sorted(known))))
+
+
+def _kinds_of_runs(study: Study) -> set[str]:
+    """Kinds of entities that the study's run.yaml files give to whole files."""
+    data = study.folder.parent.parent
+    roots = (data / "measured" / study.id, data.parent / "examples" / study.id)
+    files = (folder / RUN_FILE for root in roots for folder in run_folders(root))
+    texts = (file.read_text(encoding="utf-8") for file in files if file.is_file())
+    return {kind for text in texts for kind in _ENTITY_KIND.findall(text)}
+
+
 @contextmanager
 def _in_place(study: Study, report: Report, place: KeyPath) -> Iterator[None]:
     """A problem that ends the block is told with the line of a place in `study.yaml`."""
@@ -153,6 +188,9 @@ def _exhibits(study: Study, dictionary: MetricDictionary | None, report: Report)
                     study, dictionary, report, (spec["metric"],), f"{exhibit.id} shows", place
                 ):
                     series_factor(exhibit, spec, *units)
+                if isinstance(kind := spec.get("entity_kind"), str):
+                    words = f"{exhibit.id} shows {spec['metric']}"
+                    _entity_kind(study, dictionary, report, spec["metric"], kind, words, place)
 
 
 def _claims(study: Study, claims: Claims, report: Report) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,20 @@ def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: 
             f"the run shows none of the quantities of {study.id}",
             file=copy.name,
             expected="; ".join(missing),
+            found="; ".join(_of_other_kinds(study, table)) or None,
             remedy="add the files of the tool that measures one of them (src/rawperf/metrics.yaml says which)",
         )
     units = {name: facts["unit"] for name, facts in index["metrics"].items()}
     return Preview(index["runs"][0], units, table, observations, audits[audits["status"] != OK])
+
+
+def _of_other_kinds(study: Study, samples: pd.DataFrame) -> Iterator[str]:
+    """The study's metrics that the run has, but of another kind of entity than the study asks for."""
+    asked: dict[str, set[str]] = {}
+    for kind in study.quantities.values():
+        for source in kind.observed_by.sources if kind.observed_by else ():
+            asked.setdefault(source.metric, set()).add(source.entity_kind)
+    there = samples[["metric", "entity_kind"]].drop_duplicates().itertuples(index=False)
+    for metric, entity_kind in sorted((str(m), str(k)) for m, k in there):
+        if metric in asked and entity_kind not in asked[metric]:
+            yield f"{metric} of a {entity_kind}"
