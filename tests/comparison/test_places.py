@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import subprocess
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import virtperf
 from rawperf.core.errors import VirtperfError
 from tests.comparison.test_compare import A, B, row, run_folders, wrk
 from tests.toy_runs import write_run
+from virtperf.comparison import compare as module
 from virtperf.comparison.compare import compare_equal
+from virtperf.comparison.judged import ComparedQuantity
+from virtperf.comparison.studies import MeasuredStudy
+from virtperf.core.contrasts import Replicates
+from virtperf.study.quantities import Quantity
 
 RATE = "page_element_throughput_total"
 
@@ -104,6 +111,24 @@ def test_runs_that_measure_made_alike_are_compared_by_label(tmp_path, monkeypatc
     assert (table.a, table.b) == ("alike/a-*", "alike/b-*")
     assert (rate.runs_a, rate.runs_b, rate.verdict) == (6, 6, "undecided")
     assert table.equal_runs[0].possible == 462  # all twelve are alike
+
+
+def test_conditions_without_a_direction_are_compared_in_all_quantities(tmp_path, monkeypatch):
+    definition = tmp_path / "data" / "measured" / "toy" / "study.yaml"
+    definition.parent.mkdir(parents=True)
+    definition.touch()
+    runs = Replicates(np.array(A), ("",) * len(A))
+    both = (("rate", "cpu"), ("pages", "memory"))
+    study = MeasuredStudy(
+        SimpleNamespace(factors={"test": None}),
+        {Quantity(name, (("test", test),)): runs for name, test in both},
+        {"rate": ComparedQuantity("1/s", "higher"), "pages": ComparedQuantity("1")},
+        {},
+    )
+    monkeypatch.setattr(module, "measured_study", lambda *_: study)
+    for where, rows in (({}, 1), ({"test": "cpu"}, 1), ({"test": "memory"}, 1)):
+        table = compare_equal("toy", where=where, splits=5, root=tmp_path)
+        assert table.equal_runs[0].rows == rows, where
 
 
 def test_iterations_and_statistics_of_suites_are_runs(tmp_path, monkeypatch):

@@ -202,14 +202,15 @@ def compare(
     study = measured_study(layout, str(a), level) if of_study else None
     if study and _name_of(factor) in study.study.factors:
         name, first, second = study.factor_levels(tuple(factor))
-        told = quantities_to_compare(study.quantities, quantities, higher, lower)
         pairs = study.pairs(name, first, second, where)
-        pairs = [pair for pair in pairs if pair.quantity in told]
         if not pairs:
             raise VirtperfError(
                 f"no condition was run at {name} {first} and {second}",
                 remedy="runs are compared at the same levels of all other factors",
             )
+        there = {pair.quantity: study.quantities[pair.quantity] for pair in pairs}
+        told = quantities_to_compare(there, quantities, higher, lower)
+        pairs = [pair for pair in pairs if pair.quantity in told]
         sides = [study.side(f"{name}={at}", name, at, pairs) for at in (first, second)]
         rows = judged(pairs, told, contrasted=study.contrast, **options)
     else:
@@ -280,7 +281,8 @@ def compare_equal(
     side: Side | None
     if not Path(place).exists() and str(place) in layout.studies():
         study: MeasuredStudy = measured_study(layout, str(place), level)
-        found, known = study.conditions(where or {}), study.quantities
+        found = study.conditions(where or {})
+        known = study.measured(found)
         cells = {(quantity.name, quantity.at): runs for quantity, runs in found.items()}
         notes: list[str] = []
         side = None

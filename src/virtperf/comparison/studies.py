@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -119,7 +119,11 @@ class MeasuredStudy:
                 f"{self.study.id} has no measured runs at these levels",
                 found=", ".join(f"{factor}={level}" for factor, level in where.items()),
             )
-        return Side(name, tuple(runs), self.quantities)
+        return Side(name, tuple(runs), self.measured(self.conditions(where)))
+
+    def measured(self, conditions: Iterable[Quantity]) -> Mapping[str, ComparedQuantity]:
+        """What is known of the quantities that these conditions have."""
+        return {name: self.quantities[name] for name in {of.name: None for of in conditions}}
 
     def _run(self, run: str, values: Mapping[str, float]) -> RunValues:
         info = self.runs.get(run, {})
