@@ -90,23 +90,23 @@ class Run:
         done = sent + latency / 1000
         chosen = self.inside(done)
         whole = latency + (sent - intended) * 1000
-        self.found["response_sampled"] = float(latency[chosen].mean())
+        self.of_seconds(done, latency)
         self.found["response_p50"] = float(latency[chosen].quantile(0.5))
         self.found["response_p99"] = float(latency[chosen].quantile(0.99))
         self.found["response_p99_from_intended_start"] = float(whole[chosen].quantile(0.99))
         self.found["late_p99"] = float(((sent - intended) * 1000)[chosen].quantile(0.99))
-        self.found["throughput"] = float(chosen.sum() / (self.end - self.begin))
         self.found["failed"] = float((table[1] != 200).sum())
 
     def jmeter(self, path: Path) -> None:
         samples = [s.attrib for s in ET.parse(path).getroot().iter("httpSample")]  # noqa: S314 - our own file
         table = pd.DataFrame(samples)[["ts", "t"]].astype(float)
-        finished = (table["ts"] + table["t"]) / 1000
-        first = (
-            finished.min()
-        )  # seconds count from the first request; those that end in the window are taken
-        ends = first + (finished - first) // 1 + 1
-        seconds = table["t"].groupby(ends).agg(["size", "mean"])
+        self.of_seconds((table["ts"] + table["t"]) / 1000, table["t"])
+
+    def of_seconds(self, done: pd.Series, latency: pd.Series) -> None:
+        """Means over seconds that are counted from the first answer and end in the window."""
+        first = done.min()
+        ends = first + (done - first) // 1 + 1
+        seconds = latency.groupby(ends).agg(["size", "mean"])
         seconds = seconds[self.inside(seconds.index.to_series())]
         self.found["response_sampled"] = float(seconds["mean"].mean())
         self.found["throughput"] = float(seconds["size"].mean())
@@ -184,7 +184,8 @@ class Run:
             t = pd.Timestamp(f"{stamp['date']} {stamp['time']}", tz="UTC").timestamp()
             if self.begin < t <= self.end:
                 everything = next(cpu for cpu in row["cpu-load"] if cpu["cpu"] == "all")
-                busy.append(100 - everything["idle"] - everything["iowait"])
+                elsewhere = everything["idle"] + everything["iowait"] + everything["steal"]
+                busy.append(100 - elsewhere)
                 waiting.append(everything["iowait"])
         if busy:
             self.found["cpu_machine"] = float(np.mean(busy))
@@ -291,8 +292,8 @@ def independent(of: pd.Series, to: pd.Series) -> tuple[float, float, float]:
 
 
 def sessions(table: Table) -> None:
-    """Standard deviations of blocks within a session and of sessions, of experiments that have two,
-    by the analysis of variance of log throughput.
+    """Standard deviations of blocks within a session and of sessions, of the experiment that has
+    several, by the analysis of variance of log throughput.
     """
     print("\nspread of throughput; conditions; of blocks within a session; between sessions, %")
     rows = table.rows[table.rows["test"].eq("cpu")]
@@ -306,7 +307,8 @@ def sessions(table: Table) -> None:
         blocks = int(groups.size().min())
         added = max(between - within / blocks, 0.0)
         found = f"{100 * math.sqrt(within):.2f}; {100 * math.sqrt(added):.2f}"
-        print(f"{name}; {groups.ngroups // 2}; {found}")
+        conditions = len(chosen[["guests", "think_ms"]].drop_duplicates())
+        print(f"{name}; {conditions}; {found}")
 
 
 def to_two_guests(rows: pd.DataFrame) -> pd.DataFrame:
