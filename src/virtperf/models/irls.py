@@ -147,6 +147,59 @@ def solve(
     )
 
 
+def along(
+    family: Family,
+    y: Array,
+    weights: Array,
+    start: Array,
+    direction: Array,
+    most: Array,
+    tolerance: float,
+) -> Array:
+    """Return the least deviance, to `tolerance`, of ``eta = start + a direction`` with ``0 <= a <=
+    most``, shape (B,).
+
+    Newton's method between two points at which the slope has different signs, so that it can't get
+    lost.
+
+    Parameters
+    ----------
+    y, weights : ndarray, shape (n, 1)
+    start, most : ndarray, shape (B,)
+    direction : ndarray, shape (n, B)
+    """
+
+    def slope(a: Array) -> tuple[Array, Array]:
+        eta = start + a * direction
+        score, curvature = family.score(y, weights, eta)
+        total = np.einsum("ij,ij->j", score, direction)
+        expected = np.einsum("ij,ij,ij->j", curvature, direction, direction)
+        curvature -= (2 - family.power) * score / eta
+        bend = np.einsum("ij,ij,ij->j", curvature, direction, direction)
+        return np.where(eta.min(axis=0) > 0, total, np.inf), np.where(bend > 0, bend, expected)
+
+    with np.errstate(all="ignore"):
+        aim = 1 / np.where(y > 0, y, y[y > 0].min() / 2)
+        _, curvature = family.score(y, weights, aim)
+        curvature = curvature * direction
+        a = (curvature * (aim - start)).sum(axis=0) / (curvature * direction).sum(axis=0)
+        low, high = np.zeros_like(most), most.copy()
+        falling = np.isfinite(most) & (slope(most)[0] <= 0)
+        low[falling] = high[falling]
+        rising = (start > 0) & (slope(low)[0] >= 0)  # at eta = 0 the deviance is infinite and falls
+        high[rising] = low[rising]
+        for _ in range(ITERATIONS):
+            half = np.where(np.isinf(high), 2 * a, (low + high) / 2)
+            a = np.where((a >= low) & (a <= high), a, half)
+            steep, bend = slope(a)
+            step = -steep / bend
+            if np.all(np.abs(step * steep)[low < high] <= tolerance):
+                break
+            low, high = np.where(steep < 0, a, low), np.where(steep > 0, a, high)
+            a = a + step
+        return family.deviance(y, weights, start + np.clip(a, low, high) * direction)
+
+
 def _feasible(found: Solution) -> NDArray[np.bool_]:
     # A constraint may ask for zero, which rounding makes slightly negative.
     slack = -1e-12 * np.abs(found.b).max(axis=1, keepdims=True)

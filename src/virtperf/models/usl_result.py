@@ -29,12 +29,11 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize
 
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.irls import ROUNDING_SHARE, Family, solve
+from virtperf.models.irls import ROUNDING_SHARE, Family, along, solve
 from virtperf.models.noise import power_of
 from virtperf.models.prediction import prediction, weights_of_new
 from virtperf.models.profile import ProfileConstraint, inverse_of, limits
@@ -63,16 +62,10 @@ FREE_PARAMETERS: Mapping[str, tuple[bool, ...]] = {
 """Which of the coefficients d, s, k a kind has."""
 MISFIT_LEVEL = 0.01
 """P-value of the lack-of-fit test below which a fit warns and has no peak."""
-SEARCH_RANGE = 1e4
-"""Times the largest load up to which the limits of the peak throughput are sought."""
-FEW_LOADS = 100
-"""Distinct loads up to which the curve's limits at many loads at once cost no more than at few."""
-SEARCH_OF_FEW, SEARCH_OF_MANY = (54, 16, (1e-4, 1e-9)), (14, 4, (1e-3, 1e-4, 1e-6, 1e-9))
-"""How the limits of the peak throughput are sought: loads of the first round, parts of a step in the
-next one, and the tolerance of each round; the last steps are alike.
-"""
-WORST_SPARE = 20.0
-"""Stands for curves that do not exist, in shares of the deviance that a limit allows."""
+MERGED_LOADS = 64
+"""Classes of loads in which the peak's limits are computed where more than twice as many are distinct."""
+PEAKS, PEAK_ROUNDS = 33, 7
+"""Loads of a peak that are tried at once, and how often at most between the neighbours of the best."""
 ASYMPTOTE_ROW = (0.0, 1.0, 0.0)
 
 
@@ -233,15 +226,25 @@ class USLResult(FitResult):
         return self.profile(self.constraint(name), alpha, name)
 
     def profile(
-        self, asked: ProfileConstraint, alpha: float, name: str, method: str = "profile"
+        self,
+        asked: ProfileConstraint,
+        alpha: float,
+        name: str,
+        method: str = "profile",
+        profiled: Callable[[Array], Array] | None = None,
     ) -> Estimate:
-        """Return the interval of a quantity, by profile likelihood or by the delta method."""
+        """Return the interval of a quantity, by profile likelihood or by the delta method.
+
+        `profiled` is the least deviance at given c, where the equation alone does not say it.
+        """
         checks.one_of(method, METHODS, "interval method")
         if method == "delta":
             return self._delta(asked, alpha)
 
         def deviance(c: Array, which: Array) -> Array:
             with np.errstate(all="ignore"):
+                if profiled is not None:
+                    return profiled(c)
                 return self.deviance_at(asked.row(c), asked.target(c))
 
         domain = np.array(asked.domain[:1]), np.array(asked.domain[1:])
@@ -329,6 +332,32 @@ class USLResult(FitResult):
         weight = np.bincount(group, self.weights).astype(np.float64)
         mean = np.bincount(group, self.weights * self.y) / weight
         return load, mean, weight, self.deviance_of(mean[group])
+
+    @cached_property
+    def _merged_means(self) -> tuple[Array, Array, Array, float]:
+        """`_replicate_means`, where many loads are distinct as two loads for each of `MERGED_LOADS`
+        classes, which have the class's mean and spread of loads, mean throughput and slope.
+        """
+        load, mean, weight, spread = self._replicate_means
+        if len(load) <= 2 * MERGED_LOADS:
+            return load, mean, weight, spread
+        edges = np.geomspace(load.min(), load.max(), MERGED_LOADS + 1)[1:-1]
+        group = np.unique(np.digitize(load, edges), return_inverse=True)[1]
+        total = np.bincount(group, weight).astype(np.float64)
+        centre = np.bincount(group, weight * load) / total
+        level = np.bincount(group, weight * mean) / total
+        apart = load - centre[group]
+        width = np.sqrt(np.bincount(group, weight * apart**2) / total)
+        tilt = np.bincount(group, weight * mean * apart) / total / np.where(width > 0, width, 1)
+        tilt = np.clip(tilt, -0.99 * level, 0.99 * level)
+        load, mean = (
+            np.append(centre - width, centre + width),
+            np.append(level - tilt, level + tilt),
+        )
+        weight = np.tile(total / 2, 2)
+        eta = design_columns(load) @ self.b
+        there = self.family().deviance(mean[:, None], weight[:, None], eta[:, None])[0]
+        return load, mean, weight, self.deviance - float(there)
 
     def limits(
         self,
@@ -484,148 +513,44 @@ class USLResult(FitResult):
                 "the fitted curve has no peak: beta is on its bound 0",
                 remedy="ask for its asymptote, which no load reaches",
             )
-        least = float(least_cost(self.b[None, :])[0])
-        if method == "delta":
-            asked = replace(self.throughput_constraint(max(math.sqrt(d / k), 1.0)), value=least)
-            found = self.profile(asked, alpha, "peak throughput", method)
-        else:
-            low, high = self._peak_limits(alpha)
-            notes = (NO_DF,) if self.df_resid <= 0 else (NO_NOISE,) if self.exact else ()
-            found = Estimate(inverse_of(least), low, high, 1 - alpha, "profile likelihood", notes)
+        asked = self.throughput_constraint(max(math.sqrt(d / k), 1.0))
+        found = self.profile(asked, alpha, "peak throughput", method, self._peak_deviance)
         return _with_endless(found, "linear scaling, which has no peak")
 
-    def _peak_limits(self, alpha: float) -> tuple[float, float]:
-        """The lowest and the highest peak of the accepted curves, whose deviance is within the
-        threshold of a profile.
+    def _peak_deviance(self, cost: Array) -> Array:
+        """Deviance of the best curves whose greatest throughput is one over each `cost`, shape (m,).
 
-        The lowest is a convex problem for the Gamma family, the highest one may have several local
-        optima: it is sought from the fit and from the accepted fits with a coefficient of zero. Where
-        that does not converge, both are searched over the loads.
+        A curve with its peak at N* reads ``cost + a g(N)`` with ``g(N) = (N - N*)^2 / N``: of each N*
+        one coefficient is left, in which the deviance is convex for the Gamma family. The best N* is
+        sought over all and then between neighbours of the best one.
         """
-        if self.df_resid <= 0:
-            return 0.0, math.inf
-        if self.exact:
-            return (float(1 / least_cost(self.b[None, :])[0]),) * 2
-        starts, endless = [self.b], False
-        load, mean, weight, spread = self._replicate_means
-        most = self.deviance - spread + t_quantile(self.df_resid, alpha) ** 2 * self.scale
-        for place in np.flatnonzero(self.free()):
-            free = np.arange(3) != place
-            other = solve(
-                self.family(), design_columns(load), mean[None, :], weight[None, :], free=free
-            )
-            if other.deviance[0] <= most:
-                starts.append(other.b[0])
-                endless |= place == 2
-        # A peak that moves out of sight tends to the asymptote of Amdahl's law.
-        asymptote = self._largest_asymptote(alpha) if endless else 0.0
-        low = self._extreme_peak(self.b, most, -1.0)
-        tops = [] if math.isinf(asymptote) else [self._extreme_peak(b, most, 1.0) for b in starts]
-        if math.isnan(low) or (tops and np.isnan(tops).all()):
-            return self._searched_peak_limits(alpha)
-        return low, float(np.nanmax([asymptote, *tops]))
-
-    def _extreme_peak(self, start: Array, most: float, sign: float) -> float:
-        """The lowest (`sign` -1) or a local highest (1) peak throughput of curves whose deviance is
-        `most` or less; NaN where none is found.
-        """
-        load, mean, weight, spread = self._replicate_means
-        design, family, y, w = design_columns(load), self.family(), mean[:, None], weight[:, None]
-        room = most + spread - self.deviance
-        farthest = SEARCH_RANGE * max(float(load.max()), 2.0)
-        first = float(least_cost(self.b[None, :])[0])
-        # In these coordinates the accepted curves are about the ball of radius 1 around the fit.
-        curvature = family.score(y, w, (design @ self.b)[:, None])[1][:, 0]
-        root = np.linalg.cholesky(room * np.linalg.inv((design.T * curvature) @ design))
-        size = np.linalg.norm(root, axis=1)
-
-        def cost(v: Array) -> tuple[float, Array]:
-            """The least 1/X(N) over that of the fit, and its derivatives."""
-            b = self.b + root @ v
-            n = min(max(math.sqrt(max(b[0], 0.0) / b[2]), 1.0), farthest) if b[2] > 0 else farthest
-            row = sign * design_columns(np.array([n]))[0] / first
-            return float(row @ b), row @ root
-
-        def spare(v: Array) -> float:
-            eta = design @ (self.b + root @ v)
-            found = float(family.deviance(y, w, eta[:, None])[0])
-            return max((most - found) / room, -WORST_SPARE)
-
-        def spare_slope(v: Array) -> Array:
-            with np.errstate(all="ignore"):
-                eta = design @ (self.b + root @ v)
-                found = -2 * (family.score(y, w, eta[:, None])[0][:, 0] @ design) @ root / room
-            return np.where(np.isfinite(found), found, 0.0)
-
-        sides = root / size[:, None]
-        limits = [
-            {"type": "ineq", "fun": spare, "jac": spare_slope},
-            {"type": "ineq", "fun": lambda v: self.b / size + sides @ v, "jac": lambda v: sides},
-        ]
-        begin: Array = np.linalg.solve(root, start - self.b).astype(np.float64)
-        downhill = cost(begin)[1] / np.linalg.norm(cost(begin)[1])
-        for step in (0.0, 1.0, 0.3):
-            v = optimize.minimize(
-                cost,
-                begin - step * downhill,
-                jac=True,
-                constraints=limits,
-                method="SLSQP",
-                options={"ftol": 1e-12, "maxiter": 100},
-            ).x
-            # Its own word of success is no proof: Karush, Kuhn and Tucker's conditions are.
-            slope = cost(v)[1]
-            held = sides[self.b / size + sides @ v < 1e-7]
-            rest = optimize.nnls(np.vstack((spare_slope(v), held)).T, slope)[1]
-            b = np.maximum(self.b + root @ v, 0.0)
-            reached = spare(np.linalg.solve(root, b - self.b))
-            if abs(reached) < 1e-5 and rest < 1e-3 * np.linalg.norm(slope):
-                return float(1 / least_cost(b[None, :])[0])
-        return math.nan
-
-    def _searched_peak_limits(self, alpha: float) -> tuple[float, float]:
-        """The highest lower and upper limit of the curve at any load from 1.
-
-        They are the limits of the peak throughput: a curve is accepted that reaches c somewhere if
-        and only if the interval at some load contains c; and, the accepted coefficients being a
-        convex set, there is one that stays below c everywhere if and only if no lower limit is
-        above c.
-        """
-        few = len(self._replicate_means[0]) <= FEW_LOADS
-        size, parts, tolerances = SEARCH_OF_FEW if few else SEARCH_OF_MANY
-        log_load = np.linspace(0.0, math.log(SEARCH_RANGE * max(float(self.x.max()), 2.0)), size)
-        step, tops, asymptote = log_load[1], [0.0, 0.0], 0.0
-        for turn, tolerance in enumerate(tolerances):
-            ends = self.band(np.exp(log_load), alpha, tolerance)
-            places = [int(np.argmax(end)) for end in ends]
-            if turn == 0 and places[1] == len(log_load) - 1:
-                asymptote = self._largest_asymptote(alpha)
-            tops = [
-                _parabola_top(log_load, end, place) for end, place in zip(ends, places, strict=True)
-            ]
-            step /= parts
-            near = step * np.arange(1 - parts, parts)
-            around = np.concatenate([log_load[p] + near for p in places])
-            loads = np.unique(np.maximum(around, 0.0))
-            log_load = loads[
-                np.diff(loads, prepend=-step) > step / 4
-            ]  # else a vertex would be that of rounding errors
-        return tops[0], max(tops[1], asymptote)
-
-    def _largest_asymptote(self, alpha: float) -> float:
-        """The highest asymptote of Amdahl's laws that the data accept: the limit of peaks that move
-        out of sight.
-        """
-        free = np.array([True, True, False])
-        best = solve(
-            self.family(), design_columns(self.x), self.y[None, :], self.weights[None, :], free=free
-        ).b[0, 1:2]
-
-        def deviance(c: Array, which: Array) -> Array:
-            return self.deviance_at(np.tile(ASYMPTOTE_ROW, (len(c), 1)), c, free)
-
-        domain = np.zeros(1), np.full(1, math.inf)
-        return inverse_of(float(self.limits(best, best / 4, domain, alpha, deviance)[0][0]))
+        load, mean, weight, spread = self._merged_means
+        middle = math.sqrt(float(load.min() * load.max()))
+        first, last = np.zeros(len(cost)), np.full(len(cost), math.pi / 2)
+        every = np.arange(len(cost))
+        for _ in range(PEAK_ROUNDS):
+            angle = first + (last - first) * np.linspace(0, 1, PEAKS)[:, None]
+            d, k = np.cos(angle).ravel() ** 2, (np.sin(angle).ravel() / middle) ** 2
+            height = least_cost(np.column_stack((d, np.zeros_like(d), k)))
+            shape = d / load[:, None] + k * (load[:, None] - 1) - height
+            asked = np.tile(cost, PEAKS)
+            most = np.where((height > 0) & self.bounded, asked / height, math.inf)
+            found = along(
+                self.family(),
+                mean[:, None],
+                weight[:, None],
+                asked,
+                shape,
+                most,
+                1e-10 * self.scale,
+            ).reshape(angle.shape)
+            best = found.argmin(axis=0)
+            before, after = np.maximum(best - 1, 0), np.minimum(best + 1, PEAKS - 1)
+            least, first, last = found[best, every], angle[before, every], angle[after, every]
+            beside = np.maximum(found[before, every], found[after, every])
+            if np.all(~(beside > least + 1e-7 * self.scale)):
+                break
+        return least + spread
 
     @with_origin
     def asymptote(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
@@ -760,16 +685,6 @@ class USLResult(FitResult):
                 found=f"{worst['fitted']:.4g} for a mean of {worst['mean']:.4g} at {worst['x']:g}",
                 remedy="look at the means themselves",
             )
-
-
-def _parabola_top(x: Array, y: Array, at: int) -> float:
-    """The largest y, by a parabola through the point `at` and its neighbours."""
-    if not 0 < at < len(x) - 1 or not np.all(np.isfinite(y[at - 1 : at + 2])):
-        return float(y[at])
-    before, after = x[at] - x[at - 1], x[at + 1] - x[at]
-    down, up = (y[at] - y[at - 1]) / before, (y[at + 1] - y[at]) / after
-    a, b = (up - down) / (before + after), (after * down + before * up) / (before + after)
-    return float(y[at] - b * b / (4 * a)) if a < 0 else float(y[at])
 
 
 def _with_endless(found: Estimate, alternative: str) -> Estimate:
