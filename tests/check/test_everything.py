@@ -12,7 +12,7 @@ from tests.study.new.conftest import layout as layout
 from tests.toy_runs import sar, write_run
 from virtperf.check.everything import check_everything
 from virtperf.core.paths import Layout
-from virtperf.study.new.write import write_study
+from virtperf.study.new.write import pipeline_text, write_study
 
 STUDY, CLAIMS = "data/published/mine/study.yaml", "data/published/mine/claims.yaml"
 
@@ -477,3 +477,27 @@ def test_only_the_named_studies_are_checked(repository):
 
 def test_the_repository_itself_has_no_problem(root):
     assert [str(p) for p in check_everything(Layout(root))[0]] == []
+
+
+def test_a_paper_whose_claim_is_repeated_is_a_dependency(repository):
+    write_study(repository, "machine", measured=True)
+    path = repository.definition("machine") / "hypotheses.yaml"
+    text = path.read_text()
+    origin = "from: {study: mine, claim: example-to-replace}, reading: the same,"
+    path.write_text(
+        text.replace("{id: two-do-more-than-one,", f"{{id: two-do-more-than-one, {origin}")
+    )
+    stages = repository.pipeline("machine").read_text()
+    problems = found(repository, "machine")
+    assert [p.split(": ", 1)[1].split(",")[0] for p in problems] == [
+        "the stage runs does not depend on mine",
+        "the stage report does not depend on mine",
+    ]
+    line = 1 + stages[: stages.index("    deps:")].count("\n")
+    assert problems[0].startswith(f"pipelines/machine/dvc.yaml line {line}: ")
+    repository.pipeline("machine").write_text(pipeline_text(repository, "machine"))
+    assert repository.pipeline("machine").read_text().count("- data/published/mine #") == 2
+    assert found(repository, "machine") == []
+    wider = stages.replace("    deps:\n", "    deps:\n      - data/published\n")
+    repository.pipeline("machine").write_text(wider)
+    assert found(repository, "machine") == []

@@ -30,7 +30,7 @@ from virtperf.report.written_for import changes
 from virtperf.runs.ingest.folder import raw_files, run_folders
 from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
-from virtperf.study.hypotheses import claims_of
+from virtperf.study.hypotheses import claims_of, papers_repeated
 from virtperf.study.readings import load_readings
 from virtperf.study.run_groups import FACT_COLUMNS, fact_differences, facts_of
 
@@ -68,6 +68,7 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
         if study is not None:
             defined[name] = study
             check_notebook(layout.notebook(name), study, parameters, problems)
+            _papers_are_dependencies(layout, study, problems)
             runs += _runs(layout.measured(name), study, problems)
     if not studies:
         check_synthesis_file(layout, defined, problems)
@@ -133,6 +134,27 @@ def _pipelines(layout: Layout, problems: Problems) -> None:
         if folder.name not in studies:
             remedy = "remove the folder, or add the study"
             problems.say("stages of a study that has no study.yaml", folder, remedy=remedy)
+
+
+def _papers_are_dependencies(layout: Layout, study: Study, problems: Problems) -> None:
+    """A measured study's stages depend on every paper whose claims its hypotheses repeat: else DVC
+    would keep results of a claim that has changed.
+    """
+    path = layout.pipeline(study.id)
+    with suppress(VirtperfError):  # what is wrong with a file itself is told elsewhere
+        papers = papers_repeated(study) if study.kind == "measured" else []
+        document = load_yaml(path)
+        for stage, content in document.data.get("stages", {}).items():
+            deps = content.get("deps", ())
+            for paper in papers:
+                if not {"data/published", f"data/published/{paper}"} & {*deps}:
+                    problems.say(
+                        f"the stage {stage} does not depend on {paper}, whose claims hypotheses repeat",
+                        path,
+                        document.line("stages", stage, "deps"),
+                        expected=f"- data/published/{paper}",
+                        remedy="add that line to the stage's deps",
+                    )
 
 
 def _runs(root: Path, study: Study, problems: Problems) -> int:

@@ -103,6 +103,15 @@ def load_hypotheses(
     return Claims(own, reading, {}, empty, document, loaded)
 
 
+def papers_repeated(study: Study) -> list[str]:
+    """The ids of the papers whose claims a measured study's hypotheses repeat, sorted: its stages
+    depend on them. Raises `StudyError` where hypotheses.yaml can't be read.
+    """
+    file, _ = load_model(study.folder / HYPOTHESES_FILE, HypothesesFile, stop)
+    origins = [written.get("from") for written in file.hypotheses]
+    return sorted({str(o["study"]) for o in origins if isinstance(o, dict) and "study" in o})
+
+
 def _inherited(
     study: Study, origin: object, reading: WordReading, papers: dict[Path, tuple[Study, Claims]]
 ) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from rawperf.core.files import replaced_folder, write_atomically
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.study.definition import load_study
+from virtperf.study.hypotheses import papers_repeated
 from virtperf.study.new.notebook import notebook_text
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{1,60}")
@@ -114,12 +115,14 @@ def pipeline_text(layout: Layout, study_id: str) -> str:
     """The text of `pipelines/<study>/dvc.yaml`: the same stages for all studies of a kind.
 
     A folder of example runs is a dependency where there is one; DVC allows none that is absent.
+    A measured study depends on the papers whose claims its hypotheses repeat, and on no other.
     Raises `StudyError` where the study's files are not in order.
     """
     study = load_study(layout.definition(study_id))
     values = {
         "id": study_id,
         "measured": study.kind == "measured",
+        "papers": papers_repeated(study) if study.kind == "measured" else [],
         "examples": layout.examples(study_id).is_dir(),
         "example_report": study.example_report,
     }
