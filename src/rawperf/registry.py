@@ -92,6 +92,11 @@ _OUTPUTS = (
         "collect by k6 run --summary-export, or declare them with names and value",
     ),
     (
+        "the answer of aws cloudwatch get-metric-data",
+        rb'"MetricDataResults"\s*:',
+        "collect by aws cloudwatch get-metric-statistics, a file a metric",
+    ),
+    (
         "the answer of a Prometheus query",
         rb'"resultType"\s*:\s*"(?:scalar|string|vector|matrix)"|\A\{"status"\s*:\s*"error"',
         "keep the whole answer to query_range, or to query with a vector",

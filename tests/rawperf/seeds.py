@@ -197,6 +197,8 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "dstat": _files("dstat/dstat.csv"),
     "esxtop": _files("esxtop/esxtop.csv"),
     "hdrhistogram": _files("hdrhistogram/two-drivers.hlog"),
+    "azure-metrics": _files("azure/metrics.json"),
+    "cloudwatch-statistics": _files("aws/cpu.json", "aws/network.json"),
     "iperf3": _files("iperf3/iperf3.json"),
     "k6": _files("k6/summary.json"),
     "vegeta": _files("vegeta/vegeta.csv", "vegeta/vegeta-refused.csv"),

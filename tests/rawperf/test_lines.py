@@ -12,6 +12,7 @@ from tests.rawperf.seeds import FORMATS, SEEDS
 
 # format, seed, entity, field, which of the records with these names, what is printed around the number
 PICKS = (
+    ("azure-metrics", 0, "Data Disk Read Bytes/sec 1", "average", 1, '"average": 512.0'),
     ("bcc-histogram", 0, "vda 0 to 2 us", "count", 0, " 0 -> 1 "),
     (
         "bpftrace-histogram",
@@ -34,6 +35,7 @@ PICKS = (
     ("cgroup-io", 0, "254:0", "rios", 1, "254:0 rbytes=1310720"),
     ("cgroup-memory", 0, "", "anon", 1, "anon 1540096"),
     ("cgroup-memory-1", 0, "", "total_rss", 0, "total_rss 3937144832"),
+    ("cloudwatch-statistics", 1, "NetworkIn", "Sum", 1, '"Sum": 40960.0'),
     ("cms-console", 0, "", "STORAGE", 0, "STORAGE = "),
     ("cms-console", 0, "SCRATCH", "fileid", 0, "HCPNSD440I Saved segment SCRATCH"),
     ("cms-console", 0, "SCRATCH 1 EW", "BEGPAG", 0, "cp defseg scratch 62f400-62f400 ew"),

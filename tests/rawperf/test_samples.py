@@ -58,6 +58,8 @@ FORMAT_OF = {
     "swapon/": "swapon",
     "swingbench/": "swingbench",
     "sysbench/": "sysbench",
+    "aws/": "cloudwatch-statistics",
+    "azure/": "azure-metrics",
     "bcc/": "bcc-histogram",
     "bpftrace/": "bpftrace-histogram",
     "kubectl/": "kubectl-top",

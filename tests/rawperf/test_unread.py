@@ -64,6 +64,11 @@ NAMED = {
     ),
     "macOS": (b"Darwin host1 23.1 arm64\n", "macOS'", "declared.md"),
     "k6 points": (b'{"type":"Point","metric":"http_reqs"}\n', "k6's points", "--summary-export"),
+    "CloudWatch's other answer": (
+        b'{"MetricDataResults": [{"Id": "m1", "Timestamps": [], "Values": []}]}',
+        "get-metric-data",
+        "get-metric-statistics",
+    ),
     "a query's answer": (
         b'{"status":"success","data":{"resultType":"scalar","result":[1795647076.885,"1"]}}',
         "Prometheus query",

@@ -19,6 +19,8 @@ _BREAKS = re.compile("[\x85\u2028\u2029]")
 """What YAML takes for ends of lines and nobody else does."""
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 """Of texts of labels, as Prometheus writes them."""
+_AROUND = "../"
+"""Begins the path of a cell that stands in the object around the row's."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 Lines = Any
@@ -151,7 +153,9 @@ def _rows(
         if part.entries is not None:
             yield from _entries(document, lines, path.split("/"), part.entries, into)
             continue
-        for found, at in _at(document, lines, [step for step in path.split("/") if step]):
+        outwards = any(word.startswith(_AROUND) for word in into.declaration.words_of(part))
+        at_path = _at_with_around if outwards else _at
+        for found, at in at_path(document, lines, [step for step in path.split("/") if step]):
             if not isinstance(found, dict):
                 raise into.error(
                     "a row is not an object",
@@ -211,15 +215,37 @@ def _at(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines
     if not steps:
         yield found, lines
         return
-    step, rest = steps[0].replace("~1", "/"), steps[1:]
+    for key in _keys(found, steps[0]):
+        yield from _at(found[key], lines if isinstance(lines, int) else lines[key], steps[1:])
+
+
+def _at_with_around(
+    found: Any, lines: Lines, steps: list[str], around: tuple[Any, Lines] | None = None
+) -> Iterator[tuple[Any, Lines]]:
+    """The same, each object with the object around it, lists between them left out, at the key
+    ``..``.
+    """
+    keys = _keys(found, steps[0]) if steps else []
     if isinstance(found, dict):
-        keys = list(found) if step == "*" else [step] if step in found else []
-    else:
-        places = range(len(found)) if isinstance(found, list) else range(0)
-        only = int(step) if step.isascii() and step.isdigit() else -1
-        keys = list(places) if step == "*" else [only] if only in places else []
+        if around is not None:
+            found = {**found, "..": around[0]}
+            lines = lines if isinstance(lines, int) else {**lines, "..": around[1]}
+        around = found, lines
+    if not steps:
+        yield found, lines
     for key in keys:
-        yield from _at(found[key], lines if isinstance(lines, int) else lines[key], rest)
+        its_lines = lines if isinstance(lines, int) else lines[key]
+        yield from _at_with_around(found[key], its_lines, steps[1:], around)
+
+
+def _keys(found: Any, step: str) -> list[Any]:
+    """The keys of an object, or places of a list, that a step of a path means."""
+    step = step.replace("~1", "/")
+    if isinstance(found, dict):
+        return list(found) if step == "*" else [step] if step in found else []
+    places = range(len(found)) if isinstance(found, list) else range(0)
+    only = int(step) if step.isascii() and step.isdigit() else -1
+    return list(places) if step == "*" else [only] if only in places else []
 
 
 class _Cells:
@@ -295,6 +321,8 @@ def _paths(found: Any, before: str, depth: int) -> Iterator[str]:
     """Paths to the values of an object, for messages."""
     if isinstance(found, dict) and depth:
         for key, value in found.items():
+            if key == "..":
+                continue
             yield from _paths(
                 value, f"{before}/{str(key).replace('/', '~1')}".lstrip("/"), depth - 1
             )

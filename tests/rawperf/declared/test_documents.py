@@ -270,3 +270,55 @@ def test_whatever_stands_beside_a_number_it_is_found(
     assert all(
         repr(n) in lines[line - 1] for (n, _), line in zip(written, reading.lines, strict=True)
     )  # type: ignore[arg-type]
+
+
+AROUND = """
+reads: json
+rows: value/*/series/*/data/*
+time: {field: t, since: start}
+entity: {kind: series, name: [../../name, ../labels/0/value], optional: true}
+fields: [{field: n, where: {../../unit: "%"}}, {field: m, optional: true}]
+"""
+
+
+def test_a_cell_of_the_object_around_the_row() -> None:
+    document = {
+        "value": [
+            {
+                "name": "cpu",
+                "unit": "%",
+                "series": [
+                    {
+                        "labels": [{"value": "a"}],
+                        "data": [{"t": 0, "n": 1}, {"t": 1, "n": 2, "m": 5}],
+                    },
+                    {"labels": [], "data": [{"t": 0, "n": 3}]},
+                ],
+            },
+            {"name": "disk", "unit": "B", "series": [{"data": [{"t": 0, "n": 4}]}]},
+        ]
+    }
+    text = json.dumps(document, indent=1)
+    reading = read(AROUND, text)
+    assert rows(reading, "entity", "field", "value") == [
+        ("cpu a", "n", 1),
+        ("cpu a", "n", 2),
+        ("cpu a", "m", 5),
+        ("cpu", "n", 3),
+    ]
+    printed = text.split("\n")
+    assert [printed[line - 1].strip(" ,") for line in reading.lines.tolist()] == [  # type: ignore[union-attr]
+        '"n": 1',
+        '"n": 2',
+        '"m": 5',
+        '"n": 3',
+    ]
+
+
+def test_the_top_has_nothing_around_it() -> None:
+    with pytest.raises(FormatError, match=r"there is no '\.\./name' in the file"):
+        read("reads: json\nentity: {kind: e, name: ../name}\nfields: [{field: n}]", '{"n": 1}')
+    form = "reads: json-lines\nrows: a/*\nentity: {kind: e, name: ../who}\nfields: [{field: n}]"
+    reading = read(form, '{"who": "x", "a": [{"n": 1}]}\n{"who": "y", "a": [{"n": 2}]}\n')
+    assert rows(reading, "entity", "value") == [("x", 1), ("y", 2)]
+    assert reading.lines.tolist() == [1, 2]  # type: ignore[union-attr]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -367,3 +368,28 @@ def test_what_monitors_of_mmtests_print() -> None:
     text = sample("mmtests/mpstat.txt").decode()
     idle = [float(row) for row in re.findall(r"(?m)^\S+ +all .* (\S+)$", text)]
     assert of("mmtests/mpstat.txt", entity="all", field="%idle")["value"].tolist() == idle
+
+
+def test_what_clouds_print_of_a_metric() -> None:
+    document = json.loads(sample("aws/cpu.json"))
+    found = of("aws/cpu.json")
+    assert set(found["entity"]) == {document["Label"]}
+    keys = zip(found["t"], found["field"], strict=True)
+    assert dict(zip(keys, found["value"], strict=True)) == {
+        (datetime.fromisoformat(point["Timestamp"]).timestamp(), name): point[name]
+        for point in document["Datapoints"]
+        for name in ("Average", "Maximum")
+    }
+    assert set(of("aws/network.json")["field"]) == {"Sum", "SampleCount"}
+
+    printed = {}
+    for metric in json.loads(sample("azure/metrics.json"))["value"]:
+        for series in metric["timeseries"]:
+            words = [metric["name"]["value"], *(m["value"] for m in series["metadatavalues"])]
+            for point in series["data"]:
+                at = datetime.fromisoformat(point.pop("timeStamp")).timestamp()
+                printed |= {(" ".join(words), k, at): v for k, v in point.items() if v is not None}
+    found = of("azure/metrics.json")
+    keys = zip(found["entity"], found["field"], found["t"], strict=True)
+    assert dict(zip(keys, found["value"], strict=True)) == printed
+    assert len(found) == len(printed) == 8

@@ -205,6 +205,7 @@ def test_the_examples_of_the_manual_read_what_stands_above_them(root: Path) -> N
         ],
         [("scan 68608 to 69632 ns", "count", 1.0), ("scan 74752 to 75776 ns", "count", 4.0)],
         [('instance="a",job="web"', "up", 1.0), ('instance="a",job="web"', "up", 0.0)],
+        [("Percentage CPU", "average", 3.5)],
     ]
 
 
