@@ -87,6 +87,12 @@ def test_the_plotted_mean_is_the_stored_one(entries: dict[str, Trace]) -> None:
     )
 
 
+def test_of_a_measured_study_no_text_allows_anything(entries: dict[str, Trace]) -> None:
+    text = trace_text(at(entries, "8"), {}, paper=False)
+    assert "text alone" not in text and "limit" not in text
+    assert "mean     152 over 3 runs" in text
+
+
 def test_it_names_the_claims_that_set_each_limit(entries: dict[str, Trace]) -> None:
     trace = at(entries, "16")
     assert (trace.low, trace.high) == (162.7, 166.5)

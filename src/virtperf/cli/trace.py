@@ -40,8 +40,12 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
     said = {c.id: c.says for c in data.claims or ()}
     if key in entries or key in tables:
         found = entries.get(key) or tables[key]
-        text = trace_text(entries[key], said) if key in entries else table_text(tables[key], said)
-        click.echo(json_text(asdict(found)) if as_json else text)
+        if as_json:
+            click.echo(json_text(asdict(found)))
+        elif key in tables:
+            click.echo(table_text(tables[key], said))
+        else:
+            click.echo(trace_text(entries[key], said, paper=data.study.kind == "paper"))
         return
     keys = [*entries, *tables]
     begun = [name for name in keys if name.startswith(key.rstrip("/") + "/")]

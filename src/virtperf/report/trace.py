@@ -437,14 +437,15 @@ def _limit_lines(
         yield from (f"      convention: {words}" for words in found.conventions)
 
 
-def trace_text(trace: Trace, claims: dict[str, str]) -> str:
-    """The trace in lines of plain text."""
+def trace_text(trace: Trace, claims: dict[str, str], *, paper: bool = True) -> str:
+    """The trace in lines of plain text; without a `paper` no text allows anything."""
     lines = [trace.key, f"  value    {trace.words}, in {trace.unit}", f"  formula  {trace.formula}"]
     if trace.printed is not None:
         lines.append(f"  printed  {number(trace.printed)}, by {', '.join(trace.printed_by)}")
-    lines.append(f"  by the text alone  {trace.allowed_text}")
-    lines += _limit_lines((trace.low_text, trace.high_text), trace.limits_text, claims)
-    if trace.assumed:
+    if paper:
+        lines.append(f"  by the text alone  {trace.allowed_text}")
+        lines += _limit_lines((trace.low_text, trace.high_text), trace.limits_text, claims)
+    if paper and trace.assumed:
         lines.append(f"  with our assumptions  {trace.allowed}")
         lines += _limit_lines((trace.low, trace.high), trace.limits, claims)
     for mean in trace.means:
