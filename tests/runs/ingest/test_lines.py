@@ -20,7 +20,13 @@ FILES = SEEDS | {
     "ps": (SEEDS["ps"][0], SEEDS["ps"][0].replace(b"00:00:26", b"00:00:56")),
 }
 # counts of intervals, which only their neighbours tell the length of; a log that names no quantity
-WITHOUT_METRIC = {"hdrhistogram", "perf-stat-intervals", "perf-time-stat"}
+WITHOUT_METRIC = {
+    "azure-metrics",
+    "cloudwatch-statistics",
+    "hdrhistogram",
+    "perf-stat-intervals",
+    "perf-time-stat",
+}
 
 # format, metric, value, file, what stands on the line
 PICKS = (

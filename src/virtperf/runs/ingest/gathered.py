@@ -15,6 +15,7 @@ from rawperf.rates import DropDuplicates, Key, Rates
 from rawperf.sample_rows import SampleRows, concat_rows, in_order, rows_of, select_rows
 from virtperf.core.schema import ROW_GROUP
 from virtperf.core.stage_tables import SAMPLES
+from virtperf.runs.ingest.overlaps import Overlaps
 from virtperf.runs.ingest.runs import Run
 from virtperf.runs.ingest.spill import Spill
 
@@ -68,6 +69,9 @@ class Gathered:
         self._rates, self._once = (
             Rates(lambda number: self._keys[number]),
             DropDuplicates(lambda number: self._keys[number]),
+        )
+        self._overlaps = Overlaps(
+            run.run_id, [file.path for file in run.files], lambda number: self._keys[number]
         )
         # what the samples are of, and how many each file has, once all are given
         self.metrics: set[str] = set()
@@ -174,7 +178,10 @@ class Gathered:
         return kind, f"{owner}/{entity}" if part else entity
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """The table `SAMPLES`, in parts that are the row groups of its file."""
+        """The table `SAMPLES`, in parts that are the row groups of its file.
+
+        Raises `FormatError`: files that give the same series over the same time.
+        """
         if self._snapshots:
             self._add_snapshots(pd.concat(self._snapshots, ignore_index=True))
         keys = self._keys = sorted(self._series)
@@ -235,6 +242,7 @@ class Gathered:
 
     def _tidy(self, rows: SampleRows) -> SampleRows:
         """Samples of a part, sorted by series and time: counters as rates, each once."""
+        self._overlaps.check(rows)
         counter = rows["counter"]
         if counter.any():
             rates = self._rates.of(select_rows(rows, counter))
