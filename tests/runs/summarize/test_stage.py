@@ -17,7 +17,7 @@ from virtperf.core.stage_tables import (
     TIMELINES,
 )
 from virtperf.runs.ingest.stage import ingest
-from virtperf.runs.summarize.audits import audit
+from virtperf.runs.summarize.audits import audit, same_entities
 from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate
 from virtperf.runs.summarize.stage import summarize
 
@@ -469,3 +469,44 @@ def test_failed_requests():
             nan, np.array([float(errors)])
         )
         assert status(run, "failed requests") == expected
+
+
+def test_a_run_with_fewer_drivers_than_others_of_its_condition_is_named():
+    def row(run_id, entities, kind="driver", guests=2, quantity="throughput"):
+        return {
+            "run_id": run_id,
+            "provenance": "measured",
+            "guests": guests,
+            "quantity": quantity,
+            "entity_kind": kind,
+            "entities": entities,
+        }
+
+    observed = [row("r1", 4), row("r2", 3), row("r3", 4), row("r4", 9, guests=8)]
+    observed += [row("r1", 7, "process", quantity="threads"), row("r2", 0, quantity="load")]
+    found = {one["run_id"]: one for one in same_entities(observed, ["guests"])}
+    assert {run_id: one["status"] for run_id, one in found.items()} == {
+        "r1": "ok",
+        "r2": "violated",
+        "r3": "ok",
+    }
+    assert (found["r2"]["value"], found["r2"]["expected"]) == (3, 4)
+    assert found["r2"]["note"] == (
+        "throughput is of 3 driver(s), of 4 in other runs of the condition: is a file missing?"
+    )
+    two = [row("r1", 4), row("r2", 3)]  # of two the one with more is taken for whole
+    assert [one["status"] for one in same_entities(two, ["guests"])] == ["ok", "violated"]
+
+
+def test_a_missing_driver_is_found_by_the_stage(place):
+    for number, missing in enumerate(("", "", "d2"), start=1):
+        made = two_drivers(100, str(number), replicate=number, clients=None, think_time_s=None)
+        made["raw"] = {
+            path: data for path, data in made["raw"].items() if missing not in path or not missing
+        }
+        made["files"] = [file for file in made["files"] if file["path"] in made["raw"]]
+        write_run(place.measured, f"r{number}", **made)
+    found = place.run()[2]
+    found = found[found["audit"] == "number of drivers and guests"].set_index("run_id")
+    assert found["status"].to_dict() == {"r1": "ok", "r2": "ok", "r3": "violated"}
+    assert found.loc["r3", ["value", "expected"]].tolist() == [1, 2]

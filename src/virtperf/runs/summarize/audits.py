@@ -7,7 +7,9 @@ for gives no row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,8 @@ PROCESSORS, SYSTEM, GUESTS, GUEST_SECONDS = (
     "guest_cpu_seconds",
 )
 ERROR_TOTALS, ELEMENTS_TOTAL = ("driver_web_errors", "driver_network_errors"), "page_elements_total"
+COUNTED_KINDS = ("domain", "driver", "guest")
+"""Entities of which all runs of a condition have equally many; of processes or devices they need not."""
 
 AuditRow = dict[str, Any]
 
@@ -269,6 +273,42 @@ AUDIT_CHECKS: tuple[Callable[[RunSeries], Iterator[AuditRow]], ...] = (
     coverage,
     failed_requests,
 )
+
+
+def same_entities(observed: Sequence[Mapping[str, Any]], factors: Sequence[str]) -> list[AuditRow]:
+    """Runs of a condition observe a quantity on equally many drivers and guests: where a run has
+    fewer, a file may be missing, and a sum over them is too small.
+
+    `observed` are rows of the table `OBSERVATIONS`; a row of the result is one run that shares its
+    condition with others, over all its quantities.
+    """
+    condition = itemgetter("provenance", *factors)
+    counts: dict[tuple[Any, ...], Counter[int]] = defaultdict(Counter)
+    runs: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in observed:
+        if row["entities"] and row["entity_kind"] in COUNTED_KINDS:
+            counts[(row["quantity"], condition(row))][row["entities"]] += 1
+            runs[row["run_id"], row["provenance"]].append(row)
+    rows = []
+    for (run_id, provenance), own in runs.items():
+        told = [(row, counts[(row["quantity"], condition(row))]) for row in own]
+        told = [(row, seen) for row, seen in told if seen.total() > 1]
+        if not told:
+            continue
+        usual = [max(seen, key=lambda n, seen=seen: (seen[n], n)) for _, seen in told]  # type: ignore[misc]
+        notes = [
+            f"{row['quantity']} is of {row['entities']} {row['entity_kind']}(s), of {n} in other "
+            "runs of the condition: is a file missing?"
+            for (row, _), n in zip(told, usual, strict=True)
+            if row["entities"] != n
+        ]
+        found, expected = sum(row["entities"] for row, _ in told), sum(usual)
+        note = "; ".join(notes) or "drivers and guests of all quantities, added up"
+        row = _row(
+            "number of drivers and guests", found, expected, expected, expected, not notes, note
+        )
+        rows.append({"run_id": run_id, "provenance": provenance} | row)
+    return rows
 
 
 def _total(run: RunSeries, metric: str, entity_kind: str, source: str | None = None) -> Mean | None:

@@ -23,7 +23,7 @@ from virtperf.core.stage_tables import (
     THUMBNAILS,
     TIMELINES,
 )
-from virtperf.runs.summarize.audits import audit
+from virtperf.runs.summarize.audits import audit, same_entities
 from virtperf.runs.summarize.distributions import KIND, distribution_rows
 from virtperf.runs.summarize.observations import add_relative, observe
 from virtperf.runs.summarize.series import RunSeries, load_series
@@ -87,6 +87,7 @@ def summarize(
         for row in over_time[exhibit, run_id]
     ]
     factors = tuple(study.factors)
+    audits += same_entities(observed, factors)
     observations = OBSERVATIONS.frame(observed, factors)
     tables = (
         (SERIES, SERIES.frame(series, factors)),
