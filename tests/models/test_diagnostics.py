@@ -72,6 +72,22 @@ def test_a_robust_curve_hardly_moves(clean):
         _ = of["robust"].aic
 
 
+@pytest.mark.parametrize("factor", [0.1, 0.6])
+def test_a_robust_curve_converges_with_an_outlier_at_its_end(factor):
+    """Both rows of the last load hold the curve: each round moves it by a few per cent of the way.
+
+    Seed 2: one of the data sets in which 200 rounds of single steps did not suffice.
+    """
+    load = np.repeat([1.0, 2, 4, 8, 16, 32], 2)
+    mean = 100 * load / (1 + 0.03 * (load - 1) + 0.001 * load * (load - 1))
+    noise = 1 + 0.02 * np.random.default_rng(2).standard_normal(12)
+    rate = mean * noise * np.where(np.arange(12) == 10, factor, 1.0)
+    fit = models.fit_usl(load, rate, robust=True)
+    assert fit.peak_load().value == pytest.approx(31.1, rel=0.2)  # sqrt(0.97 / 0.001)
+    assert any(w.startswith("row 11 ") and "outlier" in w for w in fit.warnings)
+    assert not any("covered" in w for w in fit.warnings)
+
+
 def test_the_robust_estimate_is_that_of_rlm():
     x = np.arange(12.0)
     y = 3 + 2 * x + np.random.default_rng(3).standard_normal(12)
