@@ -251,6 +251,7 @@ def _newton(
             converged,
         )
 
+    stuck = np.zeros(size, dtype=bool)
     with np.errstate(all="ignore"):
         for _ in range(ITERATIONS):
             slope, curvature = family.score(y, weights, z @ b)
@@ -262,9 +263,10 @@ def _newton(
                 | (gain <= tolerance**2 * deviance + negligible)
                 | ~np.isfinite(deviance)
             )
-            if done.any():
+            if done.any() or stuck.any():
+                keep(stuck & ~done, False)
                 keep(done, True)
-                kept = ~done
+                kept = ~(done | stuck)
                 if not kept.any():
                     return found
                 y, weights, b, deviance, negligible, place = (
@@ -289,6 +291,7 @@ def _newton(
                 reached[worse] = family.deviance(y[:, worse], weights[:, worse], z @ new[:, worse])
                 worse = ~(reached <= deviance * (1 + 1e-12))
             b, deviance = np.where(worse, b, new), np.where(worse, deviance, reached)
+            stuck = worse  # the next step would be the same
     keep(np.ones(len(place), dtype=bool), False)
     return found
 

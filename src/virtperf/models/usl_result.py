@@ -461,6 +461,23 @@ class USLResult(FitResult):
         residual, gradient = super().tangent()
         return residual, gradient[:, self.free() & (self.b != 0)]
 
+    def deviances_without(self, rows: NDArray[np.intp]) -> Array:
+        """See `FitResult.deviances_without`; by fits, since a row at the first or last load pulls
+        the curve to itself.
+        """
+        weights = np.tile(self.weights, (len(rows), 1))
+        weights[np.arange(len(rows)), rows] = 0.0
+        found = solve(
+            self.family(),
+            design_columns(self.x),
+            np.tile(self.y, (len(rows), 1)),
+            weights,
+            free=self.free(),
+            bounded=self.bounded,
+            tolerance=1e-6,
+        )
+        return np.where(found.converged & np.isfinite(found.deviance), found.deviance, math.nan)
+
     def headline(self) -> tuple[str, float]:
         """The peak load, where the curve has one, else gamma."""
         d, _, k = (float(v) for v in self.b)
