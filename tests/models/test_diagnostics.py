@@ -201,3 +201,18 @@ def test_results_have_the_names_of_statsmodels(clean):
 def test_too_many_rows_for_a_break_are_refused():
     with pytest.raises(ModelError, match="at most 1000"):
         models.fit_segmented(np.arange(30_000.0), np.arange(30_000.0))
+
+
+def test_the_most_rows_for_a_break_fit_into_memory():
+    """Numpy's arrays; Python and its modules take some 150 MB more."""
+    import tracemalloc
+
+    x = np.arange(1000.0)
+    y = np.minimum(x, 600) + 30 * np.random.default_rng(1).standard_normal(1000)
+    tracemalloc.start()
+    try:
+        models.fit_segmented(x, y).breakpoint()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 350e6
