@@ -1,5 +1,7 @@
 """Rows that are pooled as replicates, and a column that says they are none."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -122,3 +124,21 @@ def test_columns_that_explain_little_or_can_not_be_levels_are_left_out():
 def test_the_answer_is_the_same_each_time():
     (first,), (second,) = (said(models.ratios("rate", loads(), **SIDES)) for _ in range(2))
     assert first == second
+
+
+def test_many_rows_cost_little_and_two_columns_of_a_name_none():
+    """Indicators of all rows would take 190 MB."""
+    rng = np.random.default_rng(4)
+    guests = rng.integers(1, 40, 200_000)
+    frame = pd.DataFrame({"system": np.tile(["a", "b"], 100_000), "rate": 1.0 * guests})
+    frame = pd.concat(
+        [frame, pd.Series(guests, name="guests")] + [frame["system"].rename("x")] * 2, axis=1
+    )
+    tracemalloc.start()
+    try:
+        (warning,) = said(models.ratios("rate", frame, **SIDES))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "guests explains" in warning and "p < 1e-12" in warning
+    assert peak < 120e6

@@ -378,7 +378,8 @@ def _compared(
         origin = common_origin([source(above), source(below)])
         found[name] = attributed(origin, function, above[value], below[value])
         if pooled and isinstance(found[name], Estimate) and isinstance(value, str):
-            others = [c for c in frame.columns if c not in {value, *of, *to, *names_of(by)}]
+            known = {value, *of, *to, *names_of(by)}
+            others = [c for c in frame.columns[~frame.columns.duplicated(False)] if c not in known]
             column = explaining_column(above, below, value, others, log=pooled == "ratio")
             if column is not None:
                 warnings = (*found[name].warnings, column.warning())
