@@ -138,6 +138,19 @@ def test_a_peak_without_a_limit_is_where_linear_scaling_is_accepted(noise):
     assert any("linear scaling" in w for w in found.warnings)
 
 
+@pytest.mark.parametrize("loads", [96, 128, 1000])
+def test_limits_of_the_peak_of_many_loads_cost_little(loads, monkeypatch):
+    load = np.linspace(1, 64, loads)
+    noise = 1 + 0.05 * np.random.default_rng(4).standard_normal(loads)
+    fit = fit_usl(load, throughput(load, np.array([0.1, 3e-4, 100.0])) * noise, noise="constant")
+    sizes, score = [], Family.score
+    monkeypatch.setattr(
+        Family, "score", lambda self, y, w, eta: (sizes.append(eta.size), score(self, y, w, eta))[1]
+    )
+    fit.peak_throughput()
+    assert sum(sizes) < 4e6  # some 35 ms; 1,000 loads that are not merged take ten times as long
+
+
 def test_many_loads_are_merged_for_the_limits_of_the_peak(monkeypatch):
     load = np.linspace(1, 64, 400)
     rate = throughput(load, np.array([0.03, 8e-4, 60.0])) * (1 + 0.04 * np.sin(7.7 * load**2))
@@ -146,7 +159,7 @@ def test_many_loads_are_merged_for_the_limits_of_the_peak(monkeypatch):
     monkeypatch.setattr("virtperf.models.usl_result.MERGED_LOADS", 400)
     exact = fit_usl(load, rate).peak_throughput()
     assert (merged.low, merged.high) == pytest.approx((exact.low, exact.high), rel=1e-5)
-    assert len(fit._merged_means[0]) <= 128
+    assert len(fit._merged_means[0]) <= 96
 
 
 def test_replicates_are_profiled_as_their_means():

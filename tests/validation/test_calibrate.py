@@ -412,8 +412,10 @@ def parsed(text):
     return rows
 
 
-def test_the_committed_page_comes_from_the_committed_designs(root, cells):
-    text = (root / "docs" / "calibration.md").read_text()
+@pytest.mark.parametrize("name", ["calibration", "calibration-further"])
+def test_the_committed_page_comes_from_the_committed_designs(root, name):
+    text = (root / "docs" / f"{name}.md").read_text()
+    cells = expand(load_yaml(root / "validation" / f"{name}.yaml"), list(CASES))
     assert int(re.search(r"([\d,]+) simulated data sets a cell", text)[1].replace(",", "")) >= 500
     rows = [r for r in parsed(text) if r.title != "Designs"]
     shown = {(r.title, r.columns[0], r.columns[1]) for r in rows}

@@ -25,6 +25,7 @@ from virtperf.comparison.places import require_revisions
 from virtperf.comparison.sides import ComparedCell, Side, quantities_to_compare, read_sides
 from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits, unequal_quantities
 from virtperf.comparison.studies import MeasuredStudy, measured_study
+from virtperf.comparison.unlike import unlike_notes
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level
 from virtperf.core.numbers import as_precise, number
@@ -200,6 +201,7 @@ def compare(
             remedy="give the folder of its runs, or a quantity with statistic: quantile in study.yaml",
         )
     study = measured_study(layout, str(a), level) if of_study else None
+    unlike: tuple[str, ...] = ()
     if study and _name_of(factor) in study.study.factors:
         name, first, second = study.factor_levels(tuple(factor))
         pairs = study.pairs(name, first, second, where)
@@ -239,6 +241,7 @@ def compare(
         told = quantities_to_compare(both, quantities, higher, lower)
         pairs = _common(sides[0], sides[1], told)
         rows = judged(pairs, told, contrasted=contrasted, **options)
+        unlike = tuple(unlike_notes(sides[0], sides[1], pairs))
     return ComparisonTable(
         sides[0].name,
         sides[1].name,
@@ -247,7 +250,7 @@ def compare(
         tuple(rows),
         tuple(_splits_of_sides(pairs, told, splits, options)),
         tuple(_different_facts(*sides)),
-        (*_notes(sides), *(_unequal_of_sides(pairs, told) if splits else ())),
+        (*_notes(sides), *unlike, *(_unequal_of_sides(pairs, told) if splits else ())),
     )
 
 

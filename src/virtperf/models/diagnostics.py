@@ -13,7 +13,7 @@ Biometrika 58, 1-19 (the beta approximation).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,8 +27,15 @@ from virtperf.models.checks import Array
 if TYPE_CHECKING:
     from virtperf.models.result import FitResult
 
-OUTLIER_LEVEL = 0.01
+OUTLIER_LEVEL = 0.0075
 """P-value, times the number of rows, below which a row is named."""
+MAX_REFITS = 24
+"""Rows up to which the fit is repeated without each of them; of more, only half as many that deviate
+most from the fit of all, which a single row then moves little."""
+AS_WELL = 9.0
+"""Squared standard errors by which the fit without another row may be worse, and that row yet be the
+outlier."""
+MAX_SUSPECTS = 3
 ORDER_LEVEL = 0.01
 """P-value below which residuals are said to follow the load."""
 MIN_ORDERED_ROWS = 6
@@ -101,6 +108,9 @@ def outlier_notes(
     """A warning that names the row that deviates most, where its deviation is no chance (Student's
     t, Bonferroni's correction over the rows), with what the fit estimates without it.
 
+    Where leaving out another row explains the data as well, say the other one of two at the last
+    load, that row is named too.
+
     Parameters
     ----------
     refit : callable
@@ -108,15 +118,46 @@ def outlier_notes(
     """
     if fit.df_resid < 2:
         return ()
-    size = influence(fit)["studentized"].abs().to_numpy()
-    if not np.any(np.isfinite(size) | np.isinf(size)):
+    rows, left = _left_without(fit)
+    if not len(rows):
         return ()
-    worst = int(np.nanargmax(size))
-    p = 2 * len(size) * float(special.stdtr(fit.df_resid - 1, -size[worst]))
-    if not p < OUTLIER_LEVEL:
+    df, best = fit.df_resid - 1, int(np.argmin(left))
+    with np.errstate(divide="ignore"):
+        size = np.sqrt(np.maximum(fit.deviance - left, 0.0) * df / left)
+    p = 2 * fit.nobs * special.stdtr(df, -size)
+    if not p[best] < OUTLIER_LEVEL:
         return ()
-    others = np.arange(len(size)) != worst
-    text = f"(x = {fit.x[worst]:g}, y = {fit.y[worst]:g}) deviates by {size[worst]:.2g} standard errors"
+    as_well = (p < OUTLIER_LEVEL) & (left - left[best] <= AS_WELL * left[best] / df)
+    suspects = np.flatnonzero(as_well)
+    if len(suspects) > MAX_SUSPECTS:
+        suspects = np.array([best])
+    suspects = suspects[np.argsort(left[suspects], kind="stable")]
+    return tuple(
+        _outlier_note(fit, refit, int(rows[k]), float(size[k]), [int(i) for i in rows[suspects]])
+        for k in suspects
+    )
+
+
+def _left_without(fit: FitResult) -> tuple[NDArray[np.intp], Array]:
+    """Rows that may be outliers, and the deviance of the fit without each of them."""
+    rows = np.arange(fit.nobs)
+    if fit.nobs > MAX_REFITS:
+        size = np.nan_to_num(influence(fit)["studentized"].abs().to_numpy())
+        rows = np.sort(np.argsort(-size, kind="stable")[: MAX_REFITS // 2])
+    left = fit.deviances_without(rows)
+    known = np.isfinite(left)
+    return rows[known], np.maximum(left[known], 0.0)
+
+
+def _outlier_note(
+    fit: FitResult,
+    refit: Callable[[NDArray[np.bool_]], FitResult],
+    row: int,
+    size: float,
+    suspects: Sequence[int],
+) -> RowNote:
+    others = np.arange(fit.nobs) != row
+    text = f"(x = {fit.x[row]:g}, y = {fit.y[row]:g}) deviates by {size:.2g} standard errors"
     try:
         (name, value), (other, changed) = fit.headline(), refit(others).headline()
         if other == name:
@@ -127,7 +168,9 @@ def outlier_notes(
             )
     except ModelError:
         text += ", and without it there is no such fit"
-    return (RowNote(worst, text),)
+    if instead := [f"x = {fit.x[i]:g}, y = {fit.y[i]:g}" for i in suspects if i != row]:
+        text += f". Whether it is this row or {' or '.join(instead)}, the data do not tell"
+    return RowNote(row, text)
 
 
 def order_notes(fit: FitResult) -> tuple[str, ...]:

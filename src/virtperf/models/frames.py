@@ -35,7 +35,8 @@ from virtperf.models.fits import (
 )
 from virtperf.models.linear import fit_line, fit_robust_line
 from virtperf.models.queueing import fit_closed
-from virtperf.models.result import FitResult, Missing
+from virtperf.models.replication import explaining_column
+from virtperf.models.result import Estimate, FitResult, Missing
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import compare_usl, fit_usl
 
@@ -189,8 +190,9 @@ def ratios(
     """Ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series": "Xen"},
     by="guests")``.
 
-    Rows of one side are independent replicates; rows that belong together, say of one block of
-    runs, have `pairs`.
+    Rows of one side are independent replicates; rows that belong together, say of one load or of one
+    block of runs, have `pairs`. A warning names a column, such as a load, whose levels explain most of
+    the differences within the sides: its rows are no replicates.
 
     Parameters
     ----------
@@ -208,7 +210,7 @@ def ratios(
         As in `virtperf.models.ratio_of_means`.
     """
     function = functools.partial(ratio.ratio_of_means, method=method, alpha=alpha)
-    return _compared(function, value, frame, of, to, by, label)
+    return _compared(function, value, frame, of, to, by, label, pooled="ratio")
 
 
 def differences(
@@ -225,7 +227,8 @@ def differences(
     `virtperf.models.difference_of_means`.
     """
     function = functools.partial(ratio.difference_of_means, alpha=alpha)
-    return _compared(function, value, frame, of, to, by, label or (None if by else "{of} - {to}"))
+    label = label or (None if by else "{of} - {to}")
+    return _compared(function, value, frame, of, to, by, label, pooled="difference")
 
 
 def pairs(
@@ -346,8 +349,13 @@ def _compared(
     to: Levels,
     by: By,
     label: str | None,
+    pooled: str = "",
 ) -> EstimateTable:
-    """A comparison of two sides at each level of `by`; `Missing` where one of them has no rows."""
+    """A comparison of two sides at each level of `by`; `Missing` where one of them has no rows.
+
+    `pooled`, "ratio" or "difference", says that the rows of a side are taken as replicates: a
+    warning names a column that speaks against it.
+    """
     require_columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
     if frame.empty:
         return EstimateTable()
@@ -369,4 +377,11 @@ def _compared(
             continue
         origin = common_origin([source(above), source(below)])
         found[name] = attributed(origin, function, above[value], below[value])
+        if pooled and isinstance(found[name], Estimate) and isinstance(value, str):
+            known = {value, *of, *to, *names_of(by)}
+            others = [c for c in frame.columns[~frame.columns.duplicated(False)] if c not in known]
+            column = explaining_column(above, below, value, others, log=pooled == "ratio")
+            if column is not None:
+                warnings = (*found[name].warnings, column.warning())
+                found[name] = replace(found[name], warnings=warnings)
     return found

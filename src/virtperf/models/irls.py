@@ -61,7 +61,12 @@ class Family:
         B).
         """
         mu = 1 / eta
-        return weights * (y - mu) * mu ** (2 - self.power), weights * mu ** (4 - self.power)
+        square = mu * mu
+        if self.power == 2:
+            return weights * (y - mu), weights * square
+        if self.power == 1:
+            return weights * (y - mu) * mu, weights * (square * mu)
+        return weights * (y - mu) * square, weights * (square * square)  # numpy's mu**4 is slow
 
     def size(self, y: Array, weights: Array) -> Array:
         """What a deviance is compared with to tell rounding, shape (B,)."""
@@ -168,14 +173,16 @@ def along(
     start, most : ndarray, shape (B,)
     direction : ndarray, shape (n, B)
     """
+    squared = direction * direction
 
     def slope(a: Array) -> tuple[Array, Array]:
         eta = start + a * direction
         score, curvature = family.score(y, weights, eta)
         total = np.einsum("ij,ij->j", score, direction)
-        expected = np.einsum("ij,ij,ij->j", curvature, direction, direction)
-        curvature -= (2 - family.power) * score / eta
-        bend = np.einsum("ij,ij,ij->j", curvature, direction, direction)
+        expected = np.einsum("ij,ij->j", curvature, squared)
+        bend = expected
+        if family.power < 2:
+            bend = expected - (2 - family.power) * np.einsum("ij,ij->j", score / eta, squared)
         return np.where(eta.min(axis=0) > 0, total, np.inf), np.where(bend > 0, bend, expected)
 
     with np.errstate(all="ignore"):
@@ -251,6 +258,7 @@ def _newton(
             converged,
         )
 
+    stuck = np.zeros(size, dtype=bool)
     with np.errstate(all="ignore"):
         for _ in range(ITERATIONS):
             slope, curvature = family.score(y, weights, z @ b)
@@ -262,9 +270,10 @@ def _newton(
                 | (gain <= tolerance**2 * deviance + negligible)
                 | ~np.isfinite(deviance)
             )
-            if done.any():
+            if done.any() or stuck.any():
+                keep(stuck & ~done, False)
                 keep(done, True)
-                kept = ~done
+                kept = ~(done | stuck)
                 if not kept.any():
                     return found
                 y, weights, b, deviance, negligible, place = (
@@ -289,6 +298,7 @@ def _newton(
                 reached[worse] = family.deviance(y[:, worse], weights[:, worse], z @ new[:, worse])
                 worse = ~(reached <= deviance * (1 + 1e-12))
             b, deviance = np.where(worse, b, new), np.where(worse, deviance, reached)
+            stuck = worse  # the next step would be the same
     keep(np.ones(len(place), dtype=bool), False)
     return found
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from rawperf.core.errors import ModelError
@@ -434,6 +434,16 @@ class FitResult(ABC):
         """
         size = self.row_deviation()
         return self.resid / size, self._curve(self.x)[1] / size[:, None]
+
+    def deviances_without(self, rows: NDArray[np.intp]) -> Array:
+        """The deviance of the fit without each of some rows, shape (m,): of a model that is linear,
+        or nearly so at the fit, by residual and leverage; NaN where the others allow no fit.
+        """
+        table = self.influence().iloc[rows]
+        room = 1 - table["leverage"].to_numpy()
+        residual = self.tangent()[0][rows]
+        with np.errstate(all="ignore"):
+            return np.where(room > 1e-9, self.rss - residual**2 / room, math.nan)
 
     def headline(self) -> tuple[str, float]:
         """Name and value of what a reader asks of the fit first."""

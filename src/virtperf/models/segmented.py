@@ -220,6 +220,20 @@ class SegmentedResult(FitResult):
     def _search(self) -> BreakpointSearch:
         return search(self.x, self.y, self.weights, self.form)
 
+    def deviances_without(self, rows: NDArray[np.intp]) -> Array:
+        """See `FitResult.deviances_without`; with a breakpoint of its own for each, since a row at
+        an end moves the breakpoint to itself.
+        """
+        return np.array([self._deviance_without(int(row)) for row in rows])
+
+    def _deviance_without(self, row: int) -> float:
+        kept = np.arange(self.nobs) != row
+        x, y, w = self.x[kept], self.y[kept], self.weights[kept]
+        if len(np.unique(x)) < len(self.param_names):
+            return math.nan
+        found = search(x, y, w, self.form)
+        return float(found.e @ found.e - found.peaks(found.e[None, :])[1].max())
+
     @property
     def pvalues(self) -> pd.Series:
         """P-values of slopes and levels being zero, by t with the breakpoint's error in `bse`; NaN

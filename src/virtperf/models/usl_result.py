@@ -62,7 +62,7 @@ FREE_PARAMETERS: Mapping[str, tuple[bool, ...]] = {
 """Which of the coefficients d, s, k a kind has."""
 MISFIT_LEVEL = 0.01
 """P-value of the lack-of-fit test below which a fit warns and has no peak."""
-MERGED_LOADS = 64
+MERGED_LOADS = 48
 """Classes of loads in which the peak's limits are computed where more than twice as many are distinct."""
 PEAKS, PEAK_ROUNDS = 33, 7
 """Loads of a peak that are tried at once, and how often at most between the neighbours of the best."""
@@ -461,6 +461,23 @@ class USLResult(FitResult):
         residual, gradient = super().tangent()
         return residual, gradient[:, self.free() & (self.b != 0)]
 
+    def deviances_without(self, rows: NDArray[np.intp]) -> Array:
+        """See `FitResult.deviances_without`; by fits, since a row at the first or last load pulls
+        the curve to itself.
+        """
+        weights = np.tile(self.weights, (len(rows), 1))
+        weights[np.arange(len(rows)), rows] = 0.0
+        found = solve(
+            self.family(),
+            design_columns(self.x),
+            np.tile(self.y, (len(rows), 1)),
+            weights,
+            free=self.free(),
+            bounded=self.bounded,
+            tolerance=1e-6,
+        )
+        return np.where(found.converged & np.isfinite(found.deviance), found.deviance, math.nan)
+
     def headline(self) -> tuple[str, float]:
         """The peak load, where the curve has one, else gamma."""
         d, _, k = (float(v) for v in self.b)
@@ -525,6 +542,7 @@ class USLResult(FitResult):
         sought over all and then between neighbours of the best one.
         """
         load, mean, weight, spread = self._merged_means
+        scale = self.scale  # a sum over all rows
         middle = math.sqrt(float(load.min() * load.max()))
         first, last = np.zeros(len(cost)), np.full(len(cost), math.pi / 2)
         every = np.arange(len(cost))
@@ -542,13 +560,13 @@ class USLResult(FitResult):
                 asked,
                 shape,
                 most,
-                1e-10 * self.scale,
+                1e-10 * scale,
             ).reshape(angle.shape)
             best = found.argmin(axis=0)
             before, after = np.maximum(best - 1, 0), np.minimum(best + 1, PEAKS - 1)
             least, first, last = found[best, every], angle[before, every], angle[after, every]
             beside = np.maximum(found[before, every], found[after, every])
-            if np.all(~(beside > least + 1e-7 * self.scale)):
+            if np.all(~(beside > least + 1e-7 * scale)):
                 break
         return least + spread
 

@@ -1,0 +1,100 @@
+"""Do both sides of a comparison have the same loads? Tables say it in a column of their own, beside
+the results, and nothing tells loads from results but their levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from virtperf.comparison.judged import Pair
+from virtperf.comparison.sides import Side
+from virtperf.models.replication import MAX_LEVELS, explaining_column
+
+MAX_SHOWN = 4
+"""Levels of a side that a note lists."""
+
+
+def unlike_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]:
+    """A note on each column that has other levels on the other side, and one on each quantity whose
+    differences between the runs of a side another column explains.
+
+    Runs in blocks are left out: they are compared within blocks.
+    """
+    columns = _plain(a) & _plain(b)
+    unlike = [name for name in sorted(columns) if _unlike(a, b, name)]
+    for name in unlike:
+        shown = [_shown(_levels(side, name)) for side in (a, b)]
+        yield (
+            f"{name} is {shown[0]} in the runs of A, and {shown[1]} in those of B: the sides are "
+            f"compared at unlike {name}"
+        )
+    if any(run.block for side in (a, b) for run in side.runs):
+        return
+    explained: dict[str, list[str]] = {}
+    for pair in pairs:
+        if pair.condition or pair.quantity in unlike:
+            continue
+        first, second = (_frame(side, pair.quantity, columns) for side in (a, b))
+        others = [
+            name
+            for name in columns - {pair.quantity, *unlike}
+            if all(name in frame and _whole(frame[name]) for frame in (first, second))
+        ]
+        found = explaining_column(first, second, pair.quantity, sorted(others), log=True)
+        if found:
+            explained.setdefault(found.name, []).append(pair.quantity)
+    for name, quantities in explained.items():
+        yield (
+            f"{name} explains most of the differences between the runs of a side "
+            f"({', '.join(quantities[:MAX_SHOWN])}): these runs are no replicates; compare runs of "
+            f"equal {name}"
+        )
+
+
+def _plain(side: Side) -> set[str]:
+    """Quantities of which nothing is known but a column's name: loads are among them."""
+    return {
+        name
+        for name, kind in side.quantities.items()
+        if not (kind.unit or kind.group) and any(name in run.values for run in side.runs)
+    }
+
+
+def _levels(side: Side, name: str) -> tuple[float, ...] | None:
+    """The levels that all runs of a side have in a column, row by row or as their one value; None
+    where they differ.
+    """
+    found = {
+        run.columns.get(name) or ((run.values[name],) if name in run.values else ())
+        for run in side.runs
+    }
+    return found.pop() or None if len(found) == 1 else None
+
+
+def _unlike(a: Side, b: Side, name: str) -> bool:
+    """Whether all runs of each side have the same whole numbers in a column, and the sides others."""
+    levels = _levels(a, name), _levels(b, name)
+    if None in levels or min(len(a.runs), len(b.runs)) < 2:
+        return False
+    sets = [set(each) for each in levels if each is not None]
+    few = all(len(each) <= MAX_LEVELS for each in sets)
+    return few and sets[0] != sets[1] and all(_whole(pd.Series([*each])) for each in sets)
+
+
+def _whole(values: pd.Series) -> bool:
+    numbers = values.to_numpy(dtype=float)
+    return bool(np.all(np.isfinite(numbers)) and np.all(numbers == np.round(numbers)))
+
+
+def _shown(levels: tuple[float, ...] | None) -> str:
+    distinct = [f"{level:g}" for level in dict.fromkeys(levels or ())]
+    more = len(distinct) - MAX_SHOWN
+    return ", ".join(distinct[:MAX_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _frame(side: Side, quantity: str, columns: set[str]) -> pd.DataFrame:
+    rows = [run.values for run in side.runs if quantity in run.values]
+    return pd.DataFrame([{n: row[n] for n in {quantity, *columns} if n in row} for row in rows])

@@ -1,0 +1,229 @@
+"""Are the rows of a group replicates of each other? Rows at different loads are not: a column whose
+levels explain most of the differences within the groups says so.
+
+References
+----------
+Searle, S. R. (1971). Linear Models. Chapter 7 (two crossed factors without interaction, unbalanced).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+
+from virtperf.models.checks import Array
+
+LEVEL = 0.01
+"""P-value, times the number of tests, below which a column is named."""
+MIN_SHARE = 0.5
+"""Of the sum of squares within the groups that a named column explains: less widens an interval by
+less than the square root of two."""
+MAX_LEVELS = 50
+MIN_DF = 3
+PERMUTATIONS, SEED = 999, 20
+MIN_PERMUTED_ROWS, MIN_SHARE_OF_FEW = 12, 0.8
+"""Fewer rows have too few permutations; the share that their column explains must be larger."""
+MAX_ROWS = 1000
+"""Of a group; of more a sample is tested, which tells a share of `MIN_SHARE` as well."""
+
+
+@dataclass(frozen=True)
+class ExplainingColumn:
+    """A column over which rows were pooled as replicates.
+
+    Parameters
+    ----------
+    share : float
+        Of the sum of squares within the groups that its levels explain.
+    pvalue : float
+        Of the F test.
+    common : bool
+        Whether both groups have the same levels of it.
+    single : bool
+        Whether each level has one row a group.
+    """
+
+    name: str
+    share: float
+    pvalue: float
+    common: bool
+    single: bool
+
+    @property
+    def finding(self) -> str:
+        """``guests explains 93 % of the differences within the groups (p = 1e-05)``."""
+        p = "p < 1e-12" if self.pvalue < 1e-12 else f"p = {self.pvalue:.1g}"
+        return f"{self.name} explains {int(100 * self.share)} % of the differences within the groups ({p})"
+
+    def warning(self) -> str:
+        """What is wrong with the pooled comparison, and what to ask instead."""
+        if not self.common:
+            remedy = (
+                f"and the groups have different levels of it: compare them at equal {self.name}"
+            )
+        elif self.single:
+            remedy = f'compare rows of equal {self.name}: `pairs` with on="{self.name}" (--on {self.name})'
+        else:
+            remedy = f'compare at each {self.name}: by="{self.name}" (--by {self.name})'
+        return f"the rows are no replicates: {self.finding}; {remedy}"
+
+
+def explaining_column(
+    first: pd.DataFrame, second: pd.DataFrame, value: str, columns: Collection[str], *, log: bool
+) -> ExplainingColumn | None:
+    """The one of `columns` that explains the differences within two groups of rows best, where it
+    explains most of them; None where none does.
+
+    F tests, at `LEVEL` over all columns, of ``value = group + level`` against ``value = group``,
+    where levels are repeated within a group also of ``value = group * level``, and of levels that
+    are numbers of a parabola a group over their ranks, since curves over a load bend and differ.
+    Where the spread of the groups differs, F is not right: values permuted within their groups must
+    as rarely have such a small p-value; of few rows, groups brought to one spread must have it and
+    a large share.
+
+    Parameters
+    ----------
+    first, second : DataFrame
+        The rows of each group.
+    columns : collection of str
+        Those that may say under what conditions a row was measured. One with other values in each
+        row, or with more than `MAX_LEVELS`, is left out.
+    log : bool
+        Whether to test the logarithm of positive values, as ratios need it.
+    """
+    first, second = (
+        part.sample(MAX_ROWS, random_state=SEED) if len(part) > MAX_ROWS else part
+        for part in (first, second)
+    )
+    y = np.concatenate([part[value].to_numpy(dtype=float) for part in (first, second)])
+    if not np.isfinite(y).all():
+        return None
+    if log and y.min(initial=np.inf) > 0:
+        y = np.log(y)
+    group = np.repeat([0, 1], (len(first), len(second)))
+    tests: list[_Test] = []
+    for name in columns:
+        levels = pd.concat([first[name], second[name]], ignore_index=True)
+        codes = _codes(levels)
+        if codes is not None:
+            ordered = pd.api.types.is_numeric_dtype(levels)
+            tests += _tests(name, group, codes, ordered)
+    if not tests:
+        return None
+    found = [test.of(y[None, :]) for test in tests]
+    p = np.array([float(each[1][0]) for each in found])
+    best = int(np.argmin(p))
+    test, share = tests[best], float(found[best][0][0])
+    if not p[best] * len(tests) < LEVEL:
+        return None
+    if len(y) < MIN_PERMUTED_ROWS:
+        again = test.of(_of_equal_spread(y, group)[None, :])
+        clear = float(again[1][0]) * len(tests) < LEVEL / 2 and again[0][0] >= MIN_SHARE_OF_FEW
+    else:
+        clear = _permuted_pvalue(tests, y, group, p[best]) <= LEVEL
+    if not clear:
+        return None
+    return ExplainingColumn(test.name, share, float(p[best]), test.common, test.single)
+
+
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """A column's levels, as an orthonormal basis of what they add to the groups, against the groups
+    alone.
+    """
+
+    name: str
+    kept: NDArray[np.bool_]  # rows at levels of both groups, or all
+    group: NDArray[np.intp]  # of the kept rows
+    basis: Array
+    df: int
+    common: bool
+    single: bool
+
+    def of(self, y: Array) -> tuple[Array, Array]:
+        """Share explained and p-value of each data set, shape (B,), of values (B, n); p is 1 where the
+        share is below `MIN_SHARE`.
+        """
+        values = _centred(y[:, self.kept], self.group)
+        total = np.einsum("ij,ij->i", values, values)
+        explained = np.einsum("ij,ij->i", values @ self.basis, values @ self.basis)
+        more = self.basis.shape[1]
+        with np.errstate(all="ignore"):
+            share = np.where(total > 0, np.minimum(explained / total, 1.0), 0.0)
+            statistic = share / more / ((1 - share) / self.df)
+        p = special.fdtrc(more, self.df, np.where(np.isfinite(statistic), statistic, 1e300))
+        return share, np.where(share >= MIN_SHARE, p, 1.0)
+
+
+def _centred(y: Array, group: NDArray[np.intp]) -> Array:
+    """Values less the mean of their group; shape (B, n)."""
+    found = y.copy()
+    for g in np.unique(group):
+        found[:, group == g] -= y[:, group == g].mean(axis=1, keepdims=True)
+    return found
+
+
+def _of_equal_spread(y: Array, group: NDArray[np.intp]) -> Array:
+    spread = np.array([y[group == g].std() or 1.0 for g in (0, 1)])
+    return y / spread[group]
+
+
+def _permuted_pvalue(
+    tests: Sequence[_Test], y: Array, group: NDArray[np.intp], smallest: float
+) -> float:
+    """How often values permuted within their groups have a p-value of `smallest` in any test."""
+    rng = np.random.default_rng(SEED)
+    drawn = np.tile(y, (PERMUTATIONS, 1))
+    for g in (0, 1):
+        drawn[:, group == g] = rng.permuted(drawn[:, group == g], axis=1)
+    least = np.min([test.of(drawn)[1] for test in tests], axis=0)
+    return float((1 + np.sum(least <= smallest * (1 + 1e-9))) / (1 + PERMUTATIONS))
+
+
+def _codes(levels: pd.Series) -> NDArray[np.intp] | None:
+    """The number of each row's level in their order; None for what can't be levels that repeat."""
+    if levels.isna().any() or len(levels) < 2 * MIN_DF:
+        return None
+    try:
+        codes, known = pd.factorize(levels, sort=True)
+    except TypeError:  # lists and the like, and levels without an order
+        return None
+    few = 2 <= len(known) <= min(MAX_LEVELS, len(levels) // 2)
+    return codes if few else None
+
+
+def _tests(
+    name: str, group: NDArray[np.intp], level: NDArray[np.intp], ordered: bool
+) -> list[_Test]:
+    """The tests that the rows allow."""
+    sets = [set(level[group == g].tolist()) for g in (0, 1)]
+    cell = level * 2 + group
+    single = len(np.unique(cell)) == len(cell)
+    kept = np.isin(level, list(sets[0] & sets[1]))
+    every = np.ones(len(level), dtype=bool)
+    designs: list[tuple[NDArray[np.bool_], Array]] = []
+    if len(sets[0] & sets[1]) >= 2:
+        designs.append((kept, _indicators(level[kept])))
+    if not single:
+        designs.append((every, _indicators(cell)))
+    if ordered and min(map(len, sets)) >= 3:
+        powers = np.vander(level / level.max() - 0.5, 3)
+        designs.append((every, np.hstack([powers * (group == g)[:, None] for g in (0, 1)])))
+    found = []
+    for rows, columns in designs:
+        u, s, _ = np.linalg.svd(_centred(columns.T, group[rows]).T, full_matrices=False)
+        basis = u[:, s > 1e-9 * max(s[0], 1.0)]
+        df = int(rows.sum()) - 2 - basis.shape[1]
+        if basis.shape[1] and df >= MIN_DF:
+            found.append(_Test(name, rows, group[rows], basis, df, sets[0] == sets[1], single))
+    return found
+
+
+def _indicators(level: NDArray[np.intp]) -> Array:
+    _, places = np.unique(level, return_inverse=True)
+    return np.eye(places.max() + 1)[places]

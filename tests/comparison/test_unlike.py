@@ -1,0 +1,74 @@
+"""Loads that are not the same on both sides, or are pooled."""
+
+import numpy as np
+import pytest
+
+import virtperf
+
+NOISE = np.random.default_rng(1)
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """A side of tables, each with one row or with one a load."""
+    monkeypatch.chdir(tmp_path)
+
+    def of(side: str, tables: list[list[int]], level: float = 100.0) -> None:
+        (tmp_path / side).mkdir()
+        for number, loads in enumerate(tables):
+            rows = [
+                f"{n},{level * n / (1 + 0.05 * n) * (1 + 0.02 * NOISE.standard_normal()):.6g}\n"
+                for n in loads
+            ]
+            table = "clients,throughput\n" + "".join(rows)
+            (tmp_path / side / f"{number}.csv").write_text(table)
+
+    return of
+
+
+def notes() -> list[str]:
+    table = virtperf.compare("old", "new", higher=["throughput"])
+    return [said for said in table.remarks() if "clients" in said and "row by row" not in said]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ([1, 4, 16], [1, 4, 8], "1, 4, 16 in the runs of A, and 1, 4, 8"),
+        ([2], [4], "2 in the runs of A, and 4"),
+    ],
+)
+def test_unlike_loads_of_the_sides_are_named(write, old, new, shown):
+    write("old", [old] * 4)
+    write("new", [new] * 4)
+    (note,) = notes()
+    assert note.startswith(f"clients is {shown} in those of B")
+
+
+def test_runs_at_several_loads_are_no_replicates(write):
+    write("old", [[n] for n in (1, 2, 4, 8, 16, 24)])
+    write("new", [[n] for n in (1, 2, 4, 8, 16, 24)], 90)
+    (note,) = notes()
+    assert note.startswith("clients explains most of the differences between the runs of a side")
+    assert "compare runs of equal clients" in note
+    paired = virtperf.compare("old", "new", higher=["throughput"], paired=True)
+    assert not any("no replicates" in said for said in paired.remarks())
+
+
+@pytest.mark.parametrize("loads", [[1, 4, 16], [4]])
+def test_equal_loads_are_not_spoken_of(write, loads):
+    write("old", [loads] * 6)
+    write("new", [loads] * 6, 90)
+    assert not notes()
+
+
+def test_measured_numbers_are_no_loads(tmp_path, monkeypatch):
+    """Whole numbers that were counted differ from run to run, and others are not whole."""
+    monkeypatch.chdir(tmp_path)
+    for side in ("old", "new"):
+        (tmp_path / side).mkdir()
+        for run in range(6):
+            errors, seconds = NOISE.poisson(2), NOISE.normal(10, 0.1)
+            (tmp_path / side / f"{run}.csv").write_text(f"errors,seconds\n{errors},{seconds:.4f}\n")
+    table = virtperf.compare("old", "new")
+    assert not any("unlike" in said or "no replicates" in said for said in table.remarks())
