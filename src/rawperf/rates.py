@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rawperf.core.metrics import WHOLE
 from rawperf.sample_rows import ROW, SampleRows, concat_rows, in_order, select_rows
@@ -14,9 +15,14 @@ Key = tuple[str, str, str, str]
 _BEFORE = -1  # the order of a sample that was in a part before
 
 
+SAME_NUMBER = 0.01
+"""Two numbers of a line that differ by no more, after units, are one, printed twice: sadf's ``rkB`` and
+``rd_sec``."""
+
+
 class DropDuplicates:
     """Each value once: of samples of one series and time the first is kept; `named` gives the
-    series of a number.
+    series of a number. What one line says twice, in other units, is not worth a word.
     """
 
     def __init__(self, named: Callable[[int], Key]) -> None:
@@ -33,7 +39,9 @@ class DropDuplicates:
         )
         if not again.any():
             return rows
-        left_out = select_rows(rows, again)
+        left_out = select_rows(rows, again & ~_in_other_words(rows))
+        if not len(left_out):
+            return select_rows(rows, ~again)
         first = left_out[np.argmin(left_out["order"])]
         if self._first is None or first["order"] < self._first["order"]:
             self._first = first
@@ -49,6 +57,17 @@ class DropDuplicates:
             f"{self._count} value(s) are given twice and were kept once, the first being {metric} of "
             f"{entity or WHOLE} from {source} at {self._first['t']:g} s"
         ]
+
+
+def _in_other_words(rows: SampleRows) -> NDArray[np.bool_]:
+    """Where a sample stands on the line of the one before, with the same number."""
+    found = np.zeros(len(rows), dtype=bool)
+    value, line, file = rows["value"], rows["line"], rows["file"]
+    close = np.abs(np.diff(value)) <= SAME_NUMBER * np.maximum(
+        np.abs(value[1:]), np.abs(value[:-1])
+    )
+    found[1:] = (file[1:] == file[:-1]) & (line[1:] == line[:-1]) & (line[1:] > 0) & close
+    return found
 
 
 class Rates:

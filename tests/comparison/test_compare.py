@@ -166,6 +166,19 @@ def test_nothing_and_nothing_in_common_are_errors(tmp_path, folders):
         virtperf.compare("a", "t")
 
 
+def test_what_one_side_has_alone_keeps_nothing_from_being_compared(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for side, rates in (("c", A), ("d", B)):
+        for number, rate in enumerate(rates[:3], 1):
+            folder = tmp_path / side / f"r{number}"
+            folder.mkdir(parents=True)
+            (folder / "load.csv").write_text(f"seconds,loops\n1,{rate}\n2,{rate + 1}\n")
+            if side == "c":
+                (folder / "wrk.txt").write_text(wrk(rate))
+    found = {one.quantity for one in virtperf.compare("c", "d").rows}
+    assert "loops" in found and not any(name.startswith("page_element") for name in found)
+
+
 def test_equal_runs_of_a_folder_are_split(folders):
     table = compare_equal("a", splits=20)
     (found,) = table.equal_runs

@@ -238,6 +238,9 @@ def compare(
             splits = 0  # they would split means
         require_comparable(sides, (*quantities, *higher, *lower))
         both = {**sides[1].quantities, **sides[0].quantities}
+        if not (quantities or higher or lower):  # what only one side has can't be compared
+            common = {*_found(sides[0])} & {*_found(sides[1])}
+            both = {name: both[name] for name in both if name in common} or both
         told = quantities_to_compare(both, quantities, higher, lower)
         pairs = _common(sides[0], sides[1], told)
         rows = judged(pairs, told, contrasted=contrasted, **options)
@@ -412,11 +415,16 @@ def _common(a: Side, b: Side, told: Mapping[str, ComparedQuantity]) -> list[Pair
     if not pairs:
         raise VirtperfError(
             "the sides have nothing in common",
-            expected=f"a quantity of {a.name}: {', '.join(list(a.quantities)[:10]) or 'none'}",
-            found=", ".join(list(b.quantities)[:10]) or "none",
+            expected=f"a quantity of {a.name}: {', '.join(_found(a)[:10]) or 'none'}",
+            found=", ".join(_found(b)[:10]) or "none",
             remedy="runs are compared at the same levels of the factors that vary within a side",
         )
     return pairs
+
+
+def _found(side: Side) -> list[str]:
+    """The quantities that some run of a side has, in the order in which they are met."""
+    return list(dict.fromkeys(name for run in side.runs for name in run.values))
 
 
 def _paired(a: Side, b: Side) -> tuple[Side, Side]:

@@ -381,7 +381,7 @@ class RunReader:
             self._warnings[str(path)] = said
         if not values and not refused:
             raise RunError(
-                "no file of the run was read", file=str(path), remedy="name its --format"
+                "no file of the run was read", file=str(path), remedy="name its --input-format"
             )
         return RunValues(
             path.name,

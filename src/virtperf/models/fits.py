@@ -291,6 +291,7 @@ def source(frame: pd.DataFrame) -> Origin | None:
     if len(kinds) > 1:
         raise ArgumentError(
             f"one estimate would mix the quantities {' and '.join(map(str, kinds))}",
-            remedy=f"choose one, for example frame[frame['quantity'] == {kinds[0]!r}].",
+            remedy=f"choose one, for example frame[frame['quantity'] == {kinds[0]!r}], "
+            f"or --where quantity={kinds[0]} of the command.",
         )
     return origin_of(frame)

@@ -302,7 +302,9 @@ def _check(study: Study, report: Report) -> None:
         expected = "the id of a line or bar figure, or of a table with bars"
         report(
             study.document.error(
-                "it names no figure with points", "headline_figure", expected=expected
+                f"headline_figure {study.headline_figure!r} is no figure with points",
+                "headline_figure",
+                expected=expected,
             )
         )
     for position, exhibit in enumerate(study.exhibits):

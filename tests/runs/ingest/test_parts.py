@@ -202,6 +202,19 @@ def test_what_is_given_twice_is_named_by_the_first_that_was_read() -> None:
     assert ROW.itemsize < 64
 
 
+def test_what_a_line_says_in_two_units_is_not_worth_a_word() -> None:
+    once = DropDuplicates(lambda number: ("tool", "host", "", f"m{number}"))
+    rows = rows_of(
+        4, series=[0, 0, 1, 1], t=1, value=[4096, 4101, 0, 0], line=[7, 7, 8, 8], order=range(4)
+    )
+    assert once.of(rows)["value"].tolist() == [4096, 0]
+    assert once.sentences() == []
+    for line, value in (([7, 8], [4096, 4096]), ([7, 7], [4096, 5000]), ([0, 0], [1, 1])):
+        other = DropDuplicates(lambda number: ("tool", "host", "", f"m{number}"))
+        other.of(rows_of(2, t=1, value=value, line=line, order=range(2)))
+        assert other.sentences()[0].startswith("1 value(s) are given twice")
+
+
 def test_memory_of_ingest_does_not_grow_with_the_file(tmp_path: Path, root: Path) -> None:
     """In a process of its own, since Python keeps memory that it had once."""
     folder = write_run(

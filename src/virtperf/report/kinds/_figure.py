@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from rawperf.core.errors import StudyError, VirtperfError
-from rawperf.core.model import Flag, Level
+from rawperf.core.model import Flag
 from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
@@ -43,15 +43,12 @@ DIGEST = 8  # hexadecimal digits; two of a study's figures share a digest once i
 class Spec(ExhibitSpec):
     """`quantity` and `over` are those of series that do not say their own.
 
-    `fit` and `baseline` are what a measured study's report shows beside the figure
-    (`exhibits.results`). `log` is a logarithmic axis of values, which a line figure may have.
+    `log` is a logarithmic axis of values, which a line figure may have.
     """
 
     series: tuple[Series, ...]
     quantity: str = ""
     over: str = ""
-    fit: Literal["", "scaling", "usl", "line", "segmented"] = ""
-    baseline: dict[str, Level] = {}
     log: Flag = False
 
 
@@ -74,17 +71,6 @@ def check(study: Study, exhibit: Exhibit) -> None:
             file="study.yaml",
             expected="a label of its own for every series",
         )
-    (over,) = axes
-    # loading the study tells of an unknown factor
-    known = {over: study.factors[over].levels if over in study.factors else (), "series": labels}
-    for column, level in (exhibit.spec.get("baseline") or {}).items():
-        if level not in known.get(column, ()):
-            raise StudyError(
-                f"{exhibit.id}: its baseline is none of its conditions",
-                file="study.yaml",
-                expected=f"a level of {over}, or the label of a series",
-                found=f"{column}: {level}",
-            )
     if exhibit.spec.get("log") and exhibit.kind != "line":
         raise StudyError(
             f"{exhibit.id}: bars begin at 0, which no logarithmic axis has",
