@@ -151,7 +151,11 @@ def record(context: Context) -> Record:
         details += [Heading(text=f"Contradiction {k}"), *_groups(data, entry, said)]
     shown = sum(map(bool, points))  # `entries` has these first
     without = len(found) - shown
-    minor = f"{plural(without, 'contradiction')} on which no plotted point depends"
+    papers = {id(entry) for entry in of_the_paper(data)}
+    theirs = sum(id(entry) in papers for entry in found[shown:])
+    kinds = ((theirs, "contradiction"), (without - theirs, "assumption"))
+    counted = joined(plural(n, word) for n, word in kinds if n)
+    minor = f"{counted} on which no plotted point depends"
     blocks: list[Block] = [
         Paragraph(words=f"{lead}{excluded}. {RESOLUTION_NOTE}"),
         *((Paragraph(words=WIDER),) if data.contradictions.get("may_be_wider") else ()),
