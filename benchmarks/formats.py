@@ -1,6 +1,5 @@
 """Readers of long files beside libraries that read the same bytes: `benchmarks/formats.py
-[MEGABYTES] [FORMAT ...]`. With `--bar` it writes `ratios.json`, which a test compares with what it
-measures (`ratios`): short files, one process.
+[MEGABYTES] [FORMAT ...]`. With `--bar` it writes `ratios.json`, ratios of short files, one process.
 
 Every measurement is a process of its own, on one core: the best processor time of some turns, and
 the most memory that it had. See docs/performance.md.

@@ -11,9 +11,16 @@ import numpy as np
 from scipy import signal, special
 
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
-from virtperf.runs.summarize.means import Mean, ar1_mean, cosine_mean, independent_quantile
 from virtperf.runs.summarize.series import STATISTICS, SampleSeries, evaluate
-from virtperf.runs.summarize.steady import Warmup, mser, warmup
+from virtperf.runs.summarize.steady import (
+    Mean,
+    Warmup,
+    ar1_mean,
+    cosine_mean,
+    independent_quantile,
+    mser,
+    warmup,
+)
 
 CUT = ("late", "late squared", "bias", "bias squared", "not steady")
 """Measures of a cut: samples that it is late, and the error of the mean that it leaves, in standard

@@ -21,7 +21,7 @@ from virtperf.core.contrasts import Replicates
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.samples import StudySamples
-from virtperf.verdicts.comparisons import comparisons
+from virtperf.verdicts.from_runs import comparisons
 from virtperf.verdicts.regions import Decision, decide
 
 HERE = Path(__file__).parent

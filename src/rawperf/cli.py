@@ -116,7 +116,7 @@ def read_file(
 
     Raises `click.UsageError` where the table can't be written as named, and `RawperfError`.
     """
-    from rawperf.choose import METRICS
+    from rawperf.registry import METRICS
     from rawperf.tidy import opened_raw
 
     if output not in (None, "-") and Path(output).suffix not in OUTPUT_SUFFIXES:

@@ -1,17 +1,171 @@
-"""Text files in pieces that end where a format says, so that memory does not grow with the file."""
+"""Text files in pieces that end where a format says, so that memory does not grow with the file.
+
+Packed files (gzip, xz, bzip2, zstd) are read as what they hold, within bounds that no packed file of
+text comes near.
+"""
 
 from __future__ import annotations
 
+import bz2
 import codecs
+import io
+import lzma
+import zlib
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+import pyarrow as pa
 
 from rawperf.core.errors import FormatError
-from rawperf.packed import read_full
 from rawperf.rows import Warnings
 from rawperf.text import not_utf8, uncoloured, utf8
+
+MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
+SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
+CHUNK = 256 * 1024
+ALWAYS_ALLOWED_BYTES = 64 * 1024**2
+"""Bytes that any packed file may unpack to."""
+MAX_UNPACK_RATIO = 500
+"""A file that unpacks to more than that many times its size is no log: those of monitors come to
+about 5 to 60.
+"""
+_XZ_MEMORY = 128 * 1024**2
+_DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+
+
+def packing(head: bytes) -> str:
+    """How a file is packed, by its first bytes; "" where it is not."""
+    return next((name for magic, name in MAGIC.items() if head.startswith(magic)), "")
+
+
+def unpacked_head(data: bytes, size: int) -> bytes:
+    """The first `size` bytes of what a packed file holds, fewer where it is cut or damaged; of
+    others, of the file.
+    """
+    kind = packing(data)
+    if not kind:
+        return data[:size]
+    try:
+        if kind == "zstd":
+            with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
+                return bytes(stream.read(size))
+        return _decompressor(kind).decompress(data[:CHUNK], size)
+    except _DAMAGE:
+        return b""
+
+
+def unpacked(stream: BinaryIO, *, file: str) -> BinaryIO:
+    """What a stream holds: its own bytes, or those that it packs.
+
+    Reading raises `FormatError` where the packed data are damaged, end early, or unpack to far more
+    than a log would.
+    """
+    head = read_full(stream, CHUNK)
+    kind = packing(head)
+    source = _Stream(_whole(head, stream))
+    return io.BufferedReader(_Stream(_unpacked(source, kind, file)) if kind else source, CHUNK)
+
+
+def peeked(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
+    """The first `CHUNK` bytes, which tell what a stream holds, and the stream as if they were not
+    read.
+    """
+    head = read_full(stream, CHUNK)
+    return head, io.BufferedReader(_Stream(_whole(head, stream)), CHUNK)
+
+
+def read_full(stream: BinaryIO, size: int) -> bytes:
+    """As many bytes as asked for, fewer only at the end."""
+    parts: list[bytes] = []
+    while size > 0 and (part := stream.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _decompressor(kind: str) -> Any:
+    if kind == "gzip":
+        return zlib.decompressobj(wbits=31)
+    return bz2.BZ2Decompressor() if kind == "bzip2" else lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+
+
+class _Stream(io.RawIOBase):
+    """The bytes of several parts, one after the other; counts those that were taken."""
+
+    def __init__(self, parts: Iterator[bytes]) -> None:
+        super().__init__()
+        self._parts, self._rest = parts, b""
+        self.taken = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        view = memoryview(into)
+        self._rest = self._rest or next(self._parts, b"")
+        part = self._rest[: len(view)]
+        self._rest = self._rest[len(part) :]
+        view[: len(part)] = part
+        self.taken += len(part)
+        return len(part)
+
+
+def _whole(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
+    """A beginning that was read, and what is behind it."""
+    while head:
+        yield head
+        head = stream.read(CHUNK)
+
+
+def _unpacked(source: _Stream, kind: str, file: str) -> Iterator[bytes]:
+    """What a packed stream holds."""
+    given = 0
+    try:
+        for part in _zstd(source) if kind == "zstd" else _members(source, kind):
+            given += len(part)
+            if given > max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * source.taken):
+                raise FormatError(
+                    "the file unpacks to too much",
+                    file=file,
+                    expected=f"at most {MAX_UNPACK_RATIO} times its size",
+                    found=f"{given} bytes from {source.taken}",
+                    remedy="unpack it, and look what it is.",
+                )
+            yield part
+    except _DAMAGE as err:
+        raise FormatError(
+            f"what {kind} packed is damaged",
+            file=file,
+            found=f"{type(err).__name__}: {err}"[:200],
+            remedy="copy the file again, or unpack what can be unpacked.",
+        ) from err
+
+
+def _zstd(source: _Stream) -> Iterator[bytes]:
+    with pa.CompressedInputStream(pa.PythonFile(source, mode="r"), "zstd") as stream:
+        while part := stream.read(CHUNK):
+            yield bytes(part)
+
+
+def _members(source: _Stream, kind: str) -> Iterator[bytes]:
+    """What the parts of a gzip, xz or bzip2 stream hold, one behind the other."""
+    rest = source.read(CHUNK) or b""
+    while rest:
+        one = _decompressor(kind)
+        take: Callable[[bytes, int], bytes] = one.decompress
+        while not one.eof:
+            part = take(rest, CHUNK)
+            rest = one.unconsumed_tail if kind == "gzip" else b""
+            if part:
+                yield part
+            if not one.eof and not rest and (kind == "gzip" or one.needs_input):
+                rest = source.read(CHUNK) or b""
+                if not rest:
+                    raise EOFError("the file ends early")
+        rest = one.unused_data or source.read(CHUNK) or b""
+        rest = rest.lstrip(b"\0") if kind != "bzip2" else rest  # padding
+
 
 PIECE = 1024**2
 """Bytes that are read at a time."""

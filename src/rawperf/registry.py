@@ -1,23 +1,138 @@
-"""Which formats there are, and which of them a file is, or what a file is that none of them
-reads.
+"""Which formats there are, which of them a file is read in, and the metric dictionary with what
+declared formats add; of a file that none of them reads, what it is.
 """
 
 from __future__ import annotations
 
 import codecs
+import csv
+import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import BinaryIO, TypeGuard
 
 from rawperf.base import Format, Reading, Streaming
-from rawperf.core.errors import FormatError
+from rawperf.core.declaration import FieldRule, TableDeclaration
+from rawperf.core.errors import FormatError, RawperfError, Report, did_you_mean, stop
+from rawperf.core.files import PACKAGED_METRICS
+from rawperf.core.metrics import Metric, MetricDictionary, Source, load_metrics
+from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.declared.read import DeclaredFormat, presets
-from rawperf.packed import unpacked, unpacked_head
-from rawperf.pieces import whole
+from rawperf.pieces import unpacked, unpacked_head, whole
 from rawperf.text import uncoloured
-from rawperf.undeclared import csv_columns
+
+DELIMITERS = ",;\t|"
+MAX_ROWS = 200
+MAX_FIELDS = 6
+"""Columns that are written down in the declaration; others can be added by hand."""
+MILLISECONDS = 1e11
+"""Larger numbers of a time are no seconds since 1970 that anybody measured."""
+_TIMES = re.compile(r"(?i)(?:time_?stamp|date_?time|time|date|ts|epoch)(?:[_ ]?(?:s|ms|utc))?")
+_PLAIN = re.compile(r"[A-Za-z_]\w*")
+_YAML_WORDS = {"on", "off", "yes", "no", "true", "false", "null", "y", "n"}
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The heading of a CSV, and rows below it."""
+
+    delimiter: str
+    names: list[str]
+    rows: list[list[str]]
+    commented: bool = False
+
+    def numbers(self) -> list[str]:
+        """The columns that hold numbers only, that of times excepted."""
+        time = self._time()
+        return [
+            name
+            for name, cells in self._cells().items()
+            if name != time and any(cells) and all(map(_is_number, cells))
+        ]
+
+    def _cells(self) -> dict[str, tuple[str, ...]]:
+        return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
+
+    def _time(self) -> str | None:
+        return next((name for name in self.names if _TIMES.fullmatch(name)), None)
+
+    def declaration(self) -> str:
+        """A declaration of its columns, on one line of YAML."""
+        cells, time = self._cells(), self._time()
+        when = _time(time, cells[time]) if time is not None else None
+        texts = [n for n in cells if n != time and not all(map(_is_number, cells[n]))]
+        parts = ["name: mine", "reads: csv"]
+        if self.delimiter != ",":
+            parts.append(f"delimiter: {json.dumps(self.delimiter)}")
+        if self.commented:
+            parts.append('comment: "#"')
+        parts.append(f"time: {when or '{numbered: true}'}")
+        if texts:
+            parts.append(f"entity: {{name: [{', '.join(map(_word, texts[:2]))}]}}")
+        fields = (f"{{field: {_word(name)}}}" for name in self.numbers()[:MAX_FIELDS])
+        parts.append(f"fields: [{', '.join(fields)}]")
+        return f"{{{', '.join(parts)}}}"
+
+
+def csv_columns(head: bytes) -> Columns | None:
+    """The columns of a CSV by its beginning; None where it is none, or has no heading."""
+    text = head.decode("utf-8", "replace").replace("\r\n", "\n")
+    lines = text[: text.rfind("\n") + 1].split("\n")[:MAX_ROWS]
+    commented = any(line.startswith("#") for line in lines)
+    lines = [line for line in lines if line.strip() and not line.startswith("#")]
+    found = [columns for d in DELIMITERS if (columns := _columns(lines, d, commented)) is not None]
+    return max(found, key=lambda columns: len(columns.names), default=None)
+
+
+def _columns(lines: list[str], delimiter: str, commented: bool) -> Columns | None:
+    try:
+        names, *rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    except (csv.Error, ValueError):
+        return None
+    names = [name.strip() for name in names]
+    fitting = [row for row in rows if len(row) == len(names)]
+    if len(names) < 2 or not fitting or len(fitting) < 0.9 * len(rows):
+        return None
+    if any(not name or len(name) > 80 or _is_number(name) for name in names):
+        return None
+    if max(Counter(names).values()) > 1:
+        return None
+    columns = Columns(delimiter, names, fitting, commented)
+    return columns if columns.numbers() else None
+
+
+def _is_number(cell: str) -> bool:
+    return not cell.strip() or _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def _time(name: str, cells: tuple[str, ...]) -> str | None:
+    """How the times of a column are declared; None where they are not of a common form."""
+    field = f"field: {_word(name)}"
+    if all(_NUMBER.fullmatch(cell.strip()) for cell in cells):
+        largest = max(map(float, cells))
+        if largest >= MILLISECONDS:
+            return f"{{{field}, unit: ms}}"
+        return f"{{{field}}}" if largest >= 1e8 else f"{{{field}, since: start}}"
+    try:
+        for cell in cells:
+            datetime.fromisoformat(cell.strip())
+    except ValueError:
+        return None
+    return f"{{{field}, format: iso}}"
+
+
+def _word(name: str) -> str:
+    """A name as YAML takes it in one line."""
+    plain = _PLAIN.fullmatch(name) and name.lower() not in _YAML_WORDS
+    return name if plain else json.dumps(name, ensure_ascii=False)
+
 
 HEAD_BYTES = 8192
 MIN_CERTAINTY = 0.5
@@ -275,3 +390,134 @@ def blocks_of(
         yield from fmt.blocks(plain, file=file)
         return
     yield fmt.read(whole(plain, fmt.name, file), file=file)
+
+
+def with_presets(dictionary: MetricDictionary, report: Report = lambda _: None) -> MetricDictionary:
+    """A dictionary that knows the fields of the installed declarations too.
+
+    What it does not fit, such as a metric that a dictionary of somebody's own lacks, is told to
+    `report` and left out.
+    """
+    return extended(
+        dictionary, (f for f in all_formats().values() if isinstance(f, DeclaredFormat)), report
+    )
+
+
+def extended(
+    dictionary: MetricDictionary,
+    formats: Iterable[DeclaredFormat],
+    report: Report = stop,
+    *,
+    preferred: bool = False,
+) -> MetricDictionary:
+    """A dictionary that knows the fields of declared formats too.
+
+    Parameters
+    ----------
+    report : callable, optional
+        Told of every problem, so that all can be listed.
+    preferred : bool
+        Whether their fields come before others that a metric is read from.
+
+    Raises `StudyError`: a metric that is not in the dictionary, or is there already; a unit that
+    can't be converted; with the place in the declaration.
+    """
+    formats = tuple(formats)
+    metrics: dict[str, Metric] = dict(dictionary.metrics)
+    for form in formats:
+        for name, metric in form.declaration.metrics.items():
+            if name in metrics:
+                report(form.error(f"there is a metric {name!r} already", "metrics", name))
+            metrics.setdefault(name, metric)
+    added: dict[str, list[Source]] = {}
+    for form in formats:
+        for where, part in form.tables():
+            for place, rule in enumerate(part.fields):
+                at = (*where, "fields", place)
+                if rule.metric is not None and rule.metric not in metrics:
+                    problem, remedy = (
+                        f"there is no metric {rule.metric!r}",
+                        did_you_mean(rule.metric, metrics),
+                    )
+                    report(form.error(problem, *at, "metric", remedy=remedy))
+                elif rule.metric is not None:
+                    try:
+                        source = _source(form.name, part, rule, metrics[rule.metric])
+                    except RawperfError as err:
+                        report(form.error(str(err), *at, "unit"))
+                    else:
+                        added.setdefault(rule.metric, []).append(source)
+    for name, new in added.items():
+        old = metrics[name].sources
+        sources = (*new, *old) if preferred else (*old, *new)
+        metrics[name] = metrics[name].model_copy(update={"sources": sources})
+    return MetricDictionary(metrics.values())
+
+
+def _source(format_name: str, part: TableDeclaration, rule: FieldRule, metric: Metric) -> Source:
+    kind, unit = rule.kind or metric.kind, str(rule.unit)
+    factor = conversion_factor(rate_unit(unit) if kind == "counter" else unit, metric.unit)
+    return Source.model_validate(
+        {
+            "format": format_name,
+            "<format>": format_name,
+            "report": part.report,
+            "field": rule.record,
+            "entity_kind": part.entity.kind,
+            "unit": unit,
+            "kind": kind,
+            "<factor>": factor * rule.factor,
+        }
+    )
+
+
+METRICS = PACKAGED_METRICS
+"""The metric dictionary that the package brings."""
+
+
+def choose_format(
+    data: bytes,
+    path: str,
+    format_name: str | None,
+    inputs: Sequence[DeclaredFormat] = (),
+    *,
+    file: str,
+) -> Format:
+    """The format of a raw file: the one that is named, else the first input that takes it, else the
+    surest.
+
+    `data` is its beginning, as long as `peeked` gives it; `path` is its place within the run
+        folder. Raises
+    `FormatError` where there is no such format, or none recognises the file.
+    """
+    if format_name is not None:
+        known: dict[str, Format] = {form.name: form for form in inputs}
+        if format_name not in known:  # loading all takes as long as reading some MB
+            known = {**all_formats(), **known}
+        if format_name not in known:
+            raise FormatError(
+                f"no format is called {format_name!r}",
+                file=file,
+                expected="a format that is installed or declared",
+                remedy=did_you_mean(format_name, known),
+            )
+        return known[format_name]
+    head = head_of(data)
+    told = (*inputs, *(form for form in all_formats().values() if by_name(form)))
+    return next((form for form in told if form.takes(path, head)), None) or sniff(data, file=file)
+
+
+def dictionary_of(path: Path = METRICS, inputs: Sequence[DeclaredFormat] = ()) -> MetricDictionary:
+    """The metric dictionary with all declared formats' fields, those of `inputs` first; raises
+    `StudyError`.
+    """
+    known = with_presets(load_metrics(path))
+    return extended(known, inputs, preferred=True) if inputs else known
+
+
+def dictionary_for(form: DeclaredFormat, path: Path = METRICS) -> MetricDictionary:
+    """The same for the files of one declared format; raises as `dictionary_of` does."""
+    try:
+        return extended(load_metrics(path), (form,), preferred=True)
+    except RawperfError:  # it may name a metric that a preset brings
+        return dictionary_of(path, (form,))

@@ -1,11 +1,15 @@
-"""Samples as rows of a structured array: build, select, join, sort."""
+"""Samples as rows of a structured array: build, select, join, sort; counters as rates, and values
+that are given twice, in parts of any length.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rawperf.core.metrics import WHOLE
 
 ROW = np.dtype(
     [
@@ -73,3 +77,114 @@ def in_order(rows: SampleRows, *names: str) -> SampleRows:
     if placed.all():
         return rows
     return rows.take(np.lexsort((rows["order"], t, *(rows[name] for name in reversed(names)))))
+
+
+Key = tuple[str, str, str, str]
+"""A series: source, entity kind, entity, metric."""
+_BEFORE = -1  # the order of a sample that was in a part before
+
+
+SAME_NUMBER = 0.01
+"""Two numbers of a line that differ by no more, after units, are one, printed twice: sadf's ``rkB`` and
+``rd_sec``."""
+
+
+class DropDuplicates:
+    """Each value once: of samples of one series and time the first is kept; `named` gives the
+    series of a number. What one line says twice, in other units, is not worth a word.
+    """
+
+    def __init__(self, named: Callable[[int], Key]) -> None:
+        self._named = named
+        self._count = 0
+        self._first: np.void | None = None
+
+    def of(self, rows: SampleRows) -> SampleRows:
+        """What is kept of samples, which are sorted by series, time and order."""
+        again = np.zeros(len(rows), dtype=bool)
+        t, series = rows["t"], rows["series"]
+        again[1:] = (series[1:] == series[:-1]) & (
+            (t[1:] == t[:-1]) | (np.isnan(t[1:]) & np.isnan(t[:-1]))
+        )
+        if not again.any():
+            return rows
+        left_out = select_rows(rows, again & ~_in_other_words(rows))
+        if not len(left_out):
+            return select_rows(rows, ~again)
+        first = left_out[np.argmin(left_out["order"])]
+        if self._first is None or first["order"] < self._first["order"]:
+            self._first = first
+        self._count += len(left_out)
+        return select_rows(rows, ~again)
+
+    def sentences(self) -> list[str]:
+        """One sentence, if there were any."""
+        if self._first is None:
+            return []
+        source, _, entity, metric = self._named(int(self._first["series"]))
+        return [
+            f"{self._count} value(s) are given twice and were kept once, the first being {metric} of "
+            f"{entity or WHOLE} from {source} at {self._first['t']:g} s"
+        ]
+
+
+def _in_other_words(rows: SampleRows) -> NDArray[np.bool_]:
+    """Where a sample stands on the line of the one before, with the same number."""
+    found = np.zeros(len(rows), dtype=bool)
+    value, line, file = rows["value"], rows["line"], rows["file"]
+    close = np.abs(np.diff(value)) <= SAME_NUMBER * np.maximum(
+        np.abs(value[1:]), np.abs(value[:-1])
+    )
+    found[1:] = (file[1:] == file[:-1]) & (line[1:] == line[:-1]) & (line[1:] > 0) & close
+    return found
+
+
+class Rates:
+    """Growth of counters per second since the sample before, which may have been in a part
+    before.
+    """
+
+    def __init__(self, named: Callable[[int], Key]) -> None:
+        self._named = named
+        self._duplicates = DropDuplicates(named)
+        self._last = np.zeros(0, ROW)
+        self._back: dict[str, dict[Key, float]] = {}
+
+    def of(self, counters: SampleRows) -> SampleRows:
+        """Rates at the later sample's time, sorted by series and time; none where a counter went
+        back.
+
+        Counters come in any order, of times behind those of the parts before: one that is not has
+        no rate.
+        """
+        rows = self._duplicates.of(in_order(concat_rows([self._last, counters]), "series"))
+        if not len(rows):
+            return rows
+        same = rows["series"][1:] == rows["series"][:-1]
+        growth, time = np.diff(rows["value"]), np.diff(rows["t"])
+        back = same & (growth < 0)
+        self._note(select_rows(rows[1:], back))
+        keep = same & ~back & (rows["order"][1:] != _BEFORE)
+        found = select_rows(rows[1:], keep)
+        found["value"] = growth[keep] / time[keep]
+        self._last = select_rows(rows, np.append(~same, True))
+        self._last["order"] = _BEFORE
+        return found
+
+    def _note(self, back: SampleRows) -> None:
+        """Of each series that went back, the first time."""
+        series, places = np.unique(back["series"], return_index=True)
+        for number, t in zip(series.tolist(), back["t"][places].tolist(), strict=True):
+            key = self._named(number)
+            self._back.setdefault(key[2], {}).setdefault(key, t)
+
+    def sentences(self) -> list[str]:
+        """One on values that are given twice, and one for each entity whose counters went back."""
+        found = self._duplicates.sentences()
+        for entity, series in sorted(self._back.items()):
+            first = min(series)
+            found.append(
+                f"{entity}: {', '.join(sorted({metric for *_, metric in series}))} went back at {series[first]:g} s, "
+                "as after a restart; no rate is computed across it"
+            )
+        return found

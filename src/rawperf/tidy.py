@@ -17,17 +17,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rawperf import Reading, blocks_of, by_sample, ranking
-from rawperf.choose import METRICS, choose_format, dictionary_for, dictionary_of
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary
 from rawperf.core.tables import coded as category
 from rawperf.core.tables import plain_texts
 from rawperf.declared.read import DeclaredFormat, load_declaration
-from rawperf.packed import peeked
-from rawperf.rates import Key, Rates
-from rawperf.registry import by_name
-from rawperf.sample_rows import SampleRows, rows_of
+from rawperf.pieces import peeked
+from rawperf.registry import METRICS, by_name, choose_format, dictionary_for, dictionary_of
+from rawperf.sample_rows import Key, Rates, SampleRows, rows_of
 
 DECLARATIONS = (".yaml", ".yml")
 """Suffixes of files that declare a format."""

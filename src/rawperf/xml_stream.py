@@ -19,8 +19,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
 from rawperf.core.errors import FormatError
-from rawperf.packed import peeked
-from rawperf.pieces import MAX_PIECE_BYTES, Pieces, recoded
+from rawperf.pieces import MAX_PIECE_BYTES, Pieces, peeked, recoded
 from rawperf.rows import Warnings
 from rawperf.text import decode, uncoloured
 

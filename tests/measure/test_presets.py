@@ -10,8 +10,7 @@ import pytest
 
 from rawperf import all_formats, sniff
 from rawperf.core.errors import StudyError
-from virtperf.measure.definition import Command
-from virtperf.measure.presets import expanded, presets
+from virtperf.measure.definition import Command, expanded, presets
 from virtperf.runs.ingest.folder import raw_files
 
 HERE = {

@@ -27,10 +27,9 @@ from virtperf.measure.disturbance import (
     disturbance_between,
     processor_times,
 )
-from virtperf.measure.host_facts import host_facts
-from virtperf.measure.interruption import Interrupted
+from virtperf.measure.hosts import host_facts
 from virtperf.measure.plan import plan
-from virtperf.measure.processes import MARK, Failure, LostHost
+from virtperf.measure.processes import MARK, Failure, Interrupted, LostHost
 from virtperf.measure.remote import (
     FACTS,
     KEEPER,

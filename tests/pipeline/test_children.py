@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from rawperf.core.errors import VirtperfError
-from virtperf.pipeline.children import Children
+from virtperf.pipeline.run import Children
 
 PARENT = """
 import os, sys, threading
 from pathlib import Path
-from virtperf.pipeline.children import ended_with_this_process
+from virtperf.pipeline.run import ended_with_this_process
 with ended_with_this_process() as children:
     def work():
         command = ["sh", "-c", sys.argv[1]]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rawperf.base import RECORD_COLUMNS, Reading
-from rawperf.cms.read import FORMAT
+from rawperf.cms import FORMAT
 from rawperf.core.errors import FormatError
 from tests.cases import each_case
 

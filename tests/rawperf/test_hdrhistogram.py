@@ -9,8 +9,7 @@ import zlib
 import pytest
 
 from rawperf.core.errors import FormatError
-from rawperf.hdrhistogram.payload import COMPRESSED, COUNTS, PayloadError, buckets
-from rawperf.hdrhistogram.read import FORMAT
+from rawperf.hdrhistogram import COMPRESSED, COUNTS, FORMAT, PayloadError, buckets
 from tests.rawperf.sample_files import sample
 
 LOG = sample("hdrhistogram/two-drivers.hlog")

@@ -8,8 +8,7 @@ import pytest
 
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError, StudyError
-from rawperf.iwl.xml import FORMAT, MAPPING_VARIABLE
-from rawperf.iwl.xml_mapping import load_mapping
+from rawperf.iwl.xml import FORMAT, MAPPING_VARIABLE, load_mapping
 from tests.cases import each_case
 
 DOCUMENT = """\

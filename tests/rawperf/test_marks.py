@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rawperf import all_formats
-from rawperf.choose import choose_format
+from rawperf.registry import choose_format
 from tests.cases import each_case
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.rawperf.trial import read_whole

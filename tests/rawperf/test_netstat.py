@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
-from rawperf.netstat.read import FORMAT
+from rawperf.netstat import FORMAT
 from tests.cases import each_case
 
 

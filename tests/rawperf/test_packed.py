@@ -12,9 +12,9 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from rawperf import all_formats, head_of, packed, sniff
+from rawperf import all_formats, head_of, pieces, sniff
 from rawperf.core.errors import FormatError
-from rawperf.packed import unpacked
+from rawperf.pieces import unpacked
 from tests.cases import each_case
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.rawperf.trial import read_whole
@@ -98,7 +98,7 @@ def test_what_is_damaged_or_cut_is_refused(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["gzip", "xz", "bzip2", "zstd"])
 def test_a_bomb_is_refused_early(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "ALWAYS_ALLOWED_BYTES", 2**20)
+    monkeypatch.setattr(pieces, "ALWAYS_ALLOWED_BYTES", 2**20)
     bomb = PACK[kind](b"\0" * 2**26)
     begin = time.process_time()
     with pytest.raises(FormatError, match="unpacks to too much"):
@@ -108,5 +108,5 @@ def test_a_bomb_is_refused_early(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 @each_case("name", FORMATS)
 def test_any_bytes_behind_a_magic_have_a_head(name: str) -> None:
-    for magic in packed.MAGIC:
+    for magic in pieces.MAGIC:
         assert isinstance(head_of(magic + SEEDS[name][0]), bytes)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.perfkit.layout import LAYOUTS_VARIABLE, load_layouts
+from rawperf.perfkit.page import BLANK, letters_of, number, numbers, plain_numbers
 from rawperf.perfkit.read import FORMAT
-from rawperf.perfkit.values import BLANK, letters_of, number, numbers, plain_numbers
 from tests.cases import each_case
 
 STORAGE_SCREEN = """\

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
-from rawperf.sadf.read import FORMAT
+from rawperf.sadf import FORMAT
 from tests.cases import each_case
 
 
@@ -198,7 +198,7 @@ def test_samples_of_one_form_are_read_as_if_each_were_walked(monkeypatch):
         {"sysstat": {"hosts": [{"statistics": [numbered(n) for n in range(12)]}]}}, indent=1
     ).encode()
     quick = FORMAT.read(data)
-    monkeypatch.setattr("rawperf.sadf.samples.SampleReader._known", lambda *args: None)
+    monkeypatch.setattr("rawperf.sadf.SampleReader._known", lambda *args: None)
     walked = FORMAT.read(data)
     assert quick.records.equals(walked.records)
     assert quick.lines.tolist() == walked.lines.tolist()

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from rawperf import Reading, all_formats, sniff
-from rawperf.choose import choose_format
 from rawperf.core.errors import FormatError
+from rawperf.registry import choose_format
 from tests.cases import each_case
 from tests.rawperf.sample_files import sample, sample_names
 from tests.rawperf.trial import FILE, check_reading, check_refusal, last_line, read_whole

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from rawperf import sniff
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
-from rawperf.sar.clock import seconds_of
 from rawperf.sar.read import FORMAT
+from rawperf.sar.table import seconds_of
 from tests.cases import each_case
 
 LINE = "Linux 2.6.18 (guest1) \t2019-04-18 \t_s390x_\t(2 CPU)\n"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rawperf.base import RECORD_COLUMNS
 from rawperf.core.errors import FormatError
-from rawperf.swapon.read import FORMAT, SHOW, SUMMARY
+from rawperf.swapon import FORMAT, SHOW, SUMMARY
 from tests.cases import each_case
 
 SUMMARY_LIST = (

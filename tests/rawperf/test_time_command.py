@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from rawperf.base import RECORD_COLUMNS
 from rawperf.core.errors import FormatError
-from rawperf.time.blocks import GNU, GNU_FIELDS, SHELL, VERBOSE_FIELDS
-from rawperf.time.read import FORMAT
+from rawperf.time import FORMAT, GNU, GNU_FIELDS, SHELL, VERBOSE_FIELDS
 from tests.cases import each_case
 
 BASH = b"\nreal\t1m5.003s\nuser\t0m0.010s\nsys\t0m3.999s\n"

@@ -9,8 +9,7 @@ import pytest
 
 from rawperf.core.errors import FormatError
 from rawperf.declared.read import load_declaration
-from rawperf.registry import sniff
-from rawperf.undeclared import csv_columns
+from rawperf.registry import csv_columns, sniff
 
 FILES = {
     # rows that have the shape of perf stat -x,

@@ -8,7 +8,7 @@ import pytest
 
 from rawperf import Reading, sniff
 from rawperf.core.errors import FormatError
-from rawperf.vmstat.read import FORMAT
+from rawperf.vmstat import FORMAT
 from tests.cases import each_case
 
 # Written by vmstat of procps 4.0.2, shortened; rows of RHEL 6 have a tab and a zone.

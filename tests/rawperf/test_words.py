@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rawperf.words import WordOffsets
+from rawperf.text import WordOffsets
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)

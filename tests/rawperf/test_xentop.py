@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rawperf import sniff
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError
-from rawperf.xentop.read import FORMAT
+from rawperf.xentop import FORMAT
 from tests.cases import each_case
 
 HEADER = (

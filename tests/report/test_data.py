@@ -8,7 +8,7 @@ from rawperf.core.errors import VirtperfError
 from tests.report.toy import build
 from virtperf.core import stage_tables
 from virtperf.core.provenance import Provenance
-from virtperf.report.data import load
+from virtperf.report.frames import load
 
 
 @pytest.fixture

@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.cases import each_case
-from virtperf.report.finding import finding
+from virtperf.report.finding import finding, order_claims
 from virtperf.report.frames import point_table
 from virtperf.report.loaded import LoadedStudy
-from virtperf.report.orders import order_claims
 
 Say = Callable[[pd.DataFrame], str]
 NAN, INF = math.nan, math.inf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.report.toy import build
-from virtperf.report.data import load
+from virtperf.report.frames import load
 from virtperf.report.key_numbers import key_numbers
 
 

@@ -8,8 +8,8 @@ from itertools import pairwise, product
 from hypothesis import given
 from hypothesis import strategies as st
 
+from virtperf.report.finding import Edges, OrderedPoint, _chains, _other_pairs, order_lines
 from virtperf.report.loaded import LoadedStudy
-from virtperf.report.orders import Edges, OrderedPoint, _chains, _other_pairs, order_lines
 
 LEVELS = "abcdefg"
 

@@ -13,7 +13,7 @@ from virtperf import models
 from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin_of
 from virtperf.models.result import Estimate
 from virtperf.report import frames
-from virtperf.report.data import load
+from virtperf.report.frames import load
 from virtperf.report.loaded import LoadedStudy
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.cases import each_case
-from virtperf.report.records import MIME, Drawing, Numbers, Paragraph, Record
-from virtperf.report.show import NOTEBOOK_ONLY, Shown
+from virtperf.report.records import MIME, NOTEBOOK_ONLY, Drawing, Numbers, Paragraph, Record, Shown
 
 PLAIN = Record(
     kind="table",

@@ -10,7 +10,7 @@ import pytest
 from rawperf.core.files import json_text
 from tests.report import toy
 from virtperf.core import stage_tables
-from virtperf.report.data import load
+from virtperf.report.frames import load
 from virtperf.report.trace import NO_CLAIM, Trace, trace_key, trace_text, traces
 
 

@@ -14,7 +14,7 @@ from validation.verdicts import TRUTHS, verdict_study
 from virtperf.core.contrasts import Replicates
 from virtperf.study.constraints import claim_rows
 from virtperf.study.samples import StudySamples
-from virtperf.verdicts.comparisons import LIMIT_TOLERANCE, MORE_THAN_ONE, comparisons
+from virtperf.verdicts.from_runs import LIMIT_TOLERANCE, MORE_THAN_ONE, comparisons
 
 INF = math.inf
 

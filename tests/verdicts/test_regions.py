@@ -13,7 +13,7 @@ from scipy import stats
 from tests.cases import each_case
 from virtperf.core.contrasts import Replicates, SampledRatio, independent_log_ratio, linear_ratio
 from virtperf.core.mean import MAX_DF_FACTOR, ORDERED, Mean, over_runs, satterthwaite
-from virtperf.runs.summarize.means import independent_mean, independent_quantile
+from virtperf.runs.summarize.steady import independent_mean, independent_quantile
 from virtperf.verdicts.regions import (
     TARGET_POWER,
     Comparison,

@@ -12,10 +12,9 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, Field, Strict, model_validator
 
 from rawperf.core.buckets import BUCKET
-from rawperf.core.errors import RawperfError
+from rawperf.core.errors import RawperfError, did_you_mean
 from rawperf.core.metrics import Metric, MetricKind
 from rawperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
-from rawperf.core.near import did_you_mean
 from rawperf.core.patterns import check_pattern, groups_of
 from rawperf.core.units import conversion_factor
 

@@ -1,12 +1,31 @@
-"""Errors that name the place, what was expected, what was found and what to do."""
+"""Errors that name the place, what was expected, what was found and what to do, with the names
+that are near to one that does not exist.
+"""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import PurePath
 from typing import Any, TypeVar
+
+MAX_LISTED_NAMES = 12  # names that are listed where none is near
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """A remedy in words: ``did you mean 'Xen'?``, or the known names where none is near."""
+    names = list(dict.fromkeys(map(str, known)))
+    lower = {n.lower(): n for n in reversed(names)}
+    close = difflib.get_close_matches(str(name).lower(), lower, n=2, cutoff=0.5)
+    if close:
+        return f"did you mean {' or '.join(repr(lower[n]) for n in close)}?"
+    if not names:
+        return "there is none."
+    more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
+    return f"known are {', '.join(names[:MAX_LISTED_NAMES])}{more}."
+
 
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 """Characters that only files of programs have; what stands around them is not shown."""

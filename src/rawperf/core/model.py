@@ -23,8 +23,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rawperf.core.errors import RawperfError, Report, stop
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import RawperfError, Report, did_you_mean, stop
 from rawperf.core.yamlio import Document, load_yaml
 
 M = TypeVar("M", bound=BaseModel)

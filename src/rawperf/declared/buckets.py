@@ -13,7 +13,7 @@ from rawperf.core.buckets import Bucket
 from rawperf.core.declaration import FieldRule, TableDeclaration
 from rawperf.core.errors import FormatError
 from rawperf.declared.chunks import Chunk
-from rawperf.declared.numbers import NumberReader
+from rawperf.declared.values import NumberReader
 
 NO_BOUND = frozenset({"+Inf", "Inf", "inf", "+inf", "..."})
 """Upper bounds of a bucket without one."""

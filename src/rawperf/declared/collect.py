@@ -13,14 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDeclaration
-from rawperf.core.errors import FormatError
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import FormatError, did_you_mean
 from rawperf.core.patterns import extracted, first_group, whole_lines
 from rawperf.declared.buckets import Buckets
 from rawperf.declared.chunks import Chunk
 from rawperf.declared.intervals import Intervals
-from rawperf.declared.numbers import NumberReader
-from rawperf.declared.times import MAX_CACHED_TEXTS, TimeReader
+from rawperf.declared.values import MAX_CACHED_TEXTS, NumberReader, TimeReader
 from rawperf.rows import Codes
 
 MAX_LISTED_NAMES = 10

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from rawperf.core.declaration import TableDeclaration
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import did_you_mean
 from rawperf.core.patterns import extracted, groups_of, whole_lines
 from rawperf.declared.chunks import Chunk, Into
-from rawperf.declared.typed import Cells, TypedRows
+from rawperf.declared.values import Cells, TypedRows
 
 ROWS = 20_000
 """Rows of a chunk that is read cell by cell."""

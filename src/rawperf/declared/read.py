@@ -25,8 +25,7 @@ from rawperf.declared.delimited import read_columns
 from rawperf.declared.documents import read_json, read_json_lines, read_yaml
 from rawperf.declared.elements import read_elements
 from rawperf.declared.lines import read_lines, read_pairs
-from rawperf.packed import SUFFIXES
-from rawperf.pieces import Pieces, line_end, recoded, whole
+from rawperf.pieces import SUFFIXES, Pieces, line_end, recoded, whole
 from rawperf.rows import Codes, Warnings, record_table
 from rawperf.text import decode
 from rawperf.xml_stream import XmlPieces

@@ -17,11 +17,18 @@ import pandas as pd
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.perfkit.items import read_items
 from rawperf.perfkit.layout import REMEDY, ReportLayout, load_layouts
 from rawperf.perfkit.page import NO_DATA, PAGE_BEGINS, FilePart, PageHeader, Spans, read_header
-from rawperf.perfkit.rows import FoundRows, concatenate, page_records
-from rawperf.perfkit.table import FoundHeading, LayoutRows, find_heading, unknown_heading
+from rawperf.perfkit.tables import (
+    FoundHeading,
+    FoundRows,
+    LayoutRows,
+    concatenate,
+    find_heading,
+    page_records,
+    read_items,
+    unknown_heading,
+)
 from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings, record_table
 from rawperf.text import DAY

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.sadf.read import FORMAT as SADF_JSON
+from rawperf.sadf import FORMAT as SADF_JSON
 
 PROGRAM = "sadf"
 SECONDS = 120

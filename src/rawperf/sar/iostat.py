@@ -16,9 +16,17 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, paragraph_end, recoded
 from rawperf.rows import Warnings
-from rawperf.sar.clock import MAX_TOLD, head, read_date, seconds_of, system_line
-from rawperf.sar.headings import TableHeading, tool_of
-from rawperf.sar.table import SarRows, table_records
+from rawperf.sar.table import (
+    MAX_TOLD,
+    SarRows,
+    TableHeading,
+    head,
+    read_date,
+    seconds_of,
+    system_line,
+    table_records,
+    tool_of,
+)
 from rawperf.text import DAY, unwrap_midnight
 
 CPU, DISK = "cpu", "disk"

@@ -17,10 +17,17 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings
-from rawperf.sar.clock import Times, head, seconds_of, system_line
-from rawperf.sar.headings import TableHeading, tool_of
-from rawperf.sar.scan import boundary
-from rawperf.sar.table import SarRows, table_records
+from rawperf.sar.read import boundary
+from rawperf.sar.table import (
+    SarRows,
+    TableHeading,
+    Times,
+    head,
+    seconds_of,
+    system_line,
+    table_records,
+    tool_of,
+)
 
 PROCESS, THREAD = "process", "thread"
 """Entity kinds; an entity is the command, a blank and the number of its process or thread."""

@@ -10,18 +10,287 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings
-from rawperf.sar.clock import head
-from rawperf.sar.headings import tool_of
-from rawperf.sar.scan import ListingState, boundary, scan
-from rawperf.sar.table import SarRows, table_records
-from rawperf.text import DAY, HALF_DAY
-from rawperf.words import WordOffsets
+from rawperf.sar.table import (
+    SarRows,
+    TableHeading,
+    Times,
+    head,
+    parse_heading,
+    system_line,
+    table_records,
+    tool_of,
+)
+from rawperf.text import DAY, HALF_DAY, WordOffsets
+
+_AVERAGE = re.compile(
+    r"[^\d\s:][^\d:]{0,20}:(?:\s.*)?"
+)  # Average:, Summary:, Moyenne :, Durchschn.:
+_RESTART, _COMMENT = b"LINUX RESTART", b"COM "
+_CLOCK, _EPOCH = 8, (9, 10)
+_HALF = "^[AaPp][.]?[Mm][.]?$"
+_NO_TOPOLOGY = 10
+"""Blanks behind the word ``all`` under CPU CORE SOCK NODE, of which only the first has a word
+there.
+"""
+
+
+class ListingState:
+    """What is known of a listing from the parts of it before."""
+
+    def __init__(self, tool: str, file: str) -> None:
+        self.tool, self.file = tool, file
+        self.said: list[str] = []
+        self.info: dict[str, str] = {}
+        self.times = Times(file, self.said)
+        self.heading: TableHeading | None = (
+            None  # of the table that may go on, with its line in the file, from 0
+        )
+        self.heading_line, self.heading_text, self.heading_time = 0, "", 0
+        self.fresh = (
+            True  # a heading may come: the line before was blank, or there was no table yet
+        )
+        self.marks: set[tuple[float, str]] = set()  # time and comment, "" for restarts
+        self.rows, self.last = 0, np.nan  # how many there were, and the time of the last
+
+
+def boundary(lines: bytes) -> int:
+    """Where a part of a listing may end: before a table, or before the last two samples of a long
+    one.
+
+    How many rows the sample before the last has tells whether the last one is whole.
+    """
+    end = lines.rfind(b"\n\n") + 2
+    if end > max(2, len(lines) // 2):
+        return end
+    end = len(lines)
+    for _ in range(2):
+        time = lines[lines.rfind(b"\n", 0, end - 1) + 1 : end][:_CLOCK]
+        while end > 0 and lines.startswith(time, begin := lines.rfind(b"\n", 0, end - 1) + 1):
+            end = begin
+    return end
+
+
+def scan(words: WordOffsets, start: int, line: int, seen: ListingState, last: bool) -> SarRows:
+    """The tables of a part of a listing from its line `start` on; raises `FormatError` at what the
+    tool does not print.
+
+    `line` is how many lines of the file are before the part, `last` whether none follows; `seen`
+    gets what the next one needs.
+    """
+    table = SarRows(words=words, line=line, last=last)
+    wrong: list[FormatError] = []
+    first = words.first
+    lines = np.arange(start, len(words))
+    blank = first[lines] == first[lines + 1]
+    timed, seconds, body = _times(words, lines, line, seen, wrong)
+    end = len(words) - 1 if last and not words.data.endswith(b"\n") else -1
+    for i in lines[~timed & ~blank].tolist():
+        text = words.line(i)
+        if i == end:
+            table.cut, table.cut_time = i, -1
+        elif system_line(text):
+            problem, number = "a second system line", line + i + 1
+            wrong.append(
+                FormatError(problem, file=seen.file, line=number, remedy="split the file there.")
+            )
+        elif not _AVERAGE.fullmatch(text.strip()):
+            wrong.append(_strange(text, line + i + 1, seen))
+    rows, seconds, body = lines[timed], seconds[timed], body[timed]
+    above = np.cumsum(blank)[timed]  # blank lines before each row
+    opening = words.begin[body]
+    letter = words.bytes[opening] if len(opening) else np.zeros(0, dtype=np.uint8)
+    marks = np.flatnonzero((letter == ord("L")) | (letter == ord("C")))
+    is_mark = np.zeros(len(rows), dtype=bool)
+    for beginning in (_RESTART, _COMMENT):
+        is_mark[marks[words.starting(opening[marks], beginning)]] = True
+    for k in np.flatnonzero(is_mark).tolist():
+        said = words.data[opening[k] : words.line_end[rows[k]]].decode()
+        table.marks.append(
+            (int(rows[k]), int(seconds[k]), said[4:].strip() if letter[k] == ord("C") else "")
+        )
+    rows, seconds, body, above = (part[~is_mark] for part in (rows, seconds, body, above))
+    cut = (
+        len(rows) > 0 and rows[-1] == end
+    )  # without a line end, the last number may have lost digits
+    before = np.diff(above, prepend=0 if not seen.fresh else -1) > 0
+    if cut or table.cut >= 0:
+        blanks = int(blank[: end - start].sum()) - (
+            int(above[len(rows) - 1 - cut]) if len(rows) > cut else 0
+        )
+        fresh = blanks > 0 or (len(rows) == cut and seen.fresh)
+        table.cut, table.cut_time = end, -2 if fresh else int(seconds[-1]) if cut else -1
+    if cut:
+        rows, seconds, body, before = rows[:-1], seconds[:-1], body[:-1], before[:-1]
+    _sorted(table, rows, seconds, body, before, seen, wrong)
+    if wrong:
+        raise min(wrong, key=lambda error: error.line or 0)
+    behind = int(rows[-1]) if len(rows) else start - 1
+    seen.fresh = bool(blank[behind + 1 - start :].any()) or (seen.fresh and not len(rows))
+    return table
+
+
+def _times(
+    words: WordOffsets,
+    lines: NDArray[np.int64],
+    line: int,
+    seen: ListingState,
+    wrong: list[FormatError],
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+    """Of each line whether it has a time and more, the seconds, and the number of the first word
+    behind.
+    """
+    first = words.first
+    one = np.minimum(first[lines], max(len(words.begin) - 1, 0))
+    seconds = np.zeros(len(lines), dtype=np.int64)
+    body = first[lines] + 1
+    if not len(words.begin):
+        return np.zeros(len(lines), dtype=bool), seconds, body
+    at = words.begin[one]
+    length = words.end[one] - at
+    enough = (first[lines + 1] > first[lines] + 1) & (at == words.line_begin[lines])
+    clock = np.flatnonzero(enough & (length == _CLOCK))
+    place = at[clock]
+    fits = (words.at(place + 2) == ord(":")) & (words.at(place + 5) == ord(":"))
+    digit = [words.at(place + k).astype(np.int64) - ord("0") for k in (0, 1, 3, 4, 6, 7)]
+    for figure in digit:
+        fits &= (figure >= 0) & (figure <= 9)
+    h, m, s = (10 * digit[k] + digit[k + 1] for k in (0, 2, 4))
+    clock, h, m, s = (part[fits] for part in (clock, h, m, s))
+    timed = np.zeros(len(lines), dtype=bool)
+    timed[clock] = True
+    half = _halves(words, clock, lines, body)
+    off = (h > 23) | (m > 59) | (s > 60)
+    for k in np.flatnonzero(off | ((half >= 0) & ((h < 1) | (h > 12))))[:1].tolist():
+        number, found = line + int(lines[clock[k]]) + 1, words.line(int(lines[clock[k]]))
+        problem, expected = (
+            ("not a time of day", "HH:MM:SS") if off[k] else ("not a 12-hour time", "01 to 12")
+        )
+        found = found[:_CLOCK] if off[k] else " ".join(found.split()[:2])
+        wrong.append(
+            FormatError(problem, file=seen.file, line=number, expected=expected, found=found)
+        )
+    hour = np.where(half >= 0, h % 12 + 12 * half, h)
+    seconds[clock] = hour * 3600 + m * 60 + s
+    epoch = np.flatnonzero(enough & np.isin(length, _EPOCH) & words.digit(at))
+    if len(epoch):
+        texts = words.array.take(pa.array(one[epoch]))
+        fine = pc.match_substring_regex(texts, r"^[0-9]+$").to_numpy(zero_copy_only=False)
+        epoch, texts = epoch[fine], texts.filter(pa.array(fine))
+        timed[epoch] = True
+        seconds[epoch] = pc.cast(texts, pa.int64()).to_numpy()
+        _halves(words, epoch, lines, body)
+    return timed, seconds, body
+
+
+def _halves(
+    words: WordOffsets, which: NDArray[np.int64], lines: NDArray[np.int64], body: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Of some lines with a time: 0 for AM and 1 for PM behind it, -1 for neither; `body` is moved
+    behind it.
+    """
+    half = np.full(len(which), -1)
+    next_ = body[which]
+    maybe = np.isin(words.bytes[words.begin[next_]], np.frombuffer(b"AaPp", np.uint8))
+    maybe &= (words.end[next_] - words.begin[next_] <= 4) & (
+        words.first[lines[which] + 1] > next_ + 1
+    )
+    maybe &= words.begin[next_] == words.end[next_ - 1] + 1
+    places = np.flatnonzero(maybe)
+    if len(places):
+        texts = words.array.take(pa.array(next_[places]))
+        places = places[pc.match_substring_regex(texts, _HALF).to_numpy(zero_copy_only=False)]
+        half[places] = np.isin(
+            words.bytes[words.begin[next_[places]]], np.frombuffer(b"Pp", np.uint8)
+        )
+        body[which[places]] += 1
+    return half
+
+
+def _sorted(
+    table: SarRows,
+    rows: NDArray[np.int64],
+    seconds: NDArray[np.int64],
+    body: NDArray[np.int64],
+    fresh: NDArray[np.bool_],
+    seen: ListingState,
+    wrong: list[FormatError],
+) -> None:
+    """Put headings and rows into the table."""
+    words = table.words
+    assert words is not None
+    if seen.heading is not None:
+        table.headings.append(seen.heading)
+        table.heading_lines.append(seen.heading_line - table.line)
+        table.heading_times.append(seen.heading_time)
+        table.carried = seen.heading_text
+    is_heading = np.zeros(len(rows), dtype=bool)
+    known: dict[bytes, TableHeading | None] = {}
+    places = np.flatnonzero(fresh)
+    begins, ends = words.begin[body[places]].tolist(), words.line_end[rows[places]].tolist()
+    for k, begin, end in zip(places.tolist(), begins, ends, strict=True):
+        text = words.data[begin:end]
+        if text not in known:
+            known[text] = parse_heading(text.decode())
+        heading = known[text]
+        if heading is not None:
+            is_heading[k] = True
+            table.headings.append(heading)
+    own = rows[is_heading]
+    table.heading_lines += own.tolist()
+    table.heading_times += seconds[is_heading].tolist()
+    if len(own):
+        number = int(own[-1])
+        seen.heading, seen.heading_time = table.headings[-1], table.heading_times[-1]
+        seen.heading_line, seen.heading_text = table.line + number, words.line(number)
+    under = np.cumsum(is_heading)[~is_heading] - (table.carried is None)
+    table.lines, table.times, table.under = rows[~is_heading], seconds[~is_heading], under
+    table.starts = body[~is_heading]
+    table.counts = words.first[table.lines + 1] - table.starts
+    if len(under) and under[0] < 0:
+        number = int(table.lines[0])
+        wrong.append(
+            FormatError(
+                "a row before any heading",
+                file=seen.file,
+                line=table.line + number + 1,
+                found=table.body(0),
+                remedy="restore the heading.",
+            )
+        )
+    distinct, codes = table.distinct()
+    if any(heading.topology for heading in distinct) and not wrong:
+        topology = np.array([heading.topology for heading in distinct])
+        mine = np.flatnonzero(topology[codes[under]])
+        start = table.starts[mine]
+        bare = words.starting(words.begin[start], b"all" + b" " * _NO_TOPOLOGY)
+        table.shifts = np.zeros(len(under), dtype=np.int64)
+        table.shifts[mine[bare]] = 3
+        table.counts = table.counts + table.shifts
+
+
+def _strange(text: str, number: int, seen: ListingState) -> FormatError:
+    problem, remedy = (
+        f"not a line of {seen.tool}",
+        "the file is damaged: remove the sample, or collect it again.",
+    )
+    if not text.isascii():
+        problem, remedy = (
+            "a line of another locale",
+            f"print it again in the C locale: LC_ALL=C {seen.tool} ...",
+        )
+    expected = "HH:MM:SS or Average:"
+    return FormatError(
+        problem, file=seen.file, line=number, expected=expected, found=text, remedy=remedy
+    )
+
 
 _STAMP = re.compile(rb"(?m)^time: \d+(?:\.\d+)?$")
 """A line that the monitors of MMTests put between tables, whose rows have a time of their own."""

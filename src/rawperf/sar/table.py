@@ -1,10 +1,15 @@
-"""Rows of sar's tables, turned into records in one pass over all tables of a file."""
+"""Tables that sysstat's tools print: what a heading says (tool, activity, entity, numeric fields),
+the times of rows (date, halves of a day, midnights, restarts), and rows as records.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -14,9 +19,159 @@ from numpy.typing import NDArray
 
 from rawperf.core.errors import FormatError
 from rawperf.rows import Codes, record_table
-from rawperf.sar.headings import SINCE_BOOT, TableHeading
-from rawperf.text import numbers, split_blanks, strings
-from rawperf.words import WordOffsets
+from rawperf.text import (
+    DAY,
+    EPOCH,
+    WordOffsets,
+    clock_seconds,
+    numbers,
+    split_blanks,
+    strings,
+    unwrap_midnight,
+)
+
+ACTIVITIES = {
+    "%idle": "cpu",
+    "proc/s": "tasks",
+    "cswch/s": "tasks",
+    "INTR": "interrupts",
+    "intr/s": "interrupts",
+    "TIMER/s": "softirqs",
+    "pswpin/s": "swapping",
+    "pgpgin/s": "paging",
+    "rtps": "io",
+    "kbmemfree": "memory",
+    "frmpg/s": "memory-rates",
+    "kbswpfree": "swap-space",
+    "kbhugfree": "huge-pages",
+    "dentunusd": "files",
+    "runq-sz": "queue",
+    "TTY": "tty",
+    "DEV": "disk",
+    "rxpck/s": "net-dev",
+    "rxerr/s": "net-edev",
+    "call/s": "nfs-client",
+    "scall/s": "nfs-server",
+    "totsck": "sockets",
+    "irec/s": "ip",
+    "ihdrerr/s": "ip-errors",
+    "imsg/s": "icmp",
+    "ierr/s": "icmp-errors",
+    "active/s": "tcp",
+    "atmptf/s": "tcp-errors",
+    "idgm/s": "udp",
+    "tcp6sck": "sockets6",
+    "irec6/s": "ip6",
+    "ihdrer6/s": "ip6-errors",
+    "imsg6/s": "icmp6",
+    "ierr6/s": "icmp6-errors",
+    "idgm6/s": "udp6",
+    "fch_rxf/s": "fibre-channel",
+    "squeezd/s": "softnet",
+    "MHz": "cpu-frequency",
+    "wghMHz": "cpu-weighted-frequency",
+    "FAN": "fan",
+    "TEMP": "temperature",
+    "IN": "voltage",
+    "BAT": "battery",
+    "BUS": "usb",
+    "MBfsfree": "filesystems",
+    "%scpu": "psi-cpu",
+    "%sio": "psi-io",
+    "%smem": "psi-memory",
+}
+"""Activity by a heading that only its table has. RHEL 4 and 5 print proc/s and cswch/s in tables of
+their own.
+"""
+
+SINCE_BOOT = " since boot"
+"""End of the report of rows whose time is that of their heading."""
+
+# Words or hexadecimal numbers, which are not read. Those at the right end may hold blanks.
+_WORDS = {"idvendor", "idprod", "manufact", "product", "status", "DEVICE", "CORE", "SOCK"}
+_INTERRUPT = re.compile(r"\d+/s")
+_SYSTEM = re.compile(rb"\s*Linux \S+ +\(")
+_TIME = rb"^(?:# Time|#? *\d{9,10}|\d\d:\d\d:\d\d(?: [AaPp]\.?[Mm]\.?)?) +"
+# The last one is for times such as 09h05m10s, as some languages print them.
+_TOOLS = (
+    ("pidstat", re.compile(_TIME + rb"(?:(?:UID|USER) +)?(?:PID|TGID)\b[^\n]*\bCommand\b", re.M)),
+    (
+        "mpstat",
+        re.compile(
+            _TIME + rb"(?:CPU|NODE)\b(?=[^\n]*(?:%iowait +%irq|intr/s|CORE| \d+/s|[A-Z]+/s))", re.M
+        ),
+    ),
+    (
+        "iostat",
+        re.compile(
+            rb"^avg-cpu: +%|^Device:? .*(?:tps|r/s|rrqm/s)|^ +(?:tps|r/s) .*\bDevice\b", re.M
+        ),
+    ),
+    ("cifsiostat", re.compile(rb"^(?:Filesystem:?|[ ]+r?\w*B/s) .*(?:rops/s|fo/s)", re.M)),
+    ("tapestat", re.compile(rb"^Tape:? +r/s", re.M)),
+    ("sar", re.compile(rb"^\d\d:\d\d:\d\d(?: [AaPp]\.?[Mm]\.?)? +\S{0,12}[A-Za-z%/]", re.M)),
+    (
+        "sar",
+        re.compile(
+            rb"^(?=[ -~]*[\x80-\xff])[^\n]{0,12}?\d\d?[^\d\n]{1,4}\d\d[^\d\n]{1,4}\d\d\D{0,4} ",
+            re.M,
+        ),
+    ),
+)
+
+
+def tool_of(head: bytes) -> str:
+    """The tool's name; ``sysstat`` for the first line of any of them with nothing below that tells,
+    else "".
+    """
+    if not _SYSTEM.match(head):
+        return ""
+    return next((name for name, pattern in _TOOLS if pattern.search(head)), "sysstat")
+
+
+@dataclass(frozen=True)
+class TableHeading:
+    """A heading without its time."""
+
+    report: str  # key of the activity; in an unknown table the first three fields joined by "+"
+    kind: str  # the entity's column in lower case, "host" where the table has none
+    entity: int  # place of the entity: 0, -1 (the right end, which may hold blanks) or -2 (none)
+    fixed: int  # how many columns have exactly one word in each row
+    open_end: bool  # whether words that may hold blanks, or be missing, follow
+    numeric: tuple[int, ...]  # places of the columns that are read
+    fields: tuple[str, ...]  # their names
+    topology: bool = False  # CORE, SOCK and NODE stand beside the processor; rows of all processors leave them empty
+
+
+@lru_cache(maxsize=1024)
+def parse_heading(body: str) -> TableHeading | None:
+    """The heading that a line, without its time, is; None where a word is a number or no field is
+    left.
+    """
+    words = body.split()
+    numbers = (word[0] in "0123456789-+.," and not _INTERRUPT.fullmatch(word) for word in words)
+    if any(numbers) or len(set(words)) != len(words):
+        return None
+    entity, kind, fixed = -2, "host", len(words)
+    if words and words[0].isupper():
+        entity, kind = 0, words[0].lower()
+    elif (
+        words and words[-1].isupper()
+    ):  # FCHOST, FILESYSTEM, MOUNTPOINT, and any device under --pretty
+        entity, kind, fixed = -1, words[-1].lower(), fixed - 1
+    while fixed and words[fixed - 1] in _WORDS:
+        fixed -= 1
+    placed = _WORDS | ({"NODE"} if "CORE" in words else set())
+    numeric = tuple(i for i in range(fixed) if i != entity and words[i] not in placed)
+    if not numeric:
+        return None
+    fields = tuple(words[i] for i in numeric)
+    other = "interrupts" if _INTERRUPT.fullmatch(fields[0]) else "+".join(fields[:3])
+    report = next((ACTIVITIES[word] for word in words if word in ACTIVITIES), other)
+    return TableHeading(
+        report, kind, entity, fixed, fixed < len(words), numeric, fields, "CORE" in words
+    )
+
 
 _WORD = re.compile(r"\S+")
 
@@ -230,3 +385,173 @@ def _whole(table: SarRows, t: np.ndarray) -> np.ndarray:
         earlier = earlier[earlier < t[-1]]
         return keep if len(earlier) and (earlier == earlier[-1]).sum() == last.sum() else ~last
     return ~last if table.cut_time == table.times[-1] else keep
+
+
+_SYSTEM_LINE = re.compile(
+    r"Linux +(?P<kernel>\S+) +\((?P<host>(?:[^()]|\([^()]*\))*)\)\s*(?P<date>\S+)?(?:\s+_(?P<machine>\S+)_)?"
+    r"(?:\s+\((?P<cpus>\d+) CPU\))?\s*",
+    re.ASCII,
+)
+_LONGEST_SYSTEM_LINE = 500
+EARLIEST = 10**8
+"""From here on a number in the place of a time of day is seconds since 1970."""
+MAX_TOLD = 5
+"""How often it is said that a clock was set back."""
+SYSTEM_LINE = "Linux RELEASE (HOST) DATE _ARCH_ (N CPU)"
+
+
+def system_line(line: str) -> re.Match[str] | None:
+    """The first line of a listing, its groups named as in `Reading.info`."""
+    return _SYSTEM_LINE.fullmatch(line) if len(line) < _LONGEST_SYSTEM_LINE else None
+
+
+def head(
+    lines: Sequence[str], tool: str, said: list[str], file: str
+) -> tuple[int, int | None, dict[str, str]]:
+    """The line, from 0, that is the system line; its date in days since 1970, None where that can't
+    be told; its facts.
+
+    `said` gets what is doubtful about the date.
+
+    Raises `FormatError`: the first line that is not blank is none.
+    """
+    first = next((i for i, line in enumerate(lines) if line.strip()), 0)
+    match = system_line(lines[first])
+    if match is None:
+        raise FormatError(
+            f"the system line of {tool} is missing",
+            file=file,
+            line=first + 1,
+            expected=SYSTEM_LINE,
+            found=lines[first],
+            remedy=f"keep the first line of {tool}'s output.",
+        )
+    day = read_date(match["date"] or "", said, f"{file} line {first + 1}")
+    facts = match.groupdict() | {
+        "date": "" if day is None else date.fromordinal(day + EPOCH).isoformat()
+    }
+    return first, day, {key: found for key, found in facts.items() if found}
+
+
+def read_date(text: str, said: list[str], place: str) -> int | None:
+    """Days since 1970 of any date that sysstat prints, None where it can't be told."""
+    parts = re.findall(r"\d+", text, re.ASCII)
+    try:
+        if len(parts) != 3 or any(len(n) > 4 for n in parts):
+            raise ValueError
+        a, b, c = map(int, parts)
+        if len(parts[0]) == 4:
+            return date(a, b, c).toordinal() - EPOCH
+        year = c if len(parts[2]) == 4 else c + (1900 if c >= 69 else 2000)
+        month, day = (a, b) if "/" in text and a <= 12 else (b, a)
+        if "/" in text and a <= 12 and b <= 12 and a != b:
+            said.append(f"{place}: the date {text} was taken as month/day/year")
+        return date(year, month, day).toordinal() - EPOCH
+    except ValueError:
+        said.append(f"{place}: the date {text!r} can't be read, times count from midnight")
+        return None
+
+
+def seconds_of(time: str, half: str, file: str, line: int) -> int:
+    """Seconds since midnight of ``HH:MM:SS``, with AM or PM or neither, or since 1970; raises
+    `FormatError`.
+    """
+    if ":" not in time:
+        return int(time)
+    seconds = clock_seconds(time, file=file, line=line)
+    if not half:
+        return seconds
+    hour = seconds // 3600
+    if not 1 <= hour <= 12:
+        raise FormatError(
+            "not a 12-hour time", file=file, line=line, expected="01 to 12", found=f"{time} {half}"
+        )
+    return seconds - hour * 3600 + (hour % 12 + 12 * (half[0] in "Pp")) * 3600
+
+
+class Times:
+    """Seconds of the rows of a listing by `clock`, from one part of it to the next.
+
+    They count from 1970, or from the midnight before the first row where the listing's date can't
+    be read. sysstat prints one table after the other, each from the file's beginning, or all of
+    them sample by sample. In both cases a table's own headings and rows stand in the order of time,
+    so midnights are counted for each table. An activity may have several tables (proc/s and cswch/s
+    of old versions, interrupts in groups of columns), which share no field; and a table's heading
+    may change within it, with the number of processors after a restart.
+    """
+
+    def __init__(self, file: str, said: list[str]) -> None:
+        self._file, self._said = file, said
+        self.day: int | None = None  # the listing's date, in days since 1970
+        self.offset: float | None = (
+            None  # whole days that are added to times of day, None before the first ones
+        )
+        self.clock = "absolute"  # what the times count
+        self._numbers: dict[TableHeading, int] = {}
+        self._tables: list[tuple[tuple[str, str], set[str]]] = []
+        self._last: dict[int, tuple[float, float]] = {}
+        self._set_back: Counter[int] = Counter()
+
+    def of(self, table: SarRows) -> np.ndarray:
+        """The times of a table's rows; raises `FormatError` at a time of day beside seconds since
+        1970.
+        """
+        t = self._since_midnight(table)
+        if self.offset is None and not (len(t) or table.marks or table.last):
+            return t
+        if self.offset is None:
+            printed = len(t) > 0 and t.max() >= EARLIEST
+            self.offset = 0.0 if printed else None if self.day is None else float(self.day * DAY)
+            if self.offset is None:
+                self.offset, self.clock = (
+                    -DAY * np.floor(t.min() / DAY) if len(t) else 0.0,
+                    "time-of-day",
+                )
+        epoch = t >= EARLIEST
+        if epoch.any() and (self.offset != 0 or not epoch.all()):
+            line = (
+                table.line + int(table.lines[int(np.argmax(epoch if self.offset else ~epoch))]) + 1
+            )
+            problem = "times of day beside seconds since 1970"
+            raise FormatError(problem, file=self._file, line=line, remedy="split the file.")
+        return t + self.offset
+
+    def _since_midnight(self, table: SarRows) -> np.ndarray:
+        """Seconds of each row since the midnight before its table's first heading."""
+        new = sum(number < 0 for number in table.heading_lines)
+        line = np.concatenate(
+            [np.array(table.heading_lines[new:], dtype=int), np.array(table.lines, dtype=int)]
+        )
+        seconds = np.concatenate(
+            [np.array(table.heading_times[new:], dtype=float), np.array(table.times, dtype=float)]
+        )
+        distinct, which = table.distinct()
+        codes = np.array([self._table(heading) for heading in distinct], dtype=int)[which]
+        of = np.concatenate([codes[new:], codes[np.array(table.under, dtype=int)]])
+        order = np.lexsort((line, of))
+        t = np.empty(len(line))
+        for part in np.split(order, np.flatnonzero(np.diff(of[order])) + 1) if len(order) else ():
+            code = int(of[part[0]])
+            t[part], set_back = unwrap_midnight(seconds[part], *self._last.get(code, (np.nan, 0.0)))
+            self._last[code] = seconds[part[-1]], t[part[-1]] - seconds[part[-1]]
+            for i in set_back[: MAX_TOLD - self._set_back[code]]:
+                self._set_back[code] += 1
+                self._said.append(
+                    f"{self._file} line {table.line + line[part[i]] + 1}: the clock was set back"
+                )
+        return t[len(table.headings) - new :]
+
+    def _table(self, heading: TableHeading) -> int:
+        """Which table a heading is of, by number."""
+        if heading not in self._numbers:
+            what, own = (heading.report, heading.kind), set(heading.fields)
+            shared = (
+                n
+                for n, (known, fields) in enumerate(self._tables)
+                if known == what and own & fields
+            )
+            number = self._numbers[heading] = next(shared, len(self._tables))
+            if number == len(self._tables):
+                self._tables.append((what, own))
+            self._tables[number][1].update(own)
+        return self._numbers[heading]

@@ -9,11 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from rawperf import all_formats
-from rawperf.core.errors import RunError, VirtperfError
+from rawperf.core.errors import RunError, VirtperfError, did_you_mean
 from rawperf.core.metrics import MetricDictionary, load_metrics
-from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import load_yaml
-from rawperf.declared.metrics import with_presets
+from rawperf.registry import with_presets
 from virtperf.check.notebook import check_notebook
 from virtperf.check.problems import Problems
 from virtperf.check.study import check_study
@@ -21,7 +20,7 @@ from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.measure.definition import MEASURE_FILE
 from virtperf.measure.plan import load_definition
-from virtperf.report.data import load
+from virtperf.report.frames import load
 from virtperf.report.glossary import load_glossary
 from virtperf.report.synthesis.checks import check_synthesis
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, load_file

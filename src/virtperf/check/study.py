@@ -9,20 +9,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import Report, StudyError, VirtperfError
+from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean
 from rawperf.core.metrics import WHOLE, MetricDictionary
-from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import walk
-from rawperf.declared.metrics import extended
+from rawperf.registry import extended
 from virtperf.check.problems import Problems
-from virtperf.report.data import load
+from virtperf.report.frames import load
 from virtperf.report.kinds import check_exhibits
 from virtperf.report.kinds.setup import FACT_UNITS, SPELLED, called_of, setting_label
 from virtperf.report.measured_findings import found_numbers
 from virtperf.runs.ingest.folder import RUN_FILE, run_folders
 from virtperf.runs.ingest.inputs import inputs_of
-from virtperf.runs.summarize.observations import observed_factor
-from virtperf.runs.summarize.timelines import series_factor
+from virtperf.runs.summarize.observations import observed_factor, series_factor
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.hypotheses import claims_of

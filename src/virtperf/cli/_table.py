@@ -12,8 +12,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from rawperf.core.errors import VirtperfError
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import VirtperfError, did_you_mean
 from rawperf.tidy import file_bytes
 from virtperf.runs.ingest import own
 from virtperf.study.quantities import parse_level

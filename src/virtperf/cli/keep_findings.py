@@ -18,7 +18,7 @@ def keep_findings(layout: Layout, studies: tuple[str, ...]) -> None:
     the given studies, or of all; what is right already is not touched.
     """
     from virtperf.core.params import load_parameters
-    from virtperf.report.data import load
+    from virtperf.report.frames import load
     from virtperf.report.written_for import basis, changes
     from virtperf.study.yaml_edit import set_in_entry
 

@@ -18,7 +18,7 @@ def keep_outputs(layout: Layout, name: str) -> None:
     from virtperf.report.html.notebooks import keep_outputs as run
 
     if name not in layout.studies():
-        from virtperf.report.html.execute import execute
+        from virtperf.report.html.notebooks import execute
 
         execute(layout.notebook(name), layout.executed(name), {})
     run(layout.executed(name), layout.notebook(name))

@@ -83,8 +83,8 @@ def measure(
     from virtperf.cli._terminal import say
     from virtperf.measure.definition import MEASURE_FILE
     from virtperf.measure.harness import Harness
-    from virtperf.measure.interruption import Interrupted
     from virtperf.measure.plan import equal_runs, load_definition, plan
+    from virtperf.measure.processes import Interrupted
     from virtperf.report.wording import plural
     from virtperf.study.definition import load_study
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rawperf.core.errors import VirtperfError
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import VirtperfError, did_you_mean
 from virtperf.core.paths import Layout
 
 
@@ -26,7 +25,7 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
 
     from rawperf.core.files import json_text
     from virtperf.core.params import load_parameters
-    from virtperf.report.data import load
+    from virtperf.report.frames import load
     from virtperf.report.trace import table_text, table_traces, trace_text, traces
 
     study = key.partition("/")[0]

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
-from rawperf.core.errors import VirtperfError
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import VirtperfError, did_you_mean
 from virtperf.comparison.changes import (
     ALPHA_NEWEST,
     MAX_REVISIONS,

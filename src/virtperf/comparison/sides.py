@@ -4,6 +4,10 @@ raw files, or single raw files, each a run.
 A run folder is read as a study's runs are: steady-state means within the declared window, and the
 study's quantities where the repository has that study. Without `run.yaml` a run's values are the
 means over all samples of its files.
+
+For percentiles, the single values of all drivers and files of a run are merged: samples of one
+request each, rows of a table, buckets of histograms. Percentiles that a tool printed stay what they
+are: one of a run can be compared, several of a run have no mean.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ import json
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -21,29 +25,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from rawperf.choose import dictionary_of
-from rawperf.core.errors import RunError, VirtperfError
+from rawperf.core.errors import RunError, VirtperfError, did_you_mean
 from rawperf.core.metrics import MetricDictionary
-from rawperf.core.near import did_you_mean
-from rawperf.hdrhistogram.read import FORMAT as HDRHISTOGRAM
-from rawperf.hdrhistogram.read import YEAR_S
-from rawperf.registry import HEAD_BYTES
-from virtperf.comparison.distributions import (
-    RECORDED_VALUE,
-    SEVERAL,
-    SINGLE_VALUES,
-    buckets_of,
-    distributions_of,
-    merged_over_files,
-)
+from rawperf.hdrhistogram import BUCKET, COUNT, YEAR_S
+from rawperf.hdrhistogram import FORMAT as HDRHISTOGRAM
+from rawperf.registry import HEAD_BYTES, dictionary_of
 from virtperf.comparison.judged import ComparedQuantity, Condition
 from virtperf.comparison.places import located, side_names
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.paths import Layout
-from virtperf.models.percentiles import Distribution
+from virtperf.models.percentiles import Distribution, merged
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.cache import hash_file
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
@@ -54,6 +49,52 @@ from virtperf.runs.summarize.observations import observe
 from virtperf.runs.summarize.series import RunSeries, load_series
 from virtperf.runs.summarize.stage import series_rows
 from virtperf.study.definition import Study, load_study
+
+SINGLE_VALUES = frozenset({"single_response_time"})
+"""Metrics that have a sample a request."""
+RECORDED_VALUE = "recorded value"
+"""The values of a histogram, whose unit its log does not say."""
+SEVERAL = (
+    "it is a percentile, of which there are several in a run: the mean of percentiles of several drivers "
+    "or intervals is no percentile"
+)
+
+
+def distributions_of(frame: pd.DataFrame) -> dict[str, Distribution]:
+    """The distributions that a file holds, by what they are of: single values and buckets of all
+    drivers and intervals, merged; of a table every column of numbers.
+    """
+    if "metric_value" not in frame.columns:
+        numbers = frame.select_dtypes("number")
+        finite = {str(name): column[np.isfinite(column)] for name, column in numbers.items()}
+        return {name: Distribution.of(column) for name, column in finite.items() if len(column)}
+    found = {}
+    for metric in sorted(SINGLE_VALUES & {*frame["metric"].unique()}):
+        values = frame["metric_value"][frame["metric"] == metric]
+        found[metric] = Distribution.of(values[np.isfinite(values)])
+    if (recorded := buckets_of(frame)) is not None:
+        found[RECORDED_VALUE] = recorded
+    return found
+
+
+def buckets_of(frame: pd.DataFrame) -> Distribution | None:
+    """The values that the histograms of a file hold, of all drivers and intervals; None without
+    one.
+    """
+    rows = frame[(frame["entity_kind"] == BUCKET) & (frame["field"] == COUNT)]
+    if rows.empty:
+        return None
+    return Distribution.of(rows["entity"].astype(float), rows["value"])
+
+
+def merged_over_files(of_files: Iterable[Mapping[str, Distribution]]) -> dict[str, Distribution]:
+    """The distributions of all files of a run: drivers' own are one."""
+    gathered: dict[str, list[Distribution]] = {}
+    for of_file in of_files:
+        for name, found in of_file.items():
+            gathered.setdefault(name, []).append(found)
+    return {name: merged(parts) for name, parts in gathered.items()}
+
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
 HAND_WRITTEN = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rawperf.choose import dictionary_of
 from rawperf.core.errors import VirtperfError
+from rawperf.registry import dictionary_of
 from virtperf.comparison.judged import ComparedQuantity, Condition, Pair, RunRatio, contrast
 from virtperf.comparison.sides import RunValues, Side, quantity_of
 from virtperf.core.contrasts import Replicates

@@ -3,7 +3,7 @@ its declaration.
 
 The columns of a study's factors are typed as the study writes their levels. Ids in one cell are a
 list, never joined text. Whatever the package draws or judges comes from these tables;
-`exhibits.data` reads them all.
+`report.frames` reads them all.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ MEANS = TableSchema(
 """One row a quantity, its factor levels, a provenance and a scale: the mean over `n` runs
 (`core.mean`). The scale is "own" (the unit in which runs observe it) or "relative" (that of the
 quantity's reference points). `trend` is the mean of the runs' own with its interval, `steady` what
-it says (`study.trends`)."""
+it says (`study.conditions`)."""
 
 LINEAGE = TableSchema(
     "lineage.parquet",

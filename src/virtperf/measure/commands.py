@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 from string import Formatter
 from typing import Any
 
+from rawperf.core.errors import did_you_mean
 from rawperf.core.model import Level
-from rawperf.core.near import did_you_mean
 from virtperf.measure.definition import Command, Commands
 
 Values = Mapping[str, Level]

@@ -26,19 +26,19 @@ from virtperf.core.locks import exclusive_lock
 from virtperf.measure.definition import MEASURE_FILE, Definition
 from virtperf.measure.disturbance import uncounted
 from virtperf.measure.earlier import EarlierRuns
-from virtperf.measure.host_facts import facts_of_hosts
-from virtperf.measure.hosts_of_runs import TOKEN_BYTES, HostsOfRuns
+from virtperf.measure.hosts import TOKEN_BYTES, HostsOfRuns, facts_of_hosts
 from virtperf.measure.identity import Protocols, session
-from virtperf.measure.interruption import Interrupted, remembered_signals
 from virtperf.measure.machine import machine, machine_settings, machine_state
 from virtperf.measure.plan import PlannedRun, plan
 from virtperf.measure.processes import (
     NO_SPACE_ERRORS,
     Failure,
+    Interrupted,
     LostHost,
     Processes,
     Sessions,
     end_all,
+    remembered_signals,
 )
 from virtperf.measure.remote import Connections, open_connections
 from virtperf.measure.requirements import changed, refuse_unmet

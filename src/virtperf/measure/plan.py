@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
-from rawperf.core.errors import Report, StudyError, VirtperfError, stop
+from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean, stop
 from rawperf.core.model import Level, load_model
-from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import Document
 from virtperf.measure.commands import Call, calls
 from virtperf.measure.definition import (

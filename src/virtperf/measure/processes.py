@@ -1,5 +1,6 @@
 """Processes of a run: started in sessions of their own, found again after the harness was killed,
-stopped, counted.
+stopped, counted. Signals that ask the harness to end are remembered, and raised where a run may be
+given up.
 
 A process is the run's if its environment has the mark that the harness gives to whatever it starts,
 or if it stands in a session that the harness began (a program such as sudo clears the environment
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -25,6 +27,44 @@ from virtperf.measure.commands import Call
 
 if TYPE_CHECKING:
     from virtperf.measure.remote import Connections
+
+
+class Interrupted(Exception):
+    """A signal asked the harness to end; `number` is the signal's."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def remembered_signals() -> Iterator[Callable[[], None]]:
+    """Signals that ask for an end are remembered; what it yields raises `Interrupted` once one has
+    come.
+
+    A handler also gives programs that are started the default: they would inherit that a shell's
+    background job ignores SIGINT, and monitors that are stopped by it would never end. Such a job
+    goes on ignoring it itself.
+    """
+    came: list[int] = []
+
+    def check() -> None:
+        if came:
+            raise Interrupted(came[0])
+
+    before = {
+        number: signal.getsignal(number)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
+    for number, handler in before.items():
+        ignored = handler == signal.SIG_IGN
+        signal.signal(number, (lambda *_: None) if ignored else (lambda got, _: came.append(got)))
+    try:
+        yield check
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
 
 MARK = "VIRTPERF_RUN"
 CLOCK_ENVIRONMENT = {"TZ": "UTC", "LC_ALL": "C", "S_TIME_FORMAT": "ISO"}

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError, did_you_mean
 from rawperf.core.model import Level
-from rawperf.core.near import did_you_mean
 from virtperf.measure.definition import FactLimits, RequiredFact
 
 HostFacts = Mapping[str, Level]

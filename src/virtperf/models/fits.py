@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from rawperf.core.errors import ModelError
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import ModelError, did_you_mean
 from virtperf.core.provenance import Origin, origin_of
 from virtperf.models.checks import ArgumentError
 from virtperf.models.result import Estimate, FitResult, FTest, Missing

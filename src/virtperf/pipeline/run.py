@@ -1,31 +1,174 @@
-"""The pipeline: one `dvc repro` a study, side by side, then one for what all studies share."""
+"""The pipeline: one `dvc repro` a study, side by side, then one for what all studies share; how long
+stages took when they last ran here. Where a signal ends it, its processes and what they started end,
+too.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FrameType
 from typing import Literal
 
 from rawperf.core.errors import VirtperfError
+from rawperf.core.files import json_text, write_atomically
 from rawperf.core.yamlio import load_yaml
 from virtperf.core.environment import FIXED_VARIABLES
 from virtperf.core.locks import exclusive_lock
 from virtperf.core.paths import Layout
-from virtperf.pipeline.children import Children, ended_with_this_process
 from virtperf.pipeline.dvc_files import repair_dvc_files, sort_lock_files, wait_for_dvc
-from virtperf.pipeline.times import StageTimes
+
+TIMES_FILE = Path(".dvc", "tmp", "virtperf-times.json")
+
+
+class StageTimes:
+    """Seconds by study and stage, kept between runs; a file that can't be read counts as none."""
+
+    def __init__(self, root: Path) -> None:
+        self._file = root / TIMES_FILE
+        self._seconds: dict[str, float] = {}
+        try:
+            read = json.loads(self._file.read_bytes())
+            self._seconds = {str(name): float(value) for name, value in read.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            pass
+
+    def expected_s(self, study: str, stage: str) -> float | None:
+        """Seconds of its last run; None where it has not run here."""
+        return self._seconds.get(f"{study}/{stage}")
+
+    def took(self, study: str, stage: str, seconds: float) -> None:
+        """Remember how long a stage took."""
+        self._seconds[f"{study}/{stage}"] = round(seconds, 1)
+
+    def save(self) -> None:
+        """Write what is remembered for the next run."""
+        write_atomically(self._file, json_text(dict(sorted(self._seconds.items()))))
+
+    def forecast(self, stages: Mapping[str, Sequence[str]], jobs: int, last: str = "") -> str:
+        """What will run and for how long, in words.
+
+        Parameters
+        ----------
+        stages : mapping of str to sequence of str
+            The stages that will run, by study.
+        jobs : int
+            Studies that run at the same time.
+        last : str, optional
+            What runs after all others.
+        """
+        known, unknown = {}, 0
+        for study, names in stages.items():
+            seconds = [self.expected_s(study, name) for name in names]
+            known[study] = sum(value for value in seconds if value is not None)
+            unknown += seconds.count(None)
+        after = known.pop(last, 0.0)
+        side_by_side = max(max(known.values(), default=0.0), sum(known.values()) / jobs)
+        names = ", ".join(f"{study} ({', '.join(stages[study])})" for study in stages)
+        count = f"{unknown} stage{'' if unknown == 1 else 's'}"
+        if unknown == sum(map(len, stages.values())):
+            return f"to run: {names}; {count} that never ran here"
+        about = f"about {side_by_side + after:.0f} s, as last time"
+        never = f", without {count} that never ran here" if unknown else ""
+        return f"to run: {names}; {about}{never}"
+
+
+GRACE_S = 5.0
+"""Seconds that DVC has to give its locks back after SIGINT; then it is killed, and the next run
+repairs its files.
+"""
+
+
+class Children:
+    """The processes that run at present, each the leader of a group of its own."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[str]] = set()
+        self._ended = False
+
+    @contextlib.contextmanager
+    def start(
+        self, command: Sequence[str], folder: Path, variables: Mapping[str, str]
+    ) -> Iterator[subprocess.Popen[str]]:
+        """A process that reads nothing, with both of its outputs as pipes. Raises `VirtperfError`
+        once the pipeline has been told to end.
+        """
+        if self._ended:
+            raise VirtperfError("the pipeline was told to end")
+        with subprocess.Popen(  # noqa: S603 - this interpreter
+            command,
+            cwd=folder,
+            env=dict(variables),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        ) as process:
+            self._running.add(process)
+            if self._ended:  # since the line at the top
+                _signal(process, signal.SIGKILL)
+            try:
+                yield process
+            finally:
+                self._running.discard(process)
+
+    def end(self) -> None:
+        """Interrupt all of them, and kill those that are still there after `GRACE_S`."""
+        self._ended = True
+        running = list(self._running)
+        for process in running:
+            _signal(process, signal.SIGINT)
+        for process in running:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE_S)
+            _signal(process, signal.SIGKILL)  # the group: a stage may outlive its DVC
+
+
+def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+@contextlib.contextmanager
+def ended_with_this_process() -> Iterator[Children]:
+    """Children that SIGINT, SIGTERM and SIGHUP end before they end this process; a signal that it
+    ignores, as a shell's background job does SIGINT, stays ignored.
+    """
+    children = Children()
+
+    def stop(number: int, _: FrameType | None) -> None:
+        children.end()
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise SystemExit(128 + number)
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():  # no other one may set handlers
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                before[number] = signal.signal(number, stop)
+    try:
+        yield children
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
 
 PIPELINE_LOCK = Path(".dvc", "tmp", "virtperf.lock")
 SHARED = "all studies"

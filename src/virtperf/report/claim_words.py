@@ -10,7 +10,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 from virtperf.report.wording import (
     NO_BREAK,
     as_precise,

@@ -14,7 +14,7 @@ from rawperf.core.errors import ModelError
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import level_words
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 from virtperf.report.from_runs import ratio_of_runs
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Block, Folded, Grid, Heading, Paragraph, Record, split_tail

@@ -14,7 +14,7 @@ from rawperf.core.errors import ModelError
 from virtperf.core.contrasts import Contrast, LogRatio
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import frames
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 from virtperf.study.derived import Derivation
 from virtperf.study.samples import Terms
 

@@ -14,7 +14,7 @@ import pandas as pd
 from virtperf.core.levels import level_text
 from virtperf.core.mean import Mean
 from virtperf.core.provenance import Provenance
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 from virtperf.report.kinds.contradictions import of_the_paper
 from virtperf.study.conditions import OWN_SCALE, means_by_quantity
 from virtperf.study.definition import Study

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rawperf.core.errors import StudyError, VirtperfError
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import StudyError, VirtperfError, did_you_mean
 from virtperf.core.provenance import Origin, Provenance
-from virtperf.report import data as stored
 from virtperf.report import frames, origins
+from virtperf.report import frames as stored
 from virtperf.report.exhibit import (
     ESTIMATES,
     Estimates,
@@ -25,8 +24,7 @@ from virtperf.report.exhibit import (
     tables_folded,
 )
 from virtperf.report.kinds import Context, check_exhibits, kind_of, kinds
-from virtperf.report.records import Record
-from virtperf.report.show import Shown, ShownTogether
+from virtperf.report.records import Record, Shown, ShownTogether
 from virtperf.report.wording import exhibit_name
 from virtperf.study.definition import Exhibit
 
@@ -122,7 +120,7 @@ class LoadedStudy:
 
     def points(self, exhibit_id: str) -> pd.DataFrame:
         """What the text allows at every point of a figure: low, high, pieces, printed
-        (`exhibits.frames.points`).
+        (`frames.points`).
         """
         return frames.points(self.data, exhibit_id, assumptions=self.context.assumptions)
 

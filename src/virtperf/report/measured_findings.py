@@ -12,7 +12,7 @@ from itertools import groupby
 from rawperf.core.errors import StudyError
 from virtperf.core.contrasts import Contrast
 from virtperf.core.provenance import Provenance
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 from virtperf.report.wording import as_precise, interval, joined, plural, pretty, short_number
 from virtperf.study.parts import Finding, MeasuredNumber
 

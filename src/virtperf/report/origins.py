@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import did_you_mean
 from virtperf.core.provenance import Origin, Provenance, ProvenanceError, common_origin, origin_of
 from virtperf.report import frames
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 
 TEXT = "text"  # stands for the paper's prose where an exhibit is named, as in claims.yaml
 _OF_RUNS = (Provenance.MEASURED, Provenance.EXAMPLE)

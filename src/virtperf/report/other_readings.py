@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from virtperf.core.params import WordReading
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 from virtperf.report.records import Block, Folded, Grid, Words
 
 READING_NAMES: tuple[WordReading, ...] = get_args(WordReading)

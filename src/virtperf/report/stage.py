@@ -7,9 +7,9 @@ from collections.abc import Callable
 from rawperf.core.files import json_text, write_atomically
 from virtperf.core.params import load_parameters, notebook_parameters
 from virtperf.core.paths import Layout
-from virtperf.report.data import load
+from virtperf.report.frames import load
 from virtperf.report.glossary import load_glossary
-from virtperf.report.html.execute import execute
+from virtperf.report.html.notebooks import execute
 from virtperf.report.html.report import render
 from virtperf.report.html.site.build import build_study_pages
 from virtperf.report.html.site.gather import StudyFacts

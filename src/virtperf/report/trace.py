@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from virtperf.report import frames
-from virtperf.report.data import StudyData
-from virtperf.report.frames import allowed
+from virtperf.report.frames import StudyData, allowed
 from virtperf.report.wording import NO_BREAK, joined, number, plural, slug
 from virtperf.study.claims import Claim
 from virtperf.study.printed import corrections

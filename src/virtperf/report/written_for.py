@@ -11,7 +11,7 @@ import hashlib
 import json
 
 from virtperf.report.claim_words import verdict_words
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 from virtperf.report.measured_findings import found_numbers
 from virtperf.report.wording import joined
 from virtperf.study.claims import Claim

@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from rawperf.core.declaration import Declaration
-from rawperf.core.errors import Report, StudyError, stop
+from rawperf.core.errors import Report, StudyError, did_you_mean, stop
 from rawperf.core.model import Keyed, Level, Model, Whole, load_model
-from rawperf.core.near import did_you_mean
 from rawperf.core.yamlio import Document
 from virtperf.core.levels import level_text
 from virtperf.core.stage_tables import TABLES_WITH_FACTORS

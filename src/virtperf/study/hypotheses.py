@@ -10,9 +10,8 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from rawperf.core.errors import Report, StudyError, VirtperfError, stop
+from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean, stop
 from rawperf.core.model import Model, load_model, problems
-from rawperf.core.near import did_you_mean
 from virtperf.core.params import WordReading
 from virtperf.study.claims import Claim, Claims, ClaimsFile, finished, load_claims
 from virtperf.study.definition import Study, load_study

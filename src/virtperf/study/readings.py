@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from rawperf.core.errors import Report, StudyError, stop
+from rawperf.core.errors import Report, StudyError, did_you_mean, stop
 from rawperf.core.model import Model, NotNegative, Positive, load_model
-from rawperf.core.near import did_you_mean
 from virtperf.core.params import WordReading
 
 NUMBERED = ("value", "range", "ratio", "difference", "percent_change")

@@ -1,30 +1,30 @@
-"""Claims against measured runs: the verdict, the number with its interval, how many runs would
-decide.
+"""Claims against measured runs: the numbers of measured conditions that a claim compares, each with
+the range that it allows; the verdict, the number with its interval, how many runs would decide.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, pairwise
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rawperf.core.model import Level
+from virtperf.core.contrasts import Contrast
 from virtperf.core.numbers import as_precise, interval
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
 from virtperf.study.claims import NUMBERED, Claim, Claims
+from virtperf.study.constraints import margin_factors
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import Hypothesis
+from virtperf.study.quantities import Expression, Instance, Quantity
 from virtperf.study.samples import StudySamples, samples_by_quantity
-from virtperf.verdicts.comparisons import (
-    MORE_THAN_ONE,
-    MORE_THAN_ZERO,
-    ORDERS,
-    comparisons,
-)
 from virtperf.verdicts.regions import (
     MAX_RUNS_NEEDED,
     Comparison,
@@ -36,6 +36,320 @@ from virtperf.verdicts.regions import (
     runs_to_decide,
     worst,
 )
+
+LIMIT_TOLERANCE = 0.02
+"""Widening of a printed number's limits, as a share: two laboratories agree less closely than a
+number is printed.
+"""
+ORDERS = ("ordering", "argmax", "argmin", "monotone")
+MORE_THAN_ONE = math.nextafter(1.0, 2.0)
+MORE_THAN_ZERO = math.ulp(0.0)
+"""Limits of strict orders that ask for any difference: of a ratio, and of a difference."""
+
+Terms = dict[Quantity, float]
+
+
+def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list[Comparison], int]:
+    """Those of a claim's comparisons whose conditions were all measured, and how many it makes.
+
+    The ranges are those that the claim itself states: its `low` and `high`, its margin, or the
+    direction of its order. Only limits on both sides of a printed number, of sums and of plain
+    equality are widened by `LIMIT_TOLERANCE`: a ratio or a level by a share of its limits, a difference
+    by that share of the mean size of its two sides, and none across the value that says "no
+    change". Limits of a word for a direction, margins and orders are taken as they are.
+
+    Positive sides are compared by their ratio, on the log scale, orders too. A strict order asks
+    for a difference of the quantity's resolution, and for any difference where the reference point
+    of its scale was not measured. A level on a relative scale is a ratio to its reference point.
+    """
+    label = _labels(study, claim)
+    numbers = [n for instance in claim.instances for n in _numbers(study, claim, instance)]
+    compared = []
+    for stated in numbers:
+        number = _scaled(study, claim, stated, samples)
+        if number is None:
+            continue
+        contrast: Contrast | None = None
+        if number.under and (number.high - number.shift) / number.factor >= 0:
+            contrast = samples.log_ratio(number.over, number.under)
+        if contrast is None and number.order:
+            stated = number = _difference(study, number, samples)
+        elif number.order:
+            number = _ordered(study, number, samples)
+        if contrast is None:
+            contrast = samples.linear_ratio(number.over, number.under)
+        compared.append(_comparison(claim, number, contrast, samples, label(stated)))
+    return compared, len(numbers)
+
+
+@dataclass(frozen=True)
+class _Number:
+    """``factor over / under + shift``, or `over` where `under` is empty, and its limits.
+
+    `order`: whether the number says which of two is larger; `over` is the larger, and `low` is by
+    how much, in units of the claim's scale. `unit` is None where the number is not in the claim's.
+    """
+
+    over: Terms
+    low: float
+    high: float
+    under: Terms = field(default_factory=dict)
+    factor: float = 1.0
+    shift: float = 0.0
+    unit: str | None = ""
+    order: bool = False
+
+    @property
+    def quantities(self) -> list[Quantity]:
+        return list(dict.fromkeys((*self.over, *self.under)))
+
+
+def _numbers(study: Study, claim: Claim, instance: Instance) -> Iterator[_Number]:
+    """The numbers of one instance; a number that is the same whatever was measured is left out."""
+    parts = [_terms(part) for part in instance.parts]
+    match claim.kind:
+        case "value" | "range":
+            ends = _open_at_bounds(study, parts[0], claim.low, claim.high)
+            yield from _levels(study, [(parts[0], *ends)])
+        case "rule":
+            limits = zip(parts, claim.bounds, strict=True)
+            yield from _levels(
+                study,
+                [(part, *_open_at_bounds(study, part, low, high)) for part, (low, high) in limits],
+            )
+        case "ratio" | "percent_change" | "equivalence":
+            of, to = parts
+            if of == to:
+                return
+            low, high = claim.low, claim.high
+            if claim.kind == "equivalence":
+                low, high = margin_factors(claim)
+            if claim.kind == "percent_change":
+                yield _Number(of, low, high, under=to, factor=100.0, shift=-100.0, unit=" %")
+            else:
+                yield _Number(of, low, high, under=to)
+        case "difference" | "sum":
+            low, high = claim.low, claim.high
+            if claim.kind == "sum" and not math.isfinite(low):
+                low, high = 0.0, 0.0
+            others = [(-1.0, part) for part in parts[1:]]
+            yield from _levels(study, [(_combined((1.0, parts[0]), *others), low, high)])
+        case "ordering":
+            yield from _orders(study, pairwise(parts), claim.strict)
+        case "argmax":
+            yield from _orders(study, ((other, parts[0]) for other in parts[1:]), claim.strict)
+        case "argmin":
+            yield from _orders(study, ((parts[0], other) for other in parts[1:]), claim.strict)
+        case "monotone":
+            rising = claim.direction in ("increasing", "nondecreasing")
+            strict = claim.direction in ("increasing", "decreasing")
+            yield from _orders(study, pairwise(parts if rising else parts[::-1]), strict)
+        case "concave" | "linear":
+            yield from _levels(study, list(_bends(claim, parts, instance.axis)))
+
+
+def _bends(
+    claim: Claim, parts: Sequence[Terms], axis: Sequence[float]
+) -> Iterator[tuple[Terms, float, float]]:
+    """Differences of slopes and their limits: a slope falls, or is within the margin of others."""
+    gaps = np.diff(axis)
+    slopes = [
+        _combined((1 / gap, later), (-1 / gap, earlier))
+        for (earlier, later), gap in zip(pairwise(parts), gaps, strict=True)
+    ]
+    if claim.kind == "concave":
+        for earlier, later in pairwise(slopes):
+            yield _combined((1.0, later), (-1.0, earlier)), -math.inf, 0.0
+        return
+    low, high = margin_factors(claim)
+    for earlier, later in combinations(slopes, 2) if claim.margin else pairwise(slopes):
+        if low == high:
+            yield _combined((1.0, later), (-1.0, earlier)), 0.0, 0.0
+        else:
+            yield _combined((1.0, later), (-high, earlier)), -math.inf, 0.0
+            yield _combined((1.0, later), (-low, earlier)), 0.0, math.inf
+
+
+def _levels(study: Study, levels: Iterable[tuple[Terms, float, float]]) -> Iterator[_Number]:
+    for terms, low, high in levels:
+        if terms:
+            units = {study.quantities[q.name].unit if abs(c) == 1 else "" for q, c in terms.items()}
+            yield _Number(
+                terms, low, high, unit=f" {units.pop()}".rstrip() if len(units) == 1 else ""
+            )
+
+
+def _open_at_bounds(study: Study, terms: Terms, low: float, high: float) -> tuple[float, float]:
+    """The limits of a level, without those that its quantities cannot pass anyway.
+
+    An interval of 99.93 to 100.03 % does not speak against 98 to 100 %: it is symmetric, and there
+    is nothing above 100 %.
+    """
+    sides = [
+        sorted((c * study.quantities[q.name].low, c * study.quantities[q.name].high))
+        for q, c in terms.items()
+    ]
+    least, most = (sum(side[end] for side in sides) for end in (0, 1))
+    return (-math.inf if low <= least else low), (math.inf if high >= most else high)
+
+
+def _orders(study: Study, pairs: Iterable[tuple[Terms, Terms]], strict: bool) -> Iterator[_Number]:
+    for smaller, larger in pairs:
+        if smaller != larger:
+            names = sorted({q.name for q in (*smaller, *larger)})
+            unit = f" {study.quantities[names[0]].unit}".rstrip() if len(names) == 1 else ""
+            least = study.quantities[next(iter(smaller)).name].resolution if strict else 0.0
+            if strict and not least:
+                least = MORE_THAN_ZERO
+            yield _Number(larger, least, math.inf, under=smaller, unit=unit, order=True)
+
+
+def _scaled(study: Study, claim: Claim, number: _Number, samples: StudySamples) -> _Number | None:
+    """The number on the claim's scale; None where a mean that it needs was not measured."""
+    if not samples.keys() >= {*number.over, *number.under}:
+        return None
+    if number.order or number.under:
+        return number
+    references = {study.reference_for(q) for q in number.over}
+    if references == {None}:
+        return number
+    reference = references.pop() if len(references) == 1 else None
+    if reference is not None and reference[0] in samples and samples[reference[0]].mean:
+        point, hundred = reference
+        return replace(number, under={point: 1 / hundred})
+    without_scale = {number.low, number.high} <= {0.0, -math.inf, math.inf}
+    return replace(number, unit=None) if without_scale else None
+
+
+def _ordered(study: Study, number: _Number, samples: StudySamples) -> _Number:
+    """An order as the ratio of the larger to the smaller, with the least ratio that it asks for."""
+    low = 1.0
+    if number.low > 0:
+        unit = _unit(study, number, samples)
+        smaller = sum(c * samples[q].mean for q, c in number.under.items())
+        low = max(MORE_THAN_ONE, 1 + number.low * unit / smaller if unit else 0.0)
+    return replace(number, low=low, unit="", order=False)
+
+
+def _difference(study: Study, number: _Number, samples: StudySamples) -> _Number:
+    """An order as the larger less the smaller, in the runs' own unit."""
+    terms = _combined((1, number.over), (-1, number.under))
+    low = 0.0
+    if number.low > 0:
+        low = max(MORE_THAN_ZERO, number.low * _unit(study, number, samples))
+    own_scale = all(study.reference_for(q) is None for q in terms)
+    unit = number.unit if own_scale else None
+    return replace(number, over=terms, under={}, low=low, unit=unit, order=False)
+
+
+def _unit(study: Study, number: _Number, samples: StudySamples) -> float:
+    """How much of the runs' own unit one unit of the claim's scale is; 0 where that is not
+    known.
+    """
+    references = {study.reference_for(q) for q in number.quantities}
+    if references == {None}:
+        return 1.0
+    reference = references.pop() if len(references) == 1 else None
+    if reference is None or reference[0] not in samples:
+        return 0.0
+    return samples[reference[0]].mean / reference[1]
+
+
+def _comparison(
+    claim: Claim, number: _Number, contrast: Contrast, samples: StudySamples, label: str
+) -> Comparison:
+    counts = [samples.count(q) for q in number.quantities]
+    found = Comparison(
+        contrast,
+        number.low,
+        number.high,
+        (min(counts), max(counts)),
+        factor=number.factor,
+        shift=number.shift,
+        label=label,
+        unit=number.unit,
+    )
+    if not _widened(claim):
+        return found
+    low, high = _wider(claim, number, found)
+    return replace(found, low=low, high=high, remark=f"with {100 * LIMIT_TOLERANCE:g} % tolerance")
+
+
+def _widened(claim: Claim) -> bool:
+    """Whether the limits are room around a printed number ("1.18", "about 15"), or a plain
+    equality's, and not those of a direction.
+    """
+    if claim.kind == "sum" or (claim.kind == "equivalence" and claim.margin == 0):
+        return True
+    if claim.value is None:
+        return False
+    if claim.word:
+        return -math.inf < claim.low < claim.value < claim.high < math.inf
+    if claim.half_width is None:
+        return False
+    printed = claim.value - claim.half_width, claim.value + claim.half_width
+    return np.allclose((claim.low, claim.high), printed, rtol=1e-9, atol=1e-12)
+
+
+def _wider(claim: Claim, number: _Number, found: Comparison) -> tuple[float, float]:
+    if claim.kind in ("ratio", "percent_change", "equivalence"):
+        neutral = 1.0
+        ends = [(end - number.shift) / number.factor for end in (number.low, number.high)]
+    else:
+        neutral, ends = 0.0, [number.low, number.high]
+    low, high = ends
+    if (
+        claim.kind in ("difference", "sum")
+        and len({math.copysign(1, c) for c in number.over.values()}) > 1
+    ):
+        room_low = room_high = LIMIT_TOLERANCE / 2 * found.size
+    else:
+        room_low, room_high = LIMIT_TOLERANCE * abs(low), LIMIT_TOLERANCE * abs(high)
+    wide_low, wide_high = low - room_low, high + room_high
+    if low > neutral:
+        wide_low = max(wide_low, neutral)
+    if high < neutral:
+        wide_high = min(wide_high, neutral)
+    return (
+        number.factor * wide_low + number.shift,
+        number.factor * wide_high + number.shift,
+    )
+
+
+def _labels(study: Study, claim: Claim) -> Callable[[_Number], str]:
+    """How to tell a claim's comparisons apart: the levels, and the quantities, that are not the
+    same in all of them.
+    """
+    named = [q for instance in claim.instances for part in instance.parts for _, q in part.terms]
+    varied = [name for name in study.factors if len({q.level(name) for q in named}) > 1]
+    kinds = {q.name for q in named}
+
+    def words(quantity: Quantity) -> str:
+        kind = [study.quantities[quantity.name].label] if len(kinds) > 1 else []
+        return ", ".join(
+            [*kind, *(study.level_words(name, quantity.level(name)) for name in varied)]
+        )
+
+    def label(number: _Number) -> str:
+        first = [q for q, c in number.over.items() if q not in number.under and c > 0]
+        second = list(number.under) or [q for q, c in number.over.items() if c < 0]
+        sides = (" and ".join(dict.fromkeys(map(words, side))) for side in (first, second))
+        return (" to " if number.under else " minus ").join(filter(None, sides))
+
+    return label
+
+
+def _terms(part: Expression) -> Terms:
+    return _combined(*((c, {q: 1.0}) for c, q in part.terms))
+
+
+def _combined(*weighted: tuple[float, Terms]) -> Terms:
+    total: Terms = {}
+    for weight, terms in weighted:
+        for quantity, coefficient in terms.items():
+            total[quantity] = total.get(quantity, 0.0) + weight * coefficient
+    return {q: c for q, c in total.items() if c != 0.0}
+
 
 OF_A_CLAIM: Mapping[Decision, str] = {
     Decision.HOLDS: "reproduced",

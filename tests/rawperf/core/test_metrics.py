@@ -5,8 +5,8 @@ import pytest
 from rawperf import all_formats
 from rawperf.core.errors import StudyError
 from rawperf.core.metrics import load_metrics
-from rawperf.declared.metrics import with_presets
 from rawperf.perfkit.layout import load_layouts
+from rawperf.registry import with_presets
 from tests.rawperf.sample_files import sample
 
 DICTIONARY = """\

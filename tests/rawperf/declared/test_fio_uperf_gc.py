@@ -12,7 +12,7 @@ import pytest
 
 from rawperf import sniff
 from rawperf.core.metrics import load_metrics
-from rawperf.declared.metrics import with_presets
+from rawperf.registry import with_presets
 from tests.cases import each_case
 from tests.rawperf.sample_files import sample
 

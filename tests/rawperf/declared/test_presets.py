@@ -15,8 +15,8 @@ import pytest
 from rawperf import FormatError, all_formats, registry, sniff
 from rawperf.core.errors import StudyError, stop
 from rawperf.core.metrics import load_metrics
-from rawperf.declared.metrics import with_presets
 from rawperf.declared.read import FOLDER_VARIABLE, DeclaredFormat
+from rawperf.registry import with_presets
 from tests.cases import each_case
 from tests.rawperf.sample_files import sample
 from tests.rawperf.seeds import SEEDS

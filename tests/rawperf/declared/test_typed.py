@@ -10,7 +10,7 @@ import pytest
 
 from rawperf.core.errors import FormatError
 from rawperf.declared.read import DeclaredFormat, load_declaration
-from rawperf.declared.typed import TypedRows
+from rawperf.declared.values import TypedRows
 
 NAMES = ("time", "host", "a", "b", "g1.x", "g2.x", "g2.y")
 DECLARATIONS = (
@@ -88,9 +88,9 @@ def test_many_times_are_those_that_python_makes(
     )
     form = load_declaration(path)
     data = ("time,v\n" + "".join(f"{text},1\n" for text in texts)).encode()
-    monkeypatch.setattr("rawperf.declared.times.MAX_PYTHON_TIMES", 1000)
+    monkeypatch.setattr("rawperf.declared.values.MAX_PYTHON_TIMES", 1000)
     one_by_one = form.read(data).records["t"].to_numpy()
-    monkeypatch.setattr("rawperf.declared.times.MAX_PYTHON_TIMES", 0)
+    monkeypatch.setattr("rawperf.declared.values.MAX_PYTHON_TIMES", 0)
     assert np.array_equal(form.read(data).records["t"].to_numpy(), one_by_one)
     for wrong in (
         "31/02/2026 00:00:00",

@@ -10,8 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from rawperf.core.errors import VirtperfError
-from virtperf.report.html.execute import execute
-from virtperf.report.html.notebooks import records_of
+from virtperf.report.html.notebooks import execute, records_of
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +27,7 @@ def write(path: Path, *sources: str) -> Path:
 
 
 RECORD = (
-    "from virtperf.report.records import Drawing, Record\nfrom virtperf.report.show import Shown\n"
+    "from virtperf.report.records import Drawing, Record\nfrom virtperf.report.records import Shown\n"
     "drawing = Drawing(svg='<svg/>', description='d', digest='0')\n"
     "Shown(Record(kind='line', id='figure-1', study='toy', title='T', drawing=drawing))"
 )

@@ -23,9 +23,9 @@ from virtperf.report.records import (
     Numbers,
     Paragraph,
     Record,
+    Shown,
     Span,
 )
-from virtperf.report.show import Shown
 
 INTRODUCTION = f"""# A toy study
 

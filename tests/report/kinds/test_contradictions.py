@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.report import toy
 from tests.report.plain import links, plain
-from virtperf.report import data as files
+from virtperf.report import frames as files
 from virtperf.report.kinds.contradictions import (
     contradiction_entries,
     depending,

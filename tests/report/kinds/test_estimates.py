@@ -21,7 +21,7 @@ from virtperf.models.result import Estimate, Missing
 from virtperf.report import frames
 from virtperf.report.html.record import record_html
 from virtperf.report.loaded import LoadedStudy
-from virtperf.report.show import NO_MEASURED_RUNS, NOTEBOOK_ONLY
+from virtperf.report.records import NO_MEASURED_RUNS, NOTEBOOK_ONLY
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from virtperf.models import frames as models
 from virtperf.models.result import Estimate
 from virtperf.report import frames
 from virtperf.report.axis_words import colours
-from virtperf.report.data import load
+from virtperf.report.frames import load
 from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.trace import traces
 

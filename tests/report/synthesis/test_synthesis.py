@@ -17,11 +17,11 @@ from virtperf.check.problems import Problems
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
-from virtperf.report.synthesis.agreement import agreement
 from virtperf.report.synthesis.capacity import Course, RatioGrid
 from virtperf.report.synthesis.checks import speaks_of
 from virtperf.report.synthesis.definition import Curve, JointGrid
 from virtperf.report.synthesis.loaded import Synthesis, load_synthesis
+from virtperf.report.synthesis.tables import agreement
 from virtperf.report.synthesis.values import REFERENCE, Value, instances, quotients, scaled
 from virtperf.study.definition import load_study
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import virtperf as vp
-from rawperf.choose import choose_format, dictionary_of
 from rawperf.core.errors import FormatError, StudyError, VirtperfError
+from rawperf.registry import choose_format, dictionary_of
 from tests.toy_runs import STUDY, console, write_run
 from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.ingest.stage import ingest

@@ -8,7 +8,7 @@ import pytest
 from rawperf.core.errors import FormatError
 from rawperf.sample_rows import SampleRows, in_order, rows_of
 from tests.cases import each_case
-from virtperf.runs.ingest.overlaps import Overlaps
+from virtperf.runs.ingest.samples import Overlaps
 
 NAN = float("nan")
 

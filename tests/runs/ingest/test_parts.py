@@ -14,15 +14,13 @@ import pytest
 from benchmarks.raw_files import write
 from rawperf import pieces
 from rawperf.core.metrics import MetricDictionary, load_metrics
-from rawperf.rates import DropDuplicates, Rates
-from rawperf.sample_rows import ROW, SampleRows, rows_of
+from rawperf.sample_rows import ROW, DropDuplicates, Rates, SampleRows, rows_of
 from rawperf.tidy import RawTables, read_raw
 from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
-from virtperf.runs.ingest import gathered, spill
+from virtperf.runs.ingest import samples
 from virtperf.runs.ingest.folder import raw_files
 from virtperf.runs.ingest.runs import load_run
-from virtperf.runs.ingest.samples import RunSamples, read_run
-from virtperf.runs.ingest.spill import Spill
+from virtperf.runs.ingest.samples import RunSamples, Spill, read_run
 
 RNG = np.random.default_rng(5)
 
@@ -80,7 +78,7 @@ def test_a_run_in_parts_is_the_run(
     assert len(whole.warnings) == 2  # a restart, and what two files give
     assert whole.samples > 500
     monkeypatch.setattr(pieces, "PIECE", piece)
-    monkeypatch.setattr(spill, "SPILL_ROWS", rows)
+    monkeypatch.setattr(samples, "SPILL_ROWS", rows)
     found, again = ingested(folder, tmp_path / "parts", dictionary)
     assert found == whole
     assert again == data
@@ -89,10 +87,10 @@ def test_a_run_in_parts_is_the_run(
 def test_row_groups_do_not_depend_on_parts(
     tmp_path: Path, dictionary: MetricDictionary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gathered, "ROW_GROUP", 100)
+    monkeypatch.setattr(samples, "ROW_GROUP", 100)
     folder = write_run(tmp_path, raw=RUN, files=SAID)
     _, data = ingested(folder, tmp_path / "whole", dictionary)
-    monkeypatch.setattr(spill, "SPILL_ROWS", 30)
+    monkeypatch.setattr(samples, "SPILL_ROWS", 30)
     assert ingested(folder, tmp_path / "parts", dictionary)[1] == data
 
 
@@ -111,7 +109,7 @@ def test_a_listing_without_a_date_is_moved_by_days_that_all_of_it_tell(
     times = pd.read_parquet(tmp_path / "whole" / "samples.parquet")["t_s"]
     assert times.min() < 0 < times.max() < 5000
     monkeypatch.setattr(pieces, "PIECE", 500)
-    monkeypatch.setattr(spill, "SPILL_ROWS", 50)
+    monkeypatch.setattr(samples, "SPILL_ROWS", 50)
     assert ingested(folder, tmp_path / "parts", dictionary)[1] == data
 
 
@@ -146,7 +144,7 @@ def random_rows(n: int, series: int) -> SampleRows:
 def test_spilled_samples_come_back_sorted_and_times_whole(
     size: int, series: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spill, "SPILL_ROWS", size)
+    monkeypatch.setattr(samples, "SPILL_ROWS", size)
     rows, rank, shift = (
         random_rows(2000, series),
         RNG.permutation(series),
@@ -245,5 +243,5 @@ def test_memory_of_ingest_does_not_grow_with_the_file(tmp_path: Path, root: Path
         check=True,
     )
     samples, megabytes = done.stdout.split()
-    assert int(samples) > 2 * spill.SPILL_ROWS
+    assert int(samples) > 2 * samples.SPILL_ROWS
     assert float(megabytes) < 600

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rawperf.core.errors import RunError
+from virtperf.runs.intake.describe import Inspected, covered, first_time, timed
 from virtperf.runs.intake.given import Given
-from virtperf.runs.intake.timing import Inspected, covered, first_time, timed
 from virtperf.study.parts import Procedure
 
 START = datetime(2009, 1, 9, 14, 0)

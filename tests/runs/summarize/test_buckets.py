@@ -11,9 +11,8 @@ from rawperf.core.buckets import Bucket, bucket_of
 from rawperf.core.errors import RawperfError
 from tests.rawperf.sample_files import sample
 from tests.toy_boots import Boots
-from virtperf.core.bucket_statistics import BucketCounts
 from virtperf.core.mean import BUCKETED, Mean, over_bucketed
-from virtperf.core.order_statistics import quantile
+from virtperf.core.order_statistics import BucketCounts, quantile
 from virtperf.core.stage_tables import DISTRIBUTIONS, MEANS, OBSERVATIONS
 from virtperf.report.kinds.distribution import OF_BUCKETS, percentiles
 from virtperf.study.definition import load_study

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rawperf.core.errors import StudyError
-from virtperf.runs.summarize.means import cosine_mean, maximum, median
 from virtperf.runs.summarize.observations import observe, quotient_of_means
 from virtperf.runs.summarize.series import RunSeries, SampleSeries
+from virtperf.runs.summarize.steady import cosine_mean, maximum, median
 from virtperf.study.definition import load_study
 
 T = np.arange(60.0, 1201, 60)

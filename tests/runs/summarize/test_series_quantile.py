@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tests.cases import each_case
-from virtperf.runs.summarize.means import median, series_quantile
 from virtperf.runs.summarize.series import reduction
+from virtperf.runs.summarize.steady import median, series_quantile
 
 
 def test_it_is_the_quantile_of_the_samples() -> None:

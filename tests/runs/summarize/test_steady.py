@@ -5,14 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.runs.summarize.means import (
+from virtperf.runs.summarize.steady import (
     ar1_mean,
     correlation,
     cosine_mean,
+    departs,
     effective_samples,
+    mser,
+    stationarity,
     too_short,
+    trend,
+    warmup,
 )
-from virtperf.runs.summarize.steady import departs, mser, stationarity, trend, warmup
 
 
 @pytest.fixture

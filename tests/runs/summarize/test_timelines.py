@@ -7,9 +7,14 @@ import pytest
 
 from rawperf.core.errors import StudyError
 from tests.toy_runs import STUDY
-from virtperf.runs.summarize.observations import observe
+from virtperf.runs.summarize.observations import (
+    THUMBNAIL_STEPS,
+    chosen_runs,
+    observe,
+    thumbnail,
+    timeline_rows,
+)
 from virtperf.runs.summarize.series import RunSeries, SampleSeries
-from virtperf.runs.summarize.timelines import THUMBNAIL_STEPS, chosen_runs, thumbnail, timeline_rows
 from virtperf.study.definition import load_study
 
 T = np.arange(10.0, 1201, 10)

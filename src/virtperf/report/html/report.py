@@ -36,8 +36,7 @@ from virtperf.report.html.templating import (
     tidy,
     with_policy,
 )
-from virtperf.report.records import Record
-from virtperf.report.show import markdown_above
+from virtperf.report.records import Record, markdown_above
 from virtperf.study.definition import Study
 
 

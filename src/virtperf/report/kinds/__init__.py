@@ -26,11 +26,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pydantic import BaseModel, ValidationError
 
-from rawperf.core.errors import Report, StudyError, stop
+from rawperf.core.errors import Report, StudyError, did_you_mean, stop
 from rawperf.core.model import Model, problems
-from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Origin
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 from virtperf.report.origins import TEXT
 from virtperf.report.records import Block, Folded, Numbers, Paragraph, Record, Span
 from virtperf.report.wording import slug

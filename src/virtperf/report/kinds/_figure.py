@@ -9,17 +9,15 @@ from typing import Any
 
 import pandas as pd
 
-from rawperf.core.errors import StudyError, VirtperfError
+from rawperf.core.errors import StudyError, VirtperfError, did_you_mean
 from rawperf.core.model import Flag
-from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.axis_words import tick_label, unit_words
 from virtperf.report.claim_words import quantities
-from virtperf.report.finding import finding, is_wide
+from virtperf.report.finding import finding, is_wide, order_claims, order_lines
 from virtperf.report.frames import PROVENANCES, allowed, point_table, shown_as_printed
 from virtperf.report.kinds import Context, ExhibitSpec, Figure, note, trace, whose
-from virtperf.report.orders import order_claims, order_lines
 from virtperf.report.records import (
     Block,
     Drawing,

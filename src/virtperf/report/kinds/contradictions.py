@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from virtperf.report.claim_words import implied, printed_number, quantities, relations, unit_of
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, changed_readings, folded
 from virtperf.report.records import (

@@ -19,8 +19,8 @@ from typing import Self
 import pandas as pd
 from pydantic import Field, model_validator
 
+from rawperf.core.errors import did_you_mean
 from rawperf.core.model import Model
-from rawperf.core.near import did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, source, spec_of
 from virtperf.report.records import Box, Diagram, Numbers, Record

@@ -11,8 +11,7 @@ import pandas as pd
 
 from rawperf.core.errors import StudyError
 from rawperf.core.model import Flag
-from virtperf.core.bucket_statistics import BucketCounts
-from virtperf.core.order_statistics import Limits, interquartile_range, quantile
+from virtperf.core.order_statistics import BucketCounts, Limits, interquartile_range, quantile
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
 from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, Figure, note, trace, whose

@@ -12,20 +12,10 @@ from typing import Any
 import pandas as pd
 
 from virtperf.report.kinds import Context, ExhibitKind, register
-from virtperf.report.records import (
-    Block,
-    Grid,
-    Heading,
-    Listing,
-    Paragraph,
-    Record,
-    Span,
-    Words,
-)
+from virtperf.report.records import Block, Grid, Heading, Listing, Paragraph, Record, Span, Words
 from virtperf.report.wording import as_precise, joined, plural, pretty
-from virtperf.study.conditions import rows_by_quantity
+from virtperf.study.conditions import CONSTANT, DRIFT, STEADY_MARGIN, UNDETERMINED, rows_by_quantity
 from virtperf.study.run_groups import RunGroup, run_groups
-from virtperf.study.trends import CONSTANT, DRIFT, STEADY_MARGIN, UNDETERMINED
 
 MAX_LISTED_RUNS = 100  # excluded runs that are named
 MACHINE_FACTS = ("cpu", "processors", "memory_mb", "kernel")

@@ -10,12 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from rawperf.core.errors import StudyError
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import from_runs
 from virtperf.report.axis_words import unit_words
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note
 from virtperf.report.origins import TEXT
 from virtperf.report.other_readings import READING_NAMES, changed_readings, folded, read_otherwise

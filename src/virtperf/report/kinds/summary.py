@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from rawperf.core.errors import StudyError
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.report.claim_words import unit_of, verdict_counts, verdict_words
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 from virtperf.report.key_numbers import best_known, reach
 from virtperf.report.kinds import Context, ExhibitKind, Figure, kind_of, note, register
 from virtperf.report.kinds._figure import drawing

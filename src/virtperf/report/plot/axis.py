@@ -31,7 +31,7 @@ PANEL_WIDTH = FIGURE_WIDTH - 80  # width of a panel, about
 
 @dataclass(frozen=True)
 class AxisWords:
-    """What axes say: the words that travel with frames (`exhibits.axis_words`), and those of a
+    """What axes say: the words that travel with frames (`report.axis_words`), and those of a
     caller.
     """
 

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from rawperf.core.errors import VirtperfError
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import VirtperfError, did_you_mean
 from virtperf.report.plot.theme import Look
 
 CURVE_STEPS = 31

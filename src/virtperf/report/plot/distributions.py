@@ -15,10 +15,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
-from rawperf.core.errors import VirtperfError
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import VirtperfError, did_you_mean
 from virtperf.core.order_statistics import band_half_width
-from virtperf.report.plot import axis, legend
+from virtperf.report.plot import axis, marks
 from virtperf.report.plot.axis import AxisWords
 from virtperf.report.plot.theme import (
     INK_COLOUR,
@@ -91,7 +90,7 @@ def distribution(
             labelpad=6,
         )
         panel.set_ylabel("")
-        entries: list[legend.LegendEntry] = [
+        entries: list[marks.LegendEntry] = [
             (
                 Line2D(
                     [],
@@ -109,7 +108,7 @@ def distribution(
         marked = " and ".join(
             "median" if q == 0.5 else f"{pretty(100 * q)}th percentile" for q in quantiles
         )
-        layers: list[legend.LegendEntry] = [
+        layers: list[marks.LegendEntry] = [
             (
                 Patch(facecolor=MUTED_COLOUR, alpha=BAND_ALPHA, linewidth=0),
                 f"{pretty(100 * level)} % band of the whole curve",
@@ -129,7 +128,7 @@ def distribution(
                     f"marks: {marked}",
                 )
             )
-        legend.legend(figure, entries if hue else [], layers)
+        marks.legend(figure, entries if hue else [], layers)
     return figure
 
 

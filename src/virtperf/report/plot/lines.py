@@ -16,8 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Transform, offset_copy
 
-from virtperf.report.plot import axis, curves, legend, marks, tips
-from virtperf.report.plot.layers import Layers, gathered
+from virtperf.report.plot import axis, curves, marks, svg
+from virtperf.report.plot.marks import Layers, gathered
 from virtperf.report.plot.theme import Look, panels, theme
 
 
@@ -158,10 +158,10 @@ def _figure(
             _panel(pane, layers.part(name), levels, fitted, bars=bars, log=log)
             levels.draw(pane, layers.words.label(x), labelled=pane is axes[-1])
         series = layers.series if layers.hue is not None else ()
-        extra = legend.layer_entries(layers, curves=bool(fitted), level=level)
-        legend.legend(
+        extra = marks.layer_entries(layers, curves=bool(fitted), level=level)
+        marks.legend(
             figure,
-            [legend.series_entry(layers, s, bars=bars) for s in series],
+            [marks.series_entry(layers, s, bars=bars) for s in series],
             extra if layers.needs_words or fitted else [],
         )
     return figure
@@ -236,10 +236,10 @@ def _add_tips(
     texts = dict(zip(levels.where, levels.texts, strict=True))
     for level, shift in shifts.items():
         bands, points = (frame[frame[layers.x] == level] for frame in (layers.bands, layers.marks))
-        if told := tips.words(bands, points):
+        if told := svg.words(bands, points):
             name = ", ".join(filter(None, (series, texts[level])))
-            tip = tips.Tip(axes, levels.where[level], shift, width, f"{name}: {told}")
-            tips.add(tip)
+            tip = svg.Tip(axes, levels.where[level], shift, width, f"{name}: {told}")
+            svg.add(tip)
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,40 @@
-"""The layers of a figure: ranges that a text allows, and marks that say what a number rests on."""
+"""The layers of a figure and its legend: ranges that a text allows, marks that say what a number
+rests on, and a caller's frames put together for them.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.markers import MarkerStyle
+from matplotlib.patches import Patch
 from matplotlib.transforms import Transform
 
+from rawperf.core.errors import VirtperfError, did_you_mean
 from virtperf.core.provenance import Provenance
-from virtperf.report.plot.theme import SURFACE_COLOUR, Look
+from virtperf.report.plot.axis import AxisWords
+from virtperf.report.plot.theme import (
+    CHARACTER,
+    FIGURE_WIDTH,
+    FONT,
+    INK_COLOUR,
+    SURFACE_COLOUR,
+    Look,
+    look,
+)
 from virtperf.report.range_words import WIDE
+from virtperf.report.wording import pretty, printable, wrapped
 
 PRINTED, SOLID, CROSS, OWN_DATA = "printed", "solid", "cross", "own"
 _MARK_OF_PROVENANCE = {
@@ -338,3 +356,271 @@ def scatter(
         }
         sns.scatterplot(**named, **edge, linewidth=1.5, zorder=4.5)
         sns.scatterplot(**named, marker=half, color=style.colour, linewidth=0, zorder=4.8)
+
+
+QUANTITY = "quantity"  # the column of a study's frames that says what is measured
+PANEL_COLUMN = "panel"  # the column made of it where quantities of one unit share a panel
+UNNAMED = ""  # the one panel, or the one series, of a figure without such a column
+
+
+@dataclass(frozen=True)
+class Layers:
+    """What a figure, a panel or a series draws: `marks`, `bands` and single `runs` as `marks_of`
+    and `bands_of` make them.
+
+    `rows` and `series` are panels and series, in order of appearance. `needs_words`: whether the
+    legend explains marks; those of somebody's own runs speak for themselves. `given` are the
+    caller's frames: their levels stand on the axis, whether there is something to draw or not.
+    """
+
+    x: str
+    hue: str | None
+    row: str | None
+    marks: pd.DataFrame
+    bands: pd.DataFrame
+    runs: pd.DataFrame
+    rows: tuple[Any, ...]
+    series: tuple[Any, ...]
+    words: AxisWords
+    y: str
+    ylabel: str
+    needs_words: bool
+    given: tuple[pd.DataFrame, ...]
+
+    def look(self, label: Any) -> Look:
+        """How a series looks: in the colour that its study gives it, else by its place in the
+        figure.
+        """
+        return look(self.words.colours.get(str(label), self.series.index(label)))
+
+    def part(self, row: Any) -> Layers:
+        """One panel."""
+        return replace(self._where(self.row, row) if self.row else self, rows=(row,))
+
+    def only(self, label: Any) -> Layers:
+        """One series; those of all are kept in `series`."""
+        return self._where(self.hue, label) if self.hue else self
+
+    def levels(self, label: Any) -> list[Any]:
+        """The levels at which a series has anything."""
+        own = self.only(label)
+        return list(
+            dict.fromkeys(
+                v for frame in (own.bands, own.marks, own.runs) for v in frame[self.x].tolist()
+            )
+        )
+
+    def _where(self, column: str, value: Any) -> Layers:
+        marks, bands, runs = (
+            frame[frame[column] == value] for frame in (self.marks, self.bands, self.runs)
+        )
+        return replace(self, marks=marks, bands=bands, runs=runs)
+
+
+def gathered(
+    points: pd.DataFrame | None,
+    means: pd.DataFrame | None,
+    printed: pd.DataFrame | None,
+    runs: pd.DataFrame | None = None,
+    *,
+    x: str,
+    y: str,
+    hue: str | None,
+    row: str | None,
+    labels: Mapping[str, str] | None,
+    xlabel: str | None,
+    ylabel: str | None,
+) -> Layers:
+    """Put frames together; raises `VirtperfError` where there is none, or one has not the columns
+    that are named.
+    """
+    given = {"points": points, "means": means, "printed": printed, "runs": runs}
+    frames = {name: frame for name, frame in given.items() if frame is not None}
+    if not frames:
+        raise VirtperfError(
+            "there is nothing to draw", expected="one of the frames points, means, printed, runs"
+        )
+    words = AxisWords.of(frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})})
+    if all(QUANTITY in frame for frame in frames.values()):
+        frames = {
+            n: f.assign(**{PANEL_COLUMN: f[QUANTITY].map(words.panel)}) for n, f in frames.items()
+        }
+    shown = list(
+        dict.fromkeys(
+            p for f in frames.values() if PANEL_COLUMN in f for p in f[PANEL_COLUMN].tolist()
+        )
+    )
+    if row is None and len(shown) > 1:
+        row = PANEL_COLUMN  # different units share no axis
+    keys = [column for column in (row, hue, x) if column is not None]
+    for name, frame in frames.items():
+        for column in (*keys, *(() if name in ("points", "printed") else (y,))):
+            if column not in frame.columns:
+                raise VirtperfError(
+                    f"{name} has no column {column!r}", remedy=did_you_mean(column, frame.columns)
+                )
+    only = str(shown[0]) if len(shown) == 1 and str(shown[0]) in words.labels else y
+    points, means, printed, runs = (frames.get(name) for name in given)
+    means, runs = (
+        None if frame is None else frame.assign(value=frame[y]) for frame in (means, runs)
+    )
+    drawn, bands = marks_of(keys, points, means, printed), bands_of(keys, points)
+    single = marks_of(keys, None, runs, None)
+    own = {*drawn["mark"], *single["mark"]} <= {OWN_DATA} and not len(bands)
+
+    def distinct(column: str | None) -> tuple[Any, ...]:
+        if column is None:
+            return (UNNAMED,)
+        return tuple(
+            dict.fromkeys(v for frame in frames.values() for v in frame[column].tolist())
+        ) or (UNNAMED,)
+
+    return Layers(
+        x,
+        hue,
+        row,
+        drawn,
+        bands,
+        single,
+        distinct(row),
+        distinct(hue),
+        words,
+        only if y == "value" else y,
+        ylabel or "",
+        not own,
+        tuple(frames.values()),
+    )
+
+
+LINE_HEIGHT = FONT * 1.6  # height of a line of the legend
+HANDLE = 44  # width of a mark with the space around it
+MAX_COLUMNS = 4  # columns
+WRAP = 32  # characters of a line, so that two columns fit
+OVER = "range over a factor of 2"
+_BRACKET = [
+    (-0.4, -1),
+    (0.4, -1),
+    (0, -1),
+    (0, 1),
+    (-0.4, 1),
+    (0.4, 1),
+    (0, 1),
+    (0, -1),
+]  # a mark is a closed line
+_RUNS = {
+    SOLID: (INK_COLOUR, "single runs, measured"),
+    CROSS: (INK_COLOUR, "single runs, made up"),
+    OWN_DATA: (INK_COLOUR, "single runs, own data"),
+}
+
+LegendEntry = tuple[Artist, str]
+
+
+def legend(figure: Figure, series: Sequence[LegendEntry], layers: Sequence[LegendEntry]) -> None:
+    """Draw the legend below the axes and make the figure as much taller."""
+    entries = [(handle, wrapped(printable(text), WRAP)) for handle, text in [*series, *layers]]
+    if not entries:
+        return
+    widest = max(len(line) for _, text in entries for line in text.split("\n")) * CHARACTER + HANDLE
+    columns = max(1, min(MAX_COLUMNS, len(entries), int(FIGURE_WIDTH // widest)))
+    rows = [entries[k : k + columns] for k in range(0, len(entries), columns)]
+    down = [
+        row[k] for k in range(columns) for row in rows if k < len(row)
+    ]  # Matplotlib fills column by column
+    lines = sum(max(text.count("\n") + 1 for _, text in row) for row in rows)
+    figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * lines / 72)
+    figure.legend(
+        [handle for handle, _ in down],
+        [text for _, text in down],
+        loc="outside lower center",
+        ncols=columns,
+        handlelength=2.2,
+        columnspacing=1.4,
+        labelspacing=0.45,
+        borderaxespad=0.2,
+        numpoints=1,
+    )
+
+
+def series_entry(layers: Layers, label: Any, *, bars: bool) -> LegendEntry:
+    """A series: its marker and, between several, its line; a box where it is bars or has a range
+    without a mark.
+    """
+    style, own, levels = layers.look(label), layers.only(label), layers.levels(label)
+    if bars or not {*levels} <= {*own.marks[layers.x], *own.runs[layers.x]}:
+        inner = "none" if style.hatch else to_rgba(style.colour, 0.45)
+        return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch, linewidth=1), label
+    dash: Any = style.dash if len(levels) > 1 else "none"
+    measured = not len(own.bands) and set(own.marks["mark"]) <= {SOLID, OWN_DATA}
+    fill = style.colour if measured else SURFACE_COLOUR
+    return Line2D(
+        [],
+        [],
+        color=style.colour,
+        linestyle=dash,
+        marker=style.marker,
+        markerfacecolor=fill,
+        markeredgewidth=1.5,
+        markersize=6.5,
+    ), label
+
+
+def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[LegendEntry]:
+    """The layers that a figure has."""
+    drawn, bands = layers.marks, layers.bands
+    kinds, percent = set(drawn["mark"]), f"{pretty(100 * level)} %"
+    entries: list[LegendEntry] = []
+    text = (bands["kind"] == TEXT).any()
+    for kind, words in (
+        (TEXT, "text alone"),
+        (WITH_ASSUMPTIONS, "with our assumptions" if text else "range"),
+    ):
+        if (bands["kind"] == kind).any():
+            entries.append((box(INK_COLOUR, kind), words))
+    if wide_bands(bands).any():
+        entries.append((bracket(), OVER))
+    if np.isinf(bands["high"].astype(float)).any():
+        entries.append((_mark("^", INK_COLOUR), "no upper limit"))
+    if PRINTED in kinds:
+        half = _mark("o", INK_COLOUR)
+        half.set(fillstyle="bottom", markerfacecoloralt=SURFACE_COLOUR)
+        entries.append((half, "printed"))
+    for kind, words, interval in (
+        (SOLID, "measured", f", {percent} interval"),
+        (OWN_DATA, "own data", ""),
+    ):
+        if kind in kinds and layers.needs_words:
+            limits = drawn.loc[drawn["mark"] == kind, ["low", "high"]].notna().all(axis=1).any()
+            entries.append((_mark("o", INK_COLOUR), words + interval * bool(limits)))
+    if CROSS in kinds:
+        entries.append((_mark("x", INK_COLOUR), "made-up example"))
+    for kind, (fill, words) in _RUNS.items():
+        if layers.needs_words and kind in set(layers.runs["mark"]):
+            entries.append((_mark("x" if kind == CROSS else "o", fill, 4), words))
+    if curves:
+        entries.append((Line2D([], [], color=INK_COLOUR), f"fitted, dots: {percent} interval"))
+    return entries
+
+
+def box(colour: str, kind: str) -> Patch:
+    """The box of a kind of ranges."""
+    fill, edge = to_rgba(colour, ALPHAS[kind]), to_rgba(colour, EDGES[kind])
+    return Patch(facecolor=fill, edgecolor=edge, linewidth=1)
+
+
+def bracket() -> Line2D:
+    """The mark of a wide range."""
+    return _mark(_BRACKET, "none", 13)
+
+
+def _mark(marker: Any, fill: str, size: float = 7) -> Line2D:
+    return Line2D(
+        [],
+        [],
+        linestyle="none",
+        marker=marker,
+        color=INK_COLOUR,
+        markerfacecolor=fill,
+        markersize=size,
+        markeredgewidth=1.4,
+    )

@@ -14,9 +14,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MultipleLocator
 
-from rawperf.core.errors import VirtperfError
-from rawperf.core.near import did_you_mean
-from virtperf.report.plot import axis, legend, marks
+from rawperf.core.errors import VirtperfError, did_you_mean
+from virtperf.report.plot import axis, marks
 from virtperf.report.plot.axis import AxisWords
 from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, look, panels, theme
 from virtperf.report.wording import clock
@@ -103,7 +102,7 @@ def timeline(
             (Line2D([], [], color=o.colour, linestyle=o.dash), str(label))
             for label, o in looks.items()
         ]
-        legend.legend(figure, entries if hue else [], _words(set(bands["kind"]), printed))
+        marks.legend(figure, entries if hue else [], _words(set(bands["kind"]), printed))
     return figure
 
 
@@ -127,12 +126,12 @@ def _levels(axes: Axes, bands: pd.DataFrame, printed: list[float], end: float) -
         axes.axhline(value, color=INK_COLOUR, linewidth=0.8, linestyle=DASHES, zorder=2)
 
 
-def _words(kinds: set[str], printed: list[float]) -> list[legend.LegendEntry]:
+def _words(kinds: set[str], printed: list[float]) -> list[marks.LegendEntry]:
     words = {
         marks.TEXT: "text alone",
         marks.WITH_ASSUMPTIONS: "with our assumptions" if marks.TEXT in kinds else "range",
     }
-    entries: list[legend.LegendEntry] = [
+    entries: list[marks.LegendEntry] = [
         (Patch(facecolor=MUTED_COLOUR, alpha=TIMELINE_ALPHAS[k]), words[k])
         for k in words
         if k in kinds

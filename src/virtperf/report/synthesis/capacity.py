@@ -13,7 +13,7 @@ import pandas as pd
 from rawperf.core.errors import StudyError
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.report.data import StudyData, load
+from virtperf.report.frames import StudyData, load
 from virtperf.report.range_words import Bounds, range_words
 from virtperf.report.synthesis.definition import (
     RATIO,

@@ -10,14 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rawperf.core.errors import StudyError
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.core.paths import Layout
-from virtperf.report.data import StudyData, load
+from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.loaded import find_data
-from virtperf.report.records import Listing, Record, Span, Words
-from virtperf.report.show import Shown
+from virtperf.report.records import Listing, Record, Shown, Span, Words
 from virtperf.report.synthesis import capacity, tables
 from virtperf.report.synthesis.capacity import Course, RatioGrid
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, Sentence, SynthesisFile, load_file

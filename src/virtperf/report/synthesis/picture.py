@@ -18,7 +18,7 @@ from matplotlib.transforms import offset_copy
 
 from virtperf.report.plot import marks
 from virtperf.report.plot.axis import y_axis
-from virtperf.report.plot.legend import OVER, box, bracket, legend
+from virtperf.report.plot.marks import OVER, box, bracket, legend
 from virtperf.report.plot.theme import (
     INK_COLOUR,
     MUTED_COLOUR,

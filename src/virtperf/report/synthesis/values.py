@@ -11,11 +11,10 @@ from functools import partial
 from itertools import product
 from typing import Any, TypeVar
 
-from rawperf.core.errors import StudyError
-from rawperf.core.near import did_you_mean
+from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
-from virtperf.report.data import StudyData
+from virtperf.report.frames import StudyData
 from virtperf.report.origins import TEXT
 from virtperf.report.range_words import ORDERED, Bounds, bounds_of, range_words
 from virtperf.report.synthesis.definition import RATIO, QuantityRow, Reference

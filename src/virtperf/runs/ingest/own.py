@@ -13,10 +13,9 @@ from typing import Any
 import pandas as pd
 
 from rawperf import head_of, ranking
-from rawperf.choose import METRICS, dictionary_of
 from rawperf.core.errors import VirtperfError
-from rawperf.packed import peeked
-from rawperf.registry import MIN_CERTAINTY
+from rawperf.pieces import peeked
+from rawperf.registry import METRICS, MIN_CERTAINTY, dictionary_of
 from rawperf.tidy import file_bytes, opened, read_raw
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance

@@ -15,10 +15,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from rawperf.choose import dictionary_of
 from rawperf.core.errors import RunError, VirtperfError
 from rawperf.core.files import json_text, replaced_folder
 from rawperf.core.metrics import MetricDictionary
+from rawperf.registry import dictionary_of
 from virtperf.core.parallel import workers
 from virtperf.runs.ingest.cache import Cache, content_key, fingerprint, hash_file
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders, state

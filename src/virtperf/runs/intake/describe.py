@@ -1,22 +1,219 @@
-"""`run.yaml` of a run that has none: what is known of it, what has to be asked, and its text."""
+"""`run.yaml` of a run that has none: what is known of it, what has to be asked, and its text; its
+files on one clock, the stretch that all of them cover, the measurement window.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from rawperf.core.errors import RunError, VirtperfError
+from rawperf.declared.read import DeclaredFormat
+from virtperf.runs.ingest.clocks import DAY, align
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders
 from virtperf.runs.ingest.inputs import inputs_of
-from virtperf.runs.ingest.runs import load_run
+from virtperf.runs.ingest.runs import RawFile, Run, load_run
+from virtperf.runs.ingest.samples import file_blocks
 from virtperf.runs.intake.given import Given, parse_factor, parse_files, parse_start
-from virtperf.runs.intake.timing import Inspected, first_time, inspect, timed
 from virtperf.study.definition import Study
+from virtperf.study.parts import Procedure
+
+MAY_MISS = 1.5
+"""Intervals of a file that may be missing at the ends of a window, as in the audit of coverage."""
+
+ZONE_S = 900
+"""Time zones differ by multiples of it."""
+ZONE_MISS_S = 120
+"""By how much a file that was started with the run may begin before or after it."""
+
+RELATIVE = ("elapsed", "sample")
+"""Clocks that begin when a tool does, so that they are of use only where the run's start is
+known.
+"""
+
+TimeSpan = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """One raw file: what it is, and its different times by its own clock, ascending.
+
+    `format` is "" where no format recognises it; `clock` then is "" too.
+    """
+
+    path: str
+    format: str = ""
+    clock: str = ""
+    times: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+
+def inspect(
+    folder: Path,
+    paths: Sequence[str],
+    formats: Mapping[str, str],
+    inputs: Sequence[DeclaredFormat] = (),
+) -> list[Inspected]:
+    """Read every raw file once, in the format that was told, else in the one that its name or
+    content shows.
+
+    Raises `FormatError` where a recognised file can't be read, with file and line, and for an
+    unknown format.
+    """
+    found = []
+    for path in paths:
+        file = RawFile.model_validate({"path": path, "format": formats.get(path)})
+        read = file_blocks(folder, file, folder.name, inputs)
+        if read is None:
+            found.append(Inspected(path))
+            continue
+        name, blocks = read
+        clock, times = "", [np.empty(0)]
+        for block in blocks:
+            clock, t = block.clock, block.records["t"].to_numpy(dtype=float)
+            times.append(np.unique(t[np.isfinite(t)]))
+        found.append(Inspected(path, name, clock, np.unique(np.concatenate(times))))
+    return found
+
+
+def first_time(files: Sequence[Inspected]) -> datetime | None:
+    """The first time that a file with date and time of day has, where no file's clock depends on
+    the run's start.
+    """
+    begins = [f.times[0] for f in files if f.clock == "absolute" and len(f.times)]
+    if not begins or any(f.clock in RELATIVE for f in files):
+        return None
+    try:
+        return datetime.fromtimestamp(float(min(begins)), UTC).replace(tzinfo=None, microsecond=0)
+    except (ValueError, OverflowError):  # past the year 9999
+        return None
+
+
+def timed(
+    files: Sequence[Inspected], given: Given, procedure: Procedure
+) -> tuple[Given, list[str]]:
+    """What is given, with the run's length, warm-up and window; notes on how they were found.
+
+    What is not given is taken from the study's procedure, and what that does not say from the
+    files: the run ends with the last sample, and the window is what all files cover after the
+    warm-up.
+
+    Raises `RunError`: samples are only numbered and nothing says when they were taken; no stretch
+    that all files cover after the warm-up.
+    """
+    told = given.duration_s or procedure.run_s
+    spans = covered(files, given, float(told or DAY))
+    notes = []
+    duration = float(told or max((end for _, end in spans.values()), default=0.0))
+    low, high = 0.0, duration
+    if spans:
+        low, high = (
+            max(0.0, *(b for b, _ in spans.values())),
+            min(duration, *(e for _, e in spans.values())),
+        )
+        notes.append(f"all files together cover {low:g} to {high:g} s")
+    if not told:
+        notes.append("the run's length is that of its files")
+    if duration <= 0:
+        raise RunError("nothing says how long the run took", remedy="give --duration")
+    warmup = float(procedure.warmup_s or 0.0 if given.warmup_s is None else given.warmup_s)
+    window = (
+        given.window_s
+        or _declared(procedure, files, spans, warmup, notes)
+        or (max(low, warmup), high)
+    )
+    if given.window_s is None and not window[0] < window[1]:
+        shift_s, shifted = other_zone(spans)
+        if shifted:
+            hours = "later" if shift_s > 0 else "earlier"
+            raise RunError(
+                f"the clock of {', '.join(shifted)} is {abs(shift_s):g} s {hours} than the run's",
+                expected="files on one clock; sadf prints UTC, sar and most tools the local time",
+                remedy=" ".join(f"--file {path} clock_offset_s={-shift_s:g}" for path in shifted),
+            )
+        raise RunError(
+            "no stretch of the run is covered by all of its files after the warm-up",
+            found="; ".join(
+                f"{path} {begin:g} to {end:g} s" for path, (begin, end) in spans.items()
+            ),
+            remedy="compare --start with the files' clocks, leave out a file, or give --window",
+        )
+    begin, end = map(_tidy, window)
+    return replace(
+        given, duration_s=_tidy(duration), warmup_s=_tidy(warmup), window_s=(begin, end)
+    ), notes
+
+
+def _declared(
+    procedure: Procedure,
+    files: Sequence[Inspected],
+    spans: Mapping[str, TimeSpan],
+    warmup: float,
+    notes: list[str],
+) -> TimeSpan | None:
+    """The procedure's window, if all files cover it and it does not begin in the warm-up."""
+    if procedure.window_s is None:
+        return None
+    begin, end = procedure.window_s
+    words = f"the window of the study's procedure, {begin:g} to {end:g} s"
+    for file in files:
+        low, high = spans.get(file.path, (begin, end))
+        step = (high - low) / len(file.times) if len(file.times) else 0.0
+        if max(0.0, low - begin) + max(0.0, end - high) > MAY_MISS * step:
+            notes.append(f"{words}, is not covered by {file.path}")
+            return None
+    if begin < warmup:
+        notes.append(f"{words}, begins in the warm-up")
+        return None
+    notes.append(f"it is {words}")
+    return begin, end
+
+
+def covered(files: Sequence[Inspected], given: Given, duration_s: float) -> dict[str, TimeSpan]:
+    """What each file with several samples covers, in seconds from the start of a run of about that
+    length.
+
+    A sample speaks of the interval that ends at its time.
+    """
+    run = Run.model_construct(run_id="run", start=given.start, duration_s=duration_s)
+    spans = {}
+    for file in files:
+        if len(file.times) > 1:
+            said = RawFile.model_construct(path=file.path, **given.files.get(file.path, {}))
+            seconds = align(file.times, file.clock, said, run)
+            spans[file.path] = (float(seconds[0] - np.median(np.diff(seconds))), float(seconds[-1]))
+    return spans
+
+
+def other_zone(spans: Mapping[str, TimeSpan]) -> tuple[float, list[str]]:
+    """By how many seconds the clock of some files differs from the run's, a multiple of a quarter of
+    an hour as time zones have it, and these files; (0, none) where that explains nothing.
+
+    The other files have to begin at the run's start, and to meet these once they are shifted.
+    """
+    shifts = {path: ZONE_S * round(begin / ZONE_S) for path, (begin, _) in spans.items()}
+    near = {path for path, (begin, _) in spans.items() if abs(begin - shifts[path]) <= ZONE_MISS_S}
+    right = [span for path, span in spans.items() if shifts[path] == 0]
+    off = sorted({shift for path, shift in shifts.items() if path in near} - {0})
+    if not right or len(off) != 1 or near != set(spans):
+        return 0.0, []
+    low, high = max(begin for begin, _ in right), min(end for _, end in right)
+    wrong = [path for path in spans if shifts[path] == off[0]]
+    meet = all(
+        max(low, spans[path][0] - off[0]) < min(high, spans[path][1] - off[0]) for path in wrong
+    )
+    return (float(off[0]), wrong) if meet else (0.0, [])
+
+
+def _tidy(seconds: float) -> float | int:
+    rounded = round(float(seconds), 3)
+    return int(rounded) if rounded == int(rounded) else rounded
 
 
 @dataclass(frozen=True)

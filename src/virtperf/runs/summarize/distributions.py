@@ -1,16 +1,126 @@
-"""Independent samples and histograms that are shown as they are: figures of distributions."""
+"""Independent samples and histograms of a run: the counts of buckets within the window, what they
+tell, and figures of distributions.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import special
 
-from rawperf.core.buckets import BUCKET
-from virtperf.runs.summarize.buckets import run_buckets
-from virtperf.runs.summarize.series import RunSeries, converted
+from rawperf.core.buckets import BUCKET, Bucket, bucket_of
+from rawperf.core.errors import StudyError
+from virtperf.core.mean import BUCKETED, Mean
+from virtperf.core.order_statistics import BucketCounts
+from virtperf.runs.summarize.series import (
+    Combined,
+    RunSeries,
+    SampleSeries,
+    Steady,
+    converted,
+)
+from virtperf.runs.summarize.steady import without_error
 from virtperf.study.definition import Exhibit, Study
+
+RATE = "1/s"
+"""Unit of buckets that a tool counts from its start: their samples are growth per second."""
+INDEPENDENT_EVENTS = "the interval takes the counted events as independent"
+
+
+@dataclass(frozen=True)
+class RunBuckets:
+    """Buckets of a run, with bounds in the unit that was asked for; `found` says whose they are."""
+
+    counts: BucketCounts
+    found: Combined
+
+
+def run_buckets(
+    run: RunSeries, source: Mapping[str, Any], name: str, unit: str
+) -> RunBuckets | None:
+    """The buckets of a metric within the run's window, by bounds, in `unit`; None where the run has
+    none.
+
+    Buckets that several entities have in common are added. Raises `StudyError` for an entity whose
+    name tells no bounds, and for a unit that they can't be converted to.
+    """
+    metric, kind = source["metric"], source["entity_kind"]
+    format_name, series = run.of(metric, kind, entity=source.get("entity", "*"))
+    if not series:
+        return None
+    rate = run.metrics[metric]["unit"] == RATE
+    sums: dict[Bucket, float] = {}
+    for entity, samples in series.items():
+        bucket = bucket_of(entity)
+        if bucket is None:
+            raise StudyError(
+                f"{name}: {entity!r} of {metric} is no bucket",
+                file="study.yaml",
+                expected="a name such as 128 to 256 us",
+                remedy="declare the histogram's bounds where the file is read (histogram: ...).",
+            )
+        factor = converted(name, "quantity", bucket.unit, unit)
+        own = Bucket(bucket.lower * factor, bucket.upper * factor, unit)
+        sums[own] = sums.get(own, 0.0) + _counted(samples, run.window, rate)
+    ordered = sorted(sums)
+    columns = [(bucket.lower, bucket.upper, sums[bucket]) for bucket in ordered]
+    lower, upper, count = (np.array(column, dtype=float) for column in zip(*columns, strict=True))
+    steady = Steady(
+        without_error(math.nan, 0, run.level, BUCKETED), math.nan, run.window[0], "", ()
+    )
+    found = Combined(metric, format_name, kind, tuple(sorted(series)), steady)
+    return RunBuckets(BucketCounts(lower, upper, count), found)
+
+
+def bucket_mean(buckets: BucketCounts, rule: Mapping[str, Any], limit: float, level: float) -> Mean:
+    """What a quantity's rule makes of buckets; NaN where nothing was counted, or where the quantile
+    lies in a bucket without an end.
+    """
+    if not buckets.n > 0:
+        return without_error(math.nan, 0, level, BUCKETED)
+    if rule["statistic"] == "above":
+        value, low, high = buckets.share_above(limit, level)
+    else:
+        value, low, high = buckets.quantile(
+            rule.get("share", 0.5), level, interpolate=rule.get("interpolate", False)
+        )
+    if not math.isfinite(value):
+        value = math.nan
+    se = (high - low) / (2 * float(special.ndtri((1 + level) / 2)))
+    n = max(round(buckets.n), 1)
+    return Mean(value, se, max(n - 1.0, 1.0), low, high, level, n, BUCKETED)
+
+
+def bucket_flags(buckets: BucketCounts, mean: Mean) -> tuple[str, ...]:
+    """What has to be said of it."""
+    if not buckets.n > 0:
+        return ("no event in the window",)
+    if math.isnan(mean.value):
+        last = buckets.lower[~np.isfinite(buckets.upper)].max()
+        return (f"it lies in the last bucket, which has no end: above {last:g}",)
+    return (INDEPENDENT_EVENTS,)
+
+
+def _counted(samples: SampleSeries, window: tuple[float, float], rate: bool) -> float:
+    """How many events a bucket's samples in the window count: a rate times the time since the
+    sample before it, of the first since the next sample's or the window's begin.
+    """
+    t, value = samples.t, samples.value
+    if np.isnan(t).any():
+        return float(value.sum())
+    inside = (t > window[0]) & (t <= window[1])
+    if not rate:
+        return float(value[inside].sum())
+    if len(t) > 1:
+        lengths = np.diff(t, prepend=2 * t[0] - t[1])
+    else:
+        lengths = t - (window[0] if math.isfinite(window[0]) else t - 1.0)
+    return float((value * lengths)[inside].sum())
+
 
 KIND = "distribution"
 """The kind of exhibit in study.yaml."""

@@ -18,9 +18,10 @@ from rawperf.core.errors import StudyError, VirtperfError
 from rawperf.core.units import conversion_factor
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.stage_tables import SAMPLES
-from virtperf.runs.summarize.means import (
+from virtperf.runs.summarize.steady import (
     FEWEST_TIMES,
     cosine_mean,
+    departs,
     independent_mean,
     independent_quantile,
     independent_share,
@@ -28,11 +29,13 @@ from virtperf.runs.summarize.means import (
     maximum,
     median,
     series_quantile,
+    stationarity,
     too_short,
     total,
+    trend,
+    warmup,
     without_error,
 )
-from virtperf.runs.summarize.steady import departs, stationarity, trend, warmup
 
 WARMUP_CONFIDENCE = 0.999
 """Confidence at which a warm-up that was found later than declared shortens the window: MSER picks

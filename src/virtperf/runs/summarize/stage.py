@@ -25,9 +25,14 @@ from virtperf.core.stage_tables import (
 )
 from virtperf.runs.summarize.audits import audit, same_entities
 from virtperf.runs.summarize.distributions import KIND, distribution_rows
-from virtperf.runs.summarize.observations import add_relative, observe
+from virtperf.runs.summarize.observations import (
+    add_relative,
+    chosen_runs,
+    observe,
+    thumbnail,
+    timeline_rows,
+)
 from virtperf.runs.summarize.series import RunSeries, load_series
-from virtperf.runs.summarize.timelines import chosen_runs, thumbnail, timeline_rows
 from virtperf.study.conditions import condition_means
 from virtperf.study.definition import Study
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.report.claim_words import verdict_counts
-from virtperf.report.data import load
+from virtperf.report.frames import load
 from virtperf.report.html.record import LinkBase
 from virtperf.report.key_numbers import reach
 from virtperf.report.kinds import Context, kinds

@@ -17,8 +17,7 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, line_end, recoded
 from rawperf.rows import Warnings
-from rawperf.sar.headings import TableHeading
-from rawperf.sar.table import SarRows, table_records
+from rawperf.sar.table import SarRows, TableHeading, table_records
 
 _HEAD = re.compile(rb"^ *-*procs\b.*memory.*\r?\n\s*r\s+b\s+swpd\s+free\s", re.M)
 _NAME = re.compile(r"[a-z]\w*", re.ASCII)

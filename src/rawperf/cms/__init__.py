@@ -1,1 +1,0 @@
-"""Consoles of CMS."""

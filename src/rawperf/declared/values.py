@@ -1,0 +1,609 @@
+"""Cells of declared files as values: numbers (with a unit behind, a decimal comma, thousands apart,
+as a duration), times, and rows of cells that Arrow parses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import count
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+
+from rawperf.core.declaration import DURATION, Declaration, FieldRule, TableDeclaration, Time
+from rawperf.core.errors import FormatError
+from rawperf.text import DAY, MAX_PYTHON_NUMBERS, NUMBER, numbers, unwrap_midnight
+
+_AND_UNIT = re.compile(r"([-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?)(.*)", re.ASCII | re.DOTALL)
+_DURATION = re.compile(r"(?:(?:(\d{1,6})-)?(\d{1,6}):)?(\d{1,9}):(\d{1,2}(?:\.\d{1,9})?)", re.ASCII)
+_GROUPED = {
+    mark: re.compile(rf"[-+]?\d{{1,3}}(?:{re.escape(mark)}\d{{3}})+(?:[.,]\d*)?") for mark in ",.' "
+}
+
+
+class NumberReader:
+    """Reads the cells of a declared file; empty ones, and the texts `missing`, stand for no
+    value.
+    """
+
+    def __init__(self, missing: Sequence[str], decimal: str, thousands: str, file: str) -> None:
+        self._missing = frozenset(("", *missing))
+        self._words = pa.array([None, *sorted(self._missing)], pa.string())
+        self._decimal, self._thousands, self._file = decimal, thousands, file
+
+    def of(
+        self,
+        cells: Any,
+        lines: Sequence[int] | np.ndarray,
+        name: str,
+        rule: FieldRule | None = None,
+    ) -> np.ndarray:
+        """Cells as float64, NaN where there is no value; an array of numbers as it is.
+
+        Raises `FormatError` at a cell that is no number, or one that float64 can't hold, with its
+        line.
+        """
+        if isinstance(cells, np.ndarray):
+            return cells
+        printed = rule.printed if rule is not None else None
+        plainly = printed is None and not self._thousands and self._decimal == "."
+        is_arrow = isinstance(cells, pa.Array)
+        if plainly and len(cells) > MAX_PYTHON_NUMBERS and (is_arrow or type(cells[0]) is str):
+            plain = self._at_once(cells, lines, name)
+            if plain is not None:
+                return plain
+        if is_arrow:
+            cells = cells.to_pylist()
+        values = np.full(len(cells), np.nan)
+        texts: list[str] = []
+        places: list[int] = []
+        for place, cell in enumerate(cells):
+            if isinstance(cell, str):
+                stripped = cell.strip()
+                if stripped not in self._missing:
+                    texts.append(stripped)
+                    places.append(place)
+            elif cell is not None:
+                values[place] = self._plain(cell, name, lines[place])
+        if not texts:
+            return values
+        factors: np.ndarray | float = 1.0
+        if printed == DURATION:
+            found = np.array(
+                [self._duration(t, name, lines[p]) for t, p in zip(texts, places, strict=True)]
+            )
+        else:
+            if rule is not None and printed is not None:
+                texts, factors = self._without_units(texts, rule, name, lines, places)
+            found, bad = numbers([self._in_c(text) for text in texts])
+            if bad >= 0:
+                raise self._error(name, lines[places[bad]], texts[bad])
+        with np.errstate(over="ignore"):
+            found = found * factors
+        large = np.flatnonzero(np.isinf(found))
+        if len(large):
+            raise self._error(
+                name, lines[places[large[0]]], texts[large[0]], "a number that float64 can hold"
+            )
+        values[places] = found
+        return values
+
+    def _at_once(
+        self, cells: Any, lines: Sequence[int] | np.ndarray, name: str
+    ) -> np.ndarray | None:
+        """The numbers of cells that are all text, or None where some are not."""
+        try:
+            array = cells if isinstance(cells, pa.Array) else pa.array(cells, pa.string())
+            texts = pc.utf8_trim_whitespace(array)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
+            return None
+        there = ~pc.is_in(texts, self._words).to_numpy(zero_copy_only=False)
+        if there.all():
+            found, bad = numbers(texts)
+            if bad >= 0:
+                raise self._error(name, lines[bad], str(cells[bad]))
+            return found
+        places = np.flatnonzero(there)
+        found, bad = numbers(texts.filter(pa.array(there)))
+        if bad >= 0:
+            raise self._error(name, lines[places[bad]], str(cells[places[bad]]))
+        values = np.full(len(cells), np.nan)
+        values[places] = found
+        return values
+
+    def _plain(self, cell: Any, name: str, line: int) -> float:
+        """A value of JSON or YAML."""
+        if isinstance(cell, bool) or not isinstance(cell, int | float):
+            raise self._error(name, line, str(cell)[:60])
+        try:
+            value = float(cell)
+        except OverflowError:
+            value = np.inf
+        if not np.isfinite(value):
+            raise self._error(name, line, str(cell)[:60], "a number that float64 can hold")
+        return value
+
+    def _in_c(self, text: str) -> str:
+        """A number as C prints it; text that is none stays none."""
+        if self._thousands and self._thousands in text:
+            text = (
+                text.replace(self._thousands, "")
+                if _GROUPED[self._thousands].fullmatch(text)
+                else "?"
+            )
+        if self._decimal == ",":
+            text = "?" if "." in text else text.replace(",", ".")
+        return text
+
+    def _without_units(
+        self,
+        texts: list[str],
+        rule: FieldRule,
+        name: str,
+        lines: Sequence[int] | np.ndarray,
+        places: list[int],
+    ) -> tuple[list[str], np.ndarray]:
+        known = rule.printed_factors()
+        bare, factors = [], []
+        for text, place in zip(texts, places, strict=True):
+            match = _AND_UNIT.fullmatch(text)
+            unit = match[2].strip() if match else None
+            if match is None or unit not in known:
+                raise self._error(
+                    name, lines[place], text, f"a number and one of {', '.join(map(repr, known))}"
+                )
+            bare.append(match[1].rstrip())
+            factors.append(known[unit])
+        return bare, np.array(factors)
+
+    def _duration(self, text: str, name: str, line: int) -> float:
+        match = _DURATION.fullmatch(text)
+        if match is None:
+            raise self._error(name, line, text, "[[days-]hours:]minutes:seconds")
+        days, hours, minutes, seconds = match.groups()
+        return (
+            float(days or 0) * 86400
+            + float(hours or 0) * 3600
+            + float(minutes) * 60
+            + float(seconds)
+        )
+
+    def _error(
+        self, name: str, line: int, found: str, expected: str = "a number, or nothing"
+    ) -> FormatError:
+        return FormatError(
+            f"{name} is not a number",
+            file=self._file,
+            line=int(line),
+            expected=expected,
+            found=found or "nothing",
+            remedy="the file is damaged, or the declaration says too little: missing, decimal, thousands or printed.",
+        )
+
+
+LATEST = 253_402_300_800.0
+"""The end of the year 9999, in seconds since 1970."""
+MAX_CACHED_TEXTS = 100_000
+"""Texts of times, or of conditions, that are remembered."""
+MAX_PYTHON_TIMES = 100
+"""Different texts that Python makes times of, one by one."""
+EXACT = 2**53
+"""Whole numbers below it are float64."""
+_WIDTHS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%f": 0}
+_DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso")
+
+
+class TimeReader:
+    """Turns what a file says of times into seconds, chunk after chunk; `name` says what they count,
+    as in `CLOCKS`.
+    """
+
+    def __init__(self, time: Time | None, numbers: NumberReader, file: str) -> None:
+        self._time, self._numbers, self._file = time, numbers, file
+        self._counts: defaultdict[str, count[int]] = defaultdict(count)
+        self._days, self._last = 0.0, np.nan
+        self.name = "none"
+        if time is not None:
+            numbered, format_ = time.numbered, time.format
+            relative = time.interval_s is not None or (format_ is None and time.since == "start")
+            by_day = format_ is not None and not any(part in format_ for part in _DATES)
+            self.name = (
+                "sample"
+                if numbered
+                else "elapsed"
+                if relative
+                else "time-of-day"
+                if by_day
+                else "absolute"
+            )
+
+    def given(self, cells: Any, plus: Any, lines: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Seconds of times that the file holds, as texts or numbers; `plus` is added to each.
+
+        Raises `FormatError` at a time that is missing or none of its format, or that no clock
+        shows.
+        """
+        time = self._time
+        assert time is not None
+        name = f"the time {time.field}" if time.field is not None else "the time"
+        if time.format is not None:
+            t = self._formatted(cells, name, lines)
+        else:
+            t = self._numbers.of(cells, lines, name)
+            if plus is not None:
+                with np.errstate(over="ignore"):  # infinite times are beyond all years
+                    t = t + self._numbers.of(
+                        plus, lines, f"{time.plus}, which is added to the time,"
+                    )
+            t = t / time.per_second
+        missing = np.flatnonzero(np.isnan(t))
+        if len(missing):
+            raise self._error(f"{name} is missing", lines[missing[0]], None)
+        wrong = np.flatnonzero((np.abs(t) > LATEST) | ((t < 0) & (self.name == "absolute")))
+        if len(wrong):
+            raise self._error(f"{name} is beyond all years", lines[wrong[0]], cells[wrong[0]])
+        if time.format is None and self.name == "absolute" and time.zone != "UTC" and len(t):
+            t = t + _offsets(t, time.zone)
+        return self._unwrapped(t) if self.name == "time-of-day" and len(t) else t
+
+    def counted(self, who: Sequence[str]) -> np.ndarray:
+        """Times of samples that are numbered, each entity's from 0."""
+        time = self._time
+        places = np.array([next(self._counts[name]) for name in who], dtype=float)
+        return (
+            places
+            if time is None or time.interval_s is None
+            else time.start_s + places * time.interval_s
+        )
+
+    def _formatted(self, cells: Any, name: str, lines: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Seconds of texts in a format, NaN where there is none."""
+        if not isinstance(cells, pa.Array):
+            both = zip(cells, lines, strict=True)
+            return np.array([self._text(cell, name, line) for cell, line in both], dtype=float)
+        if not isinstance(cells, pa.DictionaryArray):
+            cells = cells.dictionary_encode()
+        texts, codes = cells.dictionary, cells.indices.to_numpy()
+        assert self._time is not None
+        seconds = texts_at_once(texts, self._time) if len(texts) > MAX_PYTHON_TIMES else None
+        if seconds is not None:
+            seconds = seconds % DAY if self.name == "time-of-day" else seconds
+        else:
+            firsts = np.zeros(len(texts), dtype=np.int64)
+            firsts[codes[::-1]] = np.arange(len(codes))[::-1]
+            seconds = np.array(
+                [
+                    self._text(text, name, lines[first])
+                    for text, first in zip(texts.to_pylist(), firsts.tolist(), strict=True)
+                ],
+                dtype=float,
+            )
+        return seconds[codes]
+
+    def _text(self, cell: Any, name: str, line: int) -> float:
+        time = self._time
+        assert time is not None and time.format is not None
+        text = "" if cell is None else str(cell).strip()
+        if not text:
+            return np.nan
+        try:
+            seconds = _seconds(text, time.format, time.zone)
+        except (ValueError, OverflowError) as err:
+            raise self._error(f"{name} is not of the format {time.format}", line, text) from err
+        return seconds % DAY if self.name == "time-of-day" else seconds
+
+    def _unwrapped(self, t: np.ndarray) -> np.ndarray:
+        """Times of day that go on growing past midnight, from chunk to chunk."""
+        before = t[0] if np.isnan(self._last) else self._last
+        grown = unwrap_midnight(np.concatenate([[before], t]))[0][1:] + self._days
+        self._days, self._last = grown[-1] - t[-1], t[-1]
+        return grown
+
+    def _error(self, problem: str, line: int, found: Any) -> FormatError:
+        return FormatError(
+            problem,
+            file=self._file,
+            line=int(line),
+            found=None if found is None else str(found)[:80] or "nothing",
+            remedy="the line is damaged, or time in the declaration says another format or unit.",
+        )
+
+
+def texts_at_once(texts: pa.Array, time: Time) -> np.ndarray | None:
+    """Seconds of many texts in a format of numbers with leading zeros; None where one is written in
+    another way, which Python may know.
+    """
+    if time.format == "iso":
+        return _iso_at_once(texts) if time.zone == "UTC" else None
+    assert time.format is not None
+    parts = re.findall(r"%.|[^%]", time.format)
+    if not all(part in _WIDTHS or (len(part) == 1 and part.isascii()) for part in parts):
+        return None
+    if len(set(parts) & _WIDTHS.keys()) < sum(part in _WIDTHS for part in parts):
+        return None
+    lengths = pc.binary_length(texts).to_numpy()
+    width = int(lengths[0])
+    fraction = width - sum(_WIDTHS.get(part, 1) for part in parts if part != "%f")
+    if (lengths != width).any() or not ((1 <= fraction <= 6) if "%f" in parts else fraction == 0):
+        return None
+    cells = np.frombuffer("".join(texts.to_pylist()).encode(), np.uint8).reshape(-1, width)
+    found = {
+        "%Y": np.full(len(cells), 1900),
+        "%m": np.ones(len(cells), int),
+        "%d": np.ones(len(cells), int),
+    }
+    at = 0
+    for part in parts:
+        size = fraction if part == "%f" else _WIDTHS.get(part, 1)
+        column, at = cells[:, at : at + size], at + size
+        if part not in _WIDTHS:
+            if (column != ord(part)).any():
+                return None
+            continue
+        if (column < ord("0")).any() or (column > ord("9")).any():
+            return None
+        found[part] = (column - ord("0")) @ 10 ** np.arange(size - 1, -1, -1)
+    limits = (("%m", 1, 12), ("%H", 0, 23), ("%M", 0, 59), ("%S", 0, 59), ("%Y", 1000, 9999))
+    if any(((found[k] < low) | (found[k] > high)).any() for k, low, high in limits if k in found):
+        return None
+    months = (found["%Y"] - 1970).astype("M8[Y]").astype("M8[M]") + (found["%m"] - 1)
+    if (
+        (found["%d"] < 1)
+        | (months.astype("M8[D]") + found["%d"] - 1 >= (months + 1).astype("M8[D]"))
+    ).any():
+        return None
+    days = (months.astype("M8[D]") + (found["%d"] - 1)).astype(np.int64)
+    whole = days * DAY + sum(found.get(k, 0) * n for k, n in (("%H", 3600), ("%M", 60), ("%S", 1)))
+    if "%f" not in found:
+        return whole.astype(float)
+    micros = whole * 10**6 + found["%f"] * 10 ** (6 - fraction)
+    return micros / 1e6 if (np.abs(micros) < EXACT).all() else None
+
+
+def _iso_at_once(texts: pa.Array) -> np.ndarray | None:
+    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        try:
+            micros = pc.cast(texts, kind).cast(pa.int64()).to_numpy()
+        except pa.ArrowInvalid:
+            continue
+        # some earlier ones are no dates of Python
+        fits = len(micros) and micros.min() >= 0 and micros.max() < EXACT
+        return micros / 1e6 if fits else None
+    return None
+
+
+@lru_cache(MAX_CACHED_TEXTS)
+def _seconds(text: str, format_: str, zone: str) -> float:
+    when = datetime.fromisoformat(text) if format_ == "iso" else datetime.strptime(text, format_)
+    if when.tzinfo is not None:
+        when = when.astimezone(ZoneInfo(zone))
+    return when.replace(tzinfo=UTC).timestamp()
+
+
+def _offsets(t: np.ndarray, zone: str) -> np.ndarray:
+    """How far the clock of a zone is ahead of UTC at seconds since 1970."""
+    at = pd.to_datetime(np.floor(t), unit="s", utc=True)
+    local = at.tz_convert(ZoneInfo(zone)).tz_localize(None)
+    return ((local - at.tz_localize(None)) / pd.Timedelta(seconds=1)).to_numpy(dtype=float)
+
+
+Role = Literal["number", "name", "text"]
+Cells = dict[str, Any]
+"""By column: float64 with NaN where there is no value, a dictionary array, or an array of texts."""
+_TYPES = {
+    "number": pa.float64(),
+    "name": pa.dictionary(pa.int32(), pa.string()),
+    "text": pa.string(),
+}
+_NUMBER = re.compile(NUMBER)
+_QUOTE, _LINE_END = ord('"'), ord("\n")
+
+
+class TypedRows:
+    """Parser of the rows of a declared file with a delimiter.
+
+    Parameters
+    ----------
+    width : int
+        Columns of the file.
+    wanted : dict of int to str
+        By place the columns that are read.
+    melted : collection of str
+        Columns that `melt` makes rows of.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        wanted: dict[int, str],
+        declaration: Declaration,
+        melted: Collection[str],
+    ) -> None:
+        self._declaration, self._wanted = declaration, wanted
+        self._keys = [str(place) for place in range(width)]  # names may be given twice
+        roles = _roles(declaration, set(wanted.values()), set(melted))
+        self._roles: dict[str, Role] = {str(p): roles.get(n, "text") for p, n in wanted.items()}
+        self._melted = {key for key in self._roles if wanted[int(key)] in set(melted)}
+        self._unite()
+        self._nulls = ["", *declaration.missing]
+        self._limit = _latest_numbers(declaration)
+        delimiter = declaration.delimiter
+        self._can = width > 1 and bool(wanted) and delimiter.isascii() and delimiter not in '"\n\r'
+
+    def cells(self, text: str) -> Cells | None:
+        """The cells of whole lines, of which none is a comment; None where a line is blank or does
+        not fit, or where quotes stand elsewhere than around cells.
+        """
+        if not self._can:
+            return None
+        data = text.encode()
+        quoted = '"' in text
+        if quoted and not _around_cells(data, self._declaration.delimiter):
+            return None
+        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_END)
+        if ends[0] == 0 or (ends[1:] == ends[:-1] + 1).any():  # to Arrow a row of empty cells
+            return None
+        try:
+            table = self._parsed(data, quoted, self._roles)
+            columns = self._finite(table)
+        except pa.ArrowInvalid:
+            columns = None
+        if columns is None:
+            texts: dict[str, Role] = {
+                key: "text" if role == "number" else role for key, role in self._roles.items()
+            }
+            try:
+                table = self._parsed(data, quoted, texts)
+            except pa.ArrowInvalid:
+                return None
+            columns = {key: table[key].combine_chunks() for key in texts}
+            self._demote(columns)
+        if table.num_rows != len(ends):
+            return None
+        return {self._wanted[int(key)]: column for key, column in columns.items()}
+
+    def _parsed(self, data: bytes, quoted: bool, roles: dict[str, Role]) -> pa.Table:
+        return arrow_csv.read_csv(
+            pa.py_buffer(data),
+            arrow_csv.ReadOptions(
+                use_threads=False, block_size=len(data) + 1, column_names=self._keys
+            ),
+            arrow_csv.ParseOptions(
+                delimiter=self._declaration.delimiter,
+                quote_char='"' if quoted else False,
+                ignore_empty_lines=False,
+            ),
+            arrow_csv.ConvertOptions(
+                column_types={key: _TYPES[role] for key, role in roles.items()},
+                include_columns=list(roles),
+                null_values=self._nulls,
+                strings_can_be_null=False,
+                decimal_point=self._declaration.decimal,
+            ),
+        )
+
+    def _finite(self, table: pa.Table) -> dict[str, Any] | None:
+        """The columns; None where a number is none that is allowed, which the cell's text tells."""
+        columns: dict[str, Any] = {}
+        for key, role in self._roles.items():
+            column = table[key].combine_chunks()
+            if role != "number":
+                columns[key] = column
+                continue
+            values = column.to_numpy(zero_copy_only=False)
+            if np.count_nonzero(~np.isfinite(values)) != column.null_count:
+                return None
+            latest = self._limit.get(self._wanted[int(key)])
+            if latest is not None and len(values):
+                low, high = values.min(), values.max()
+                if not (low >= 0 and high <= latest):  # NaN: a time is missing
+                    return None
+            columns[key] = values
+        return columns
+
+    def _demote(self, columns: dict[str, Any]) -> None:
+        """Take columns whose cells Arrow makes no numbers of for texts from here on."""
+        missing = pa.array(self._nulls, pa.string())
+        for key, role in self._roles.items():
+            if role == "number":
+                there = columns[key].filter(pc.invert(pc.is_in(columns[key], missing)))
+                try:
+                    pc.cast(
+                        pc.replace_substring(there, self._declaration.decimal, "."), pa.float64()
+                    )
+                except pa.ArrowInvalid:
+                    self._roles[key] = "text"
+        self._unite()
+
+    def _unite(self) -> None:
+        """Columns that become one are all numbers, or all texts."""
+        if any(self._roles[key] != "number" for key in self._melted):
+            self._roles |= dict.fromkeys(self._melted, "text")
+
+
+def _around_cells(data: bytes, delimiter: str) -> bool:
+    """Whether every quote begins or ends a cell, or is one of two within a quoted cell."""
+    text = np.frombuffer(data, np.uint8)
+    places = np.flatnonzero(text == _QUOTE)
+    if len(places) % 2:
+        return False
+    opening, closing = places[::2], places[1::2]
+    before, behind = text[opening - 1], text[closing + 1]
+    if len(opening) and opening[0] == 0:
+        before[0] = _LINE_END
+    allowed = np.zeros(256, dtype=bool)
+    allowed[[ord(delimiter), _LINE_END, _QUOTE]] = True
+    return bool(allowed[before].all() and allowed[behind].all())
+
+
+def _roles(declaration: Declaration, wanted: set[str], melted: set[str]) -> dict[str, Role]:
+    """What the cells of each column are in all tables: numbers that need nothing but parsing, names
+    that often repeat; where tables disagree, texts.
+    """
+    found: dict[str, set[Role]] = {}
+
+    def add(role: Role, *names: str | None) -> None:
+        for name in filter(None, names):
+            found.setdefault(name, set()).add(role)
+
+    for part in declaration.parts:
+        plain: Role = "number" if _is_plain(declaration, part) else "text"
+        add("name", *part.entity.name, *part.where, *part.unless, part.names)
+        add(plain if part.names is not None else "text", part.value)
+        for rule in part.fields:
+            add("name", *rule.where)
+            add("text", rule.needs, rule.per)
+            if part.names is None:
+                add("number" if plain == "number" and _has_no_form(rule) else "text", rule.field)
+        if part.melt is not None:
+            add(plain, *melted)
+        time = part.time
+        if time is not None:
+            number = time.format is None and not time.optional and time.plus is None
+            role: Role = "number" if number and _is_parsed(declaration) else "text"
+            add("name" if time.format is not None else role, time.field, time.then)
+            add("text", time.plus)
+        if part.others and part.names is None:
+            add(plain, *(wanted - set(declaration.words)))
+    return {name: next(iter(roles)) if len(roles) == 1 else "text" for name, roles in found.items()}
+
+
+def _has_no_form(rule: Any) -> bool:
+    return rule.printed is None and rule.within is None and rule.needs is None and rule.per is None
+
+
+def _is_plain(declaration: Declaration, part: TableDeclaration) -> bool:
+    """Whether the numbers of a table need nothing but parsing."""
+    own = part.names is None and part.melt is None
+    return (
+        _is_parsed(declaration)
+        and part.printed is None
+        and (own or all(_has_no_form(rule) and not rule.where for rule in part.fields))
+    )
+
+
+def _is_parsed(declaration: Declaration) -> bool:
+    """Whether Arrow's numbers, and its texts for no value, are those of the declaration."""
+    return not declaration.thousands and all(
+        word == word.strip() and not _NUMBER.fullmatch(word.replace(",", "."))
+        for word in declaration.missing
+    )
+
+
+def _latest_numbers(declaration: Declaration) -> dict[str, float]:
+    """By column of times the largest number that is one."""
+    found: dict[str, float] = {}
+    for part in declaration.parts:
+        if part.time is not None and part.time.field is not None and part.time.format is None:
+            latest = LATEST * part.time.per_second
+            found[part.time.field] = min(latest, found.get(part.time.field, latest))
+    return found

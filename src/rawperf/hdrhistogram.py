@@ -1,0 +1,204 @@
+"""HdrHistogram logs, format versions 1.0 to 1.3: a histogram of every interval, which clients of
+load tests (HdrHistogram's own recorders, YCSB, Cassandra's stress tool, JLBH) write.
+
+Histograms are in version 2 of HdrHistogram's compressed format (base64 of a header and a zlib stream
+of ZigZag LEB128 counts, a negative number being so many empty buckets), which its libraries for Java,
+C, Go, Python, Rust and .NET write since 2016.
+
+Source: ``HistogramLogWriter.java``, ``HistogramLogReader.java``, ``AbstractHistogram.java`` and
+``ZigZagLEB128Codec.java`` of HdrHistogram.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+
+from rawperf.base import Reading
+from rawperf.core.errors import FormatError
+from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
+from rawperf.text import decode, surest
+
+COMPRESSED, COUNTS = 0x1C849304, 0x1C849303
+_WORD_SIZE = 0xF0
+_OUTER, _INNER = struct.Struct(">II"), struct.Struct(">IIiiQQQ")
+MAX_BYTES = 16 * 1024**2
+"""Of the counts, unpacked: 47 powers of two at five digits take less."""
+MAX_DIGITS = 5
+_LAST_BYTE = 8
+_SIGN = 1 << 63
+
+
+class PayloadError(ValueError):
+    """What is wrong with an encoded histogram."""
+
+
+def buckets(text: str) -> list[tuple[int, int]]:
+    """The highest value of each bucket that is not empty, and its count; in the order of values.
+
+    Raises `PayloadError` for any other text, and for histograms in another encoding.
+    """
+    try:
+        packed = base64.b64decode(text.encode("ascii"), validate=True)
+    except (binascii.Error, UnicodeEncodeError) as err:
+        raise PayloadError("the histogram is not base64") from err
+    if len(packed) < _OUTER.size:
+        raise PayloadError("the histogram is too short")
+    cookie, length = _OUTER.unpack_from(packed)
+    if cookie & ~_WORD_SIZE != COMPRESSED:
+        raise PayloadError(f"the histogram's encoding {cookie:#010x} is not version 2, compressed")
+    if length != len(packed) - _OUTER.size:
+        raise PayloadError("the histogram is cut off")
+    return _counted(_unpacked(packed[_OUTER.size :]))
+
+
+def _unpacked(packed: bytes) -> bytes:
+    stream = zlib.decompressobj()
+    try:
+        data = stream.decompress(packed, MAX_BYTES)
+    except zlib.error as err:
+        raise PayloadError("the histogram can't be unpacked") from err
+    if not stream.eof:
+        raise PayloadError("the histogram is cut off, or too large")
+    return data
+
+
+def _counted(data: bytes) -> list[tuple[int, int]]:
+    if len(data) < _INNER.size:
+        raise PayloadError("the histogram has no header")
+    cookie, length, offset, digits, lowest, *_ = _INNER.unpack_from(data)
+    if cookie & ~_WORD_SIZE != COUNTS:
+        raise PayloadError(f"the counts' encoding {cookie:#010x} is not version 2")
+    if not 0 <= digits <= MAX_DIGITS or not 1 <= lowest < _SIGN:
+        raise PayloadError("the histogram's digits or lowest value are out of range")
+    if offset:
+        raise PayloadError("the histogram was shifted, which is not read")
+    counts = data[_INNER.size :]
+    if length != len(counts):
+        raise PayloadError("the counts are cut off")
+    unit = lowest.bit_length() - 1
+    half = (2 * 10**digits - 1).bit_length() - 1
+    found, index = [], 0
+    for number in _numbers(counts):
+        if number < 0:
+            index -= number
+            continue
+        if number:
+            found.append((_highest(index, half, unit), number))
+        index += 1
+    return found
+
+
+def _highest(index: int, half: int, unit: int) -> int:
+    """The highest value that is counted in a bucket; buckets of the lower half of the first power of
+    two come first.
+    """
+    bucket = max((index >> half) - 1, 0)
+    if bucket + half + unit >= _SIGN.bit_length():
+        raise PayloadError("a bucket lies above the highest value of 64 bits")
+    sub = index - (bucket << half)
+    return ((sub + 1) << (bucket + unit)) - 1
+
+
+def _numbers(data: bytes) -> Iterator[int]:
+    value = shift = length = 0
+    for byte in data:
+        length += 1
+        if length > _LAST_BYTE:  # the ninth byte has eight bits
+            value |= byte << shift
+        else:
+            value |= (byte & 0x7F) << shift
+            if byte & 0x80:
+                shift += 7
+                continue
+        value &= (1 << 64) - 1
+        yield (value >> 1) ^ -(value & 1)
+        value = shift = length = 0
+    if length:
+        raise PayloadError("the last count is cut off")
+
+
+BUCKET, COUNT = "bucket", "count"
+"""Entity kind of a bucket, whose name is the highest value that is counted in it, and the field of how
+many values were."""
+LENGTH, MAX = "Interval_Length", "Interval_Max"
+YEAR_S = 365 * 24 * 3600.0
+
+_SNIFFS = (
+    (re.compile(rb"^#\[Histogram log format version ", re.M), 0.98),
+    (re.compile(rb'^"StartTimestamp","Interval_Length","Interval_Max",', re.M), 0.95),
+)
+_TIME = re.compile(r"#\[(StartTime|BaseTime): *(\d{1,12}(?:\.\d{1,9})?) ", re.A)
+_VERSION = re.compile(r"#\[Histogram log format version (\S{1,9})\]")
+_NUMBER = r"(\d{1,15}(?:[.,]\d{1,9})?)"
+_INTERVAL = re.compile(rf"(?:Tag=([^,\s]{{1,200}}),)?{_NUMBER},{_NUMBER},{_NUMBER},(\S+)", re.A)
+_WHAT = "[Tag=NAME,]START,LENGTH,MAX,HISTOGRAM, the histogram in base64"
+
+
+class HdrHistogramFormat:
+    """Reader of HdrHistogram's logs; see docs/formats/hdrhistogram.md."""
+
+    name = "hdrhistogram"
+    title = "HdrHistogram log"
+
+    def sniff(self, head: bytes) -> float:
+        """Sure of a log's first comment, or of its heading."""
+        return surest(_SNIFFS, head)
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read all intervals; `t` is the end of each.
+
+        Raises `FormatError` at a damaged line that is not the last, and without any interval.
+        """
+        text, said = decode(data, file)
+        lines, whole = split_lines(text)
+        warnings, rows = Warnings(file, said), RecordRows()
+        times: dict[str, float] = {}
+        info: dict[str, str] = {}
+        for number, raw in enumerate(lines, 1):
+            line = raw.strip()
+            if not line or line.startswith('"StartTimestamp"'):
+                continue
+            if line.startswith("#"):
+                if found := _TIME.match(line):
+                    times.setdefault(found[1], float(found[2]))
+                elif found := _VERSION.match(line):
+                    info["version"] = found[1]
+                continue
+            rows.line = number
+            try:
+                _interval(line, times, rows)
+            except PayloadError as err:
+                if number == len(lines) and not whole:
+                    warnings.add(number, f"the file breaks off here ({err}); the line was left out")
+                    break
+                raise FormatError(
+                    str(err), file=file, line=number, expected=_WHAT, found=line[:60]
+                ) from err
+        if not len(rows):
+            raise FormatError("the log has no interval", file=file, expected=_WHAT)
+        clock = "absolute" if times else "elapsed"
+        return Reading(rows.frame(), clock, info, warnings.sentences(), rows.lines())
+
+
+def _interval(line: str, times: dict[str, float], rows: RecordRows) -> None:
+    found = _INTERVAL.fullmatch(line)
+    if not found:
+        raise PayloadError("the line is no interval")
+    tag = found[1] or ""
+    start, length, top = (float(text.replace(",", ".")) for text in found.groups()[1:4])
+    begin = times.get("StartTime", 0.0)
+    base = times.get("BaseTime", begin if start < begin - YEAR_S else 0.0)
+    t = base + start + length
+    counted = buckets(found[5])
+    rows.add(tag, WHOLE, "", LENGTH, length, t)
+    rows.add(tag, WHOLE, "", MAX, top, t)
+    for value, count in counted:
+        rows.add(tag, BUCKET, str(value), COUNT, count, t)
+
+
+FORMAT = HdrHistogramFormat()

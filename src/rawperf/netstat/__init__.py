@@ -1,1 +1,0 @@
-"""`netstat -s` and its relatives."""

@@ -1,0 +1,553 @@
+"""What stands on a page of the Performance Toolkit, as records: tables, whose rows are cut at the
+character positions of their heading, and pages of labels and values (FCX102, FCX103).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rawperf.core.errors import FormatError
+from rawperf.perfkit.layout import REMEDY, Column, LayoutCell, ReportLayout, matching_layout
+from rawperf.perfkit.page import (
+    BLANK,
+    LONGEST_LINE,
+    NUMBER,
+    FilePart,
+    LogEnd,
+    distinct,
+    letters_of,
+    log_times,
+    number,
+    numbers,
+    plain_numbers,
+)
+from rawperf.rows import record_table
+from rawperf.text import Places, strings
+
+HEADING_LINES = 4  # captions in up to three lines, names in the last
+HEADING_WITHIN = 40  # lines below a page's header
+RULE_PATTERN = re.compile(r"[ .:_=-]*")
+_NAMELESS = re.compile(r"-*|\.{2,}")
+CLOCK_PATTERN = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
+_WORD = re.compile(r"[A-Za-z<][A-Za-z.,:/()<>-]*")
+
+
+@dataclass
+class LayoutRows:
+    """Rows of one layout under one spacing, gathered over the pages so that each column is
+    converted at once.
+    """
+
+    layout: ReportLayout
+    cells: tuple[LayoutCell, ...]
+    heading: str
+    rows: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """What `take` took: line of the file, place among the pages read, places in `entities` and in
+    `kinds`.
+    """
+    texts: list[str] = field(default_factory=list)
+    """Those of these rows."""
+    ended: LogEnd | None = None  # where its log ends
+
+    def __post_init__(self) -> None:
+        own = {cell.column.name: cell for cell in reversed(self.cells) if cell.column.text}
+        self._key = own[self.layout.entity or self.layout.time]
+        self._owner = own.get(self.layout.owner)
+        self.time = own.get(self.layout.time)
+        self._repeats = [cell for cell in self.cells if cell.column.repeats]
+        self._name = re.compile(self.layout.pattern)
+        self.wide = max(cell.end for cell in self.cells)
+        self._edge = max(cell.end for cell in self.cells if not cell.column.text)
+        self._numbers = [cell for cell in self.cells if cell.column.known and not cell.column.text]
+        self._first = self._owner or self._key
+        self.kinds = [self.layout.entity_kind, *self.layout.averages.values()]
+        self._averages = {
+            text: n for n, (text, kind) in enumerate(self.layout.averages.items(), start=1) if kind
+        }
+        self.entities: dict[str, int] = {}
+
+    def _timed(self, when: str) -> bool:
+        return when in self.layout.averages or CLOCK_PATTERN.fullmatch(when) is not None
+
+    def _named(self, text: str) -> str | None:
+        """What a row is about: its entity, with the owner where it has one, or its time; None for
+        another line.
+        """
+        key = self._key
+        if text[: self._first.start].strip() and self._first is self.cells[0]:
+            return None
+        label = text[key.start : key.end].strip()
+        if self._owner:
+            owner = text[self._owner.start : self._owner.end].strip()
+            label = owner if _NAMELESS.fullmatch(label) else f"{owner}:{label}"
+        return label if self._name.fullmatch(label) else None
+
+    def _when(self, text: str) -> str:
+        """What a row's cell of the time holds; "" where rows have none."""
+        return text[self.time.start : self.time.end].strip() if self.time else ""
+
+    def _entity(self, label: str | None) -> int:
+        return self.entities.setdefault(
+            label or "" if self.layout.entity else "", len(self.entities)
+        )
+
+    def take(
+        self, body: list[tuple[int, str]], page: int, repeated: bool, cut: int, followed: bool
+    ) -> tuple[list[tuple[int, str]], list[int], bool]:
+        """Take the rows below a heading.
+
+        A line that is no row is left out. Behind it, only what is a row in every cell is taken for
+        one, and nothing at all behind a line of words, which is the heading of something else.
+
+        A page that is `repeated` goes on with the interval of the one before, so averages were read
+        already. The line
+        `cut` may have lost its end. Below a table that is `followed` stands another one, and words
+        behind the rows are its title. Returned are lines among the rows that are none, such as a
+        row with a damaged name, lines below the table, and whether the file ends within the last
+        row.
+        """
+        odd: list[tuple[int, str]] = []
+        below: list[tuple[int, str]] = []
+        seen: set[str] = set()
+        within = 0  # lines of `below` that precede a heading of something else
+        ended = dropped = False
+        above: str | None = (
+            None  # behind a line that is none, a row that repeats cells could be anybody's
+        )
+        for line, printed in body:
+            if RULE_PATTERN.fullmatch(printed):
+                continue
+            if line == cut and len(printed.rstrip()) < self._edge:
+                dropped = True
+                break
+            text = printed
+            for cell in self._repeats:
+                if above is not None and not text[cell.start : cell.end].strip():
+                    text = text[: cell.start] + above[cell.start : cell.end] + text[cell.end :]
+            when = self._when(text)
+            label = (
+                None if ended or (self.layout.log and not self._timed(when)) else self._named(text)
+            )
+            if self.layout.log and text == printed:
+                seen.clear()
+            again = label in seen
+            if (
+                label is None
+                or (text != printed and again)
+                or ((odd or below) and (again or not self._whole(text)))
+            ):
+                below.append((line, printed))
+                ended = ended or _is_heading(printed)
+                within += not ended
+                above = None
+                continue
+            odd, below, within, above = odd + below, [], 0, text
+            seen.add(label)
+            average = self._averages.get(when if self.layout.log else label, 0)
+            if not (repeated and average):
+                self.rows.append((line, page, self._entity(label), average))
+                self.texts.append(text)
+        damaged = [(line, text) for line, text in below[:within] if self._whole(text)]
+        lines = {line for line, _ in damaged}
+        unread = below[:within] if followed else below
+        return odd + damaged, [line for line, _ in unread if line not in lines], dropped
+
+    def _whole(self, text: str) -> bool:
+        """Whether every cell of a known column of numbers holds what belongs there, and one of them
+        a number.
+        """
+        values = [number(text[cell.start : cell.end], cell.column.unit) for cell in self._numbers]
+        present = [value is not None and value == value for value in values]
+        beyond = text[self.wide :].split()
+        return (
+            None not in values
+            and any(present)
+            and all(
+                text[cell.end - 1 : cell.end].strip() if there else not cell.column.required
+                for cell, there in zip(self._numbers, present, strict=True)
+            )
+            and not (beyond and number(beyond[0], "1") is not None)
+        )
+
+    def forget(self) -> None:
+        """Drop the rows."""
+        self.rows, self.texts, self.entities = [], [], {}
+
+
+def _is_heading(text: str) -> bool:
+    """Whether a line is words, with no number among them."""
+    tokens = text.split()
+    values = [
+        value
+        for value in (number(token, "1") for token in tokens)
+        if value is not None and value == value
+    ]
+    return not values and sum(_WORD.fullmatch(token) is not None for token in tokens) > 1
+
+
+FoundHeading = tuple[int, ReportLayout, tuple[LayoutCell, ...]]
+"""Place of the line that names the columns, the layout that it agrees with, and its cells."""
+
+
+def find_heading(
+    body: list[tuple[int, str]],
+    layouts: tuple[ReportLayout, ...],
+    release: str,
+    within: int = HEADING_WITHIN,
+) -> FoundHeading | None:
+    """The first heading of one of the layouts among the first lines of `body`."""
+    above: list[str] = []
+    for place, (_, line) in enumerate(body[:within]):
+        if RULE_PATTERN.fullmatch(line) or len(line) > LONGEST_LINE:
+            continue
+        chosen = matching_layout(layouts, (*above, line), release)
+        if chosen is not None:
+            return place, *chosen
+        above = [*above, line][1 - HEADING_LINES :]
+    return None
+
+
+def unknown_heading(
+    report: str,
+    body: list[tuple[int, str]],
+    layouts: tuple[ReportLayout, ...],
+    file: str,
+    line: int,
+) -> FormatError:
+    """The error for a page of which `find_heading` knows no line."""
+    texts = [(number, text) for number, text in body if not RULE_PATTERN.fullmatch(text)][
+        :HEADING_LINES
+    ]
+    number, heading = max(texts, key=lambda part: len(part[1].split()), default=(line, "nothing"))
+    known = "; or ".join(layout.heading[-1] for layout in layouts if layout.heading)
+    problem = f"no registered layout of {report} has this heading"
+    return FormatError(
+        problem, file=file, line=number, expected=known, found=heading, remedy=REMEDY
+    )
+
+
+_SURE = 10  # characters of which any plain number is one for `number` too
+
+
+@dataclass(frozen=True)
+class FoundRows:
+    """Rows of a file, in the order of their lines, each with some records."""
+
+    texts: tuple[
+        tuple[list[str], Places], ...
+    ]  # of report, entity kind, entity: texts, and which one each row has
+    t: NDArray[np.float64]
+    line: Places  # of the file
+    count: Places  # records of each row
+    fields: list[str]
+    field: Places  # which of `fields` each record has
+    value: NDArray[np.float64]  # of each record
+
+
+def concatenate(parts: list[FoundRows]) -> tuple[pd.DataFrame, Places]:
+    """`Reading.records` and `Reading.lines`, by line."""
+    t, line, count, value = (
+        np.concatenate([getattr(p, name) for p in parts])
+        for name in ("t", "line", "count", "value")
+    )
+    coded = [_one([part.texts[place] for part in parts]) for place in range(3)]
+    fields, field = _one([(part.fields, part.field) for part in parts])
+    if len(parts) > 1:
+        order = np.argsort(line, kind="stable")
+        begin = (np.cumsum(count) - count)[order]
+        t, line, count = t[order], line[order], count[order]
+        coded = [(texts, code[order]) for texts, code in coded]
+        place = np.arange(len(value)) + np.repeat(begin - np.cumsum(count) + count, count)
+        field, value = field[place], value[place]
+    columns = [
+        texts[code[0]] if (code == code[0]).all() else strings(texts, np.repeat(code, count))
+        for texts, code in coded
+    ]
+    return record_table(*columns, strings(fields, field), np.repeat(t, count), value), np.repeat(
+        line, count
+    )
+
+
+def _one(parts: list[tuple[list[str], Places]]) -> tuple[list[str], Places]:
+    """The texts of several parts, and which of them each place has."""
+    texts: list[str] = []
+    codes = []
+    for own, code in parts:
+        codes.append(code + len(texts))
+        texts += own
+    return texts, np.concatenate(codes)
+
+
+def page_records(
+    table: LayoutRows, part: FilePart, spans: tuple[np.ndarray, np.ndarray], file: str
+) -> FoundRows:
+    """One record per printed number of the rows that a table gathered from a part of a file, and
+    forgets.
+
+    `spans` are begin and end of every page's interval.
+
+    Raises `FormatError`: a known column holds something else than a number, or a number stands
+    beside its heading.
+    """
+    line, page, entity, kind = np.array(table.rows, dtype=np.int64).reshape(-1, 4).T
+    line = line - part.above - 1
+    texts = dict(enumerate(table.texts))
+    rows = _Rows(table, part, line, texts, file)
+    values = rows.values()
+    average = np.array([kind != table.layout.entity_kind for kind in table.kinds])[kind]
+    t = rows.times(spans[0][page], spans[1][page], average)
+    there = ~np.isnan(values)
+    field = np.broadcast_to(np.arange(len(rows.cells)), there.shape)[there]
+    names = (
+        ([table.layout.report], np.zeros_like(line)),
+        (table.kinds, kind),
+        (list(table.entities), entity),
+    )
+    table.forget()
+    fields = [cell.column.field for cell in rows.cells]
+    return FoundRows(
+        names, t, line + part.above + 1, there.sum(axis=1), fields, field, values[there]
+    )
+
+
+class _Rows:
+    """The rows of a table as letters; `texts` holds those, by place, that are not to be read from
+    the file.
+    """
+
+    def __init__(
+        self, table: LayoutRows, part: FilePart, lines: Places, texts: dict[int, str], file: str
+    ) -> None:
+        self._table, self._part, self._lines, self._texts, self._file = (
+            table,
+            part,
+            lines,
+            texts,
+            file,
+        )
+        self.cells = [cell for cell in table.cells if not cell.column.text]
+        width = max(cell.end for cell in (*self.cells, *([table.time] if table.time else ())))
+        self._letters = part.letters(lines, width)
+        for place, text in texts.items():
+            self._letters[place] = letters_of(text, width)
+
+    def _text(self, place: int) -> str:
+        return (
+            self._texts[place] if place in self._texts else self._part.line(int(self._lines[place]))
+        )
+
+    def _longer(self) -> list[int]:
+        """Places of rows that may have something behind the last cell."""
+        length = self._part.end[self._lines] - self._part.begin[self._lines]
+        length[list(self._texts)] = [len(text) for text in self._texts.values()]
+        longer = np.flatnonzero(length > self._table.wide)
+        if len(longer):
+            width = int(min(length.max(), self._table.wide + LONGEST_LINE))
+            ends = self._part.letters(self._lines[longer], width)[:, self._table.wide :]
+            own = np.isin(longer, list(self._texts))
+            longer = longer[(ends != BLANK).any(axis=1) | (length[longer] > width) | own]
+        return longer.tolist()
+
+    def values(self) -> NDArray[np.float64]:
+        """Numbers, shape (rows, cells); NaN where there is none."""
+        for place in self._longer():
+            beyond = self._text(place)[self._table.wide :].split()
+            if beyond and number(beyond[0], "1") is not None:
+                raise self._beside("a number stands beyond the last heading", place)
+        values, others = plain_numbers(
+            self._letters, [(cell.start, cell.end) for cell in self.cells]
+        )
+        for k, cell in enumerate(self.cells):
+            other = others[:, k]
+            if other.any() or not cell.column.known:
+                other = other | (
+                    self._letters[:, cell.start : max(cell.end - _SURE, cell.start)] != BLANK
+                ).any(axis=1)
+                places = np.flatnonzero(other)
+                values[places, k] = self._numbers(cell, places)
+        return values
+
+    def _numbers(self, cell: LayoutCell, places: Places) -> NDArray[np.float64]:
+        """Numbers of the rows at some places that are not, or perhaps not, plain ones."""
+        code, texts = self._texts_of(cell, places)
+        if not cell.column.known:  # perhaps a text; what is no number is no record
+            return np.array([number(text, "1") for text in texts], dtype=float)[code]
+        found = numbers(texts, cell.column.unit)
+        values = np.array(found, dtype=float)[code]
+        bad = np.array([value is None for value in found], dtype=bool)[code]
+        wrong = (
+            bad if bad.any() else ~np.isnan(values) & (self._letters[places, cell.end - 1] == BLANK)
+        )
+        if wrong.any():
+            problem = "not a number" if bad.any() else "not below its heading"
+            raise self._beside(
+                f"column {cell.column.name!r} is {problem}", int(places[np.argmax(wrong)])
+            )
+        return values
+
+    def _texts_of(self, cell: LayoutCell, places: Places) -> tuple[Places, list[str]]:
+        """Which text the rows at some places have in a cell, and the texts, without the zero bytes
+        of a crash.
+        """
+        code, texts = distinct(self._letters[places, cell.start : cell.end])
+        return code, [text.strip().rstrip("\0") for text in texts]
+
+    def _beside(self, problem: str, place: int) -> FormatError:
+        expected = f"numbers that end below the heading {self._table.heading.strip()!r}"
+        remedy = (
+            "give the column's `shift` in a layout of your own where the tool prints it elsewhere."
+        )
+        return self._error(
+            f"{self._table.layout.report}: {problem}",
+            place,
+            expected,
+            self._text(place),
+            remedy=remedy,
+        )
+
+    def _error(
+        self, problem: str, place: int, expected: str, found: str, **more: str
+    ) -> FormatError:
+        line = int(self._lines[place]) + self._part.above + 1
+        return FormatError(
+            problem, file=self._file, line=line, expected=expected, found=found, **more
+        )
+
+    def times(
+        self, begins: NDArray[np.float64], ends: NDArray[np.float64], average: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """When the interval of each row ends; `begins` and `ends` are those of its page."""
+        cell = self._table.time
+        if cell is None:
+            return ends
+        own = np.flatnonzero(~average)
+        code, texts = self._texts_of(cell, own)
+        clocks = np.array([_seconds(text) for text in texts], dtype=float)[code]
+        if np.isnan(clocks).any():
+            place = int(own[np.argmax(np.isnan(clocks))])
+            found = self._text(place)[cell.start : cell.end].strip().rstrip("\0")
+            raise self._error("not a time", place, "HH:MM", found)
+        t = ends.copy()
+        t[own], self._table.ended = log_times(begins[own], ends[own], clocks, self._table.ended)
+        return t
+
+
+def _seconds(text: str) -> float:
+    clock = CLOCK_PATTERN.fullmatch(text)
+    return int(clock[1]) * 3600.0 + int(clock[2]) * 60 + int(clock[3] or 0) if clock else np.nan
+
+
+DEFAULT_SIZE = "MiB"
+_UNITS = r"(?:kB|MB|GB|TB|[ ]?B|K|M|G|%|/s|s)?"
+VALUE = rf"(?:{NUMBER}(?:\.[0-9]{{0,9}})?{_UNITS}|\.[0-9]{{1,9}}{_UNITS}|-{{2,}}|\.{{2,}})"
+
+
+@lru_cache(maxsize=32)
+def _patterns(layout: ReportLayout) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """What an item looks like, known labels before others, and what may stand without a number."""
+    labels = sorted(
+        {item.name for section in layout.sections for item in section.items},
+        key=lambda label: (-len(label), label),
+    )
+    known = "|".join(map(re.escape, labels)) or r"(?!)"
+    values = rf"[ ]+({VALUE})" * max(1, len(layout.values))
+    empty = (
+        "|".join(map(re.escape, (*layout.empty, *(s.title for s in layout.sections if s.title))))
+        or r"(?!)"
+    )
+    item = rf"(?:(?:{empty})[ ]+)?((?:{known})|[A-Za-z]\S*(?:[ ]\S+){{0,12}}?){values}(?=\s|$)"
+    return (
+        re.compile(item),
+        re.compile(rf"(?:{known})(?=\s|$)"),
+        re.compile(rf"(?:{empty})(?=\s|$)"),
+    )
+
+
+def read_items(
+    layout: ReportLayout, body: list[tuple[int, str]], file: str
+) -> list[tuple[int, str, float]]:
+    """Line, field and value of every item that has a value, of the numbered lines below a page's
+    header.
+
+    Raises `FormatError`: a number without a label, a known label twice, a number in a foreign unit.
+    """
+    item, known, empty = _patterns(layout)
+    fields = {
+        (section.side, column.name): column
+        for section in layout.sections
+        for column in section.items
+    }
+    found: list[tuple[int, str, float]] = []
+    taken: set[str] = set()
+    right = _right_column(layout, body)
+    for line_number, line in body:
+        error = partial(FormatError, file=file, line=line_number)
+        if len(line) > LONGEST_LINE:
+            raise error("a line is too long", expected=f"{LONGEST_LINE} characters")
+        left_over = line
+        for place, match in enumerate(item.finditer(line)):
+            start = match.start(1)
+            left_over = (
+                left_over[: match.start()]
+                + " " * (match.end() - match.start())
+                + left_over[match.end() :]
+            )
+            side = "right" if place or start >= right else "left"
+            label = match[1]
+            begins = known.match(label)
+            if begins is not None and begins.end() < len(label):
+                raise error("a damaged item", expected="a label and its value", found=label)
+            columns, count = _columns(layout, fields, side, label), 1
+            while columns[0].field in taken:
+                count += 1
+                if columns[0].known:
+                    raise error("an item is given twice on one page", found=label)
+                columns = _columns(layout, fields, side, f"{label} ({count})")
+            for column, text in zip(columns, match.groups()[1:], strict=True):
+                glued = "1/s" if text.endswith("/s") else text[-1] if text[-1] in "%s" else "1"
+                unit = column.unit or (DEFAULT_SIZE if text.rstrip().endswith("B") else glued)
+                value = number(text, unit)
+                if value is None:
+                    raise error(f"{column.field!r} in a foreign unit", expected=unit, found=text)
+                taken.add(column.field)
+                if value == value:  # not NaN
+                    found.append((line_number, column.field, value))
+        # between items stand labels without a value and titles; a number there lost its label
+        for part in re.split(r"[ ]{2,}", left_over.strip()):
+            lost = any(token[0].isdigit() or re.fullmatch(VALUE, token) for token in part.split())
+            if lost and not known.fullmatch(part) and not empty.fullmatch(part):
+                raise error("a damaged item", expected="a label and its value", found=part)
+    return found
+
+
+def _right_column(layout: ReportLayout, body: list[tuple[int, str]]) -> int:
+    """Where the right column's titles begin; beyond every line when the page has lost its
+    spacing.
+    """
+    titles = [
+        section.title for section in layout.sections if section.side == "right" and section.title
+    ]
+    places = [(line, line.find(title)) for _, line in body for title in titles]
+    return min(
+        (at for line, at in places if at > 1 and line[at - 2 : at] == "  "), default=LONGEST_LINE
+    )
+
+
+def _columns(
+    layout: ReportLayout, fields: dict[tuple[str, str], Column], side: str, label: str
+) -> list[Column]:
+    """What the numbers behind a label are; a unit of "" is not known."""
+    if layout.values:
+        return [Column(label, f"{label} {name}", unit, known=False) for name, unit in layout.values]
+    other = "left" if side == "right" else "right"
+    return [
+        fields.get((side, label))
+        or fields.get((other, label))
+        or Column(label, label, "", known=False)
+    ]

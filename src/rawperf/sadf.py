@@ -1,0 +1,717 @@
+"""The JSON that ``sadf -j`` prints, sysstat 10 to 12.
+
+Most samples have the form of the one before: only the first of a form is walked, and of the others
+the numbers are found without making objects of them.
+
+Source: ``json_stats.c`` and ``rndr_stats.c`` of sysstat.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, BinaryIO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from rawperf.base import Reading, Streaming
+from rawperf.core.errors import FormatError
+from rawperf.json_lines import TOKEN, first_line, loads, with_lines
+from rawperf.pieces import Pieces, recoded
+from rawperf.rows import WHOLE, RecordRows, Warnings, record_table
+from rawperf.text import DAY, EPOCH, clock_seconds, strings
+
+_ESCAPE = re.compile(rb"\\.", re.DOTALL)
+_QUOTE, _OPENING, _CLOSING, _LETTER_BIT = ord('"'), ord("{"), ord("}"), 0x20
+_IN_NUMBERS = np.zeros(256, dtype=bool)
+_IN_NUMBERS[list(b"0123456789+-.eE")] = True
+_BEGINS_NUMBER = np.zeros(256, dtype=bool)
+_BEGINS_NUMBER[list(b"0123456789-")] = True
+_NUMBER = r"^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?$"
+
+Places = NDArray[np.int64]
+
+
+class Elements:
+    """The objects and arrays of a list, and their numbers; `data` begins behind its bracket, or
+    behind an element.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        plain = _ESCAPE.sub(b"__", data) if b"\\" in data else data
+        text = np.frombuffer(plain, np.uint8)
+        outside = np.bitwise_xor.accumulate((text == _QUOTE).view(np.uint8)) == 0
+        kind = text | np.uint8(_LETTER_BIT)  # makes { of [ and } of ]
+        brackets = np.flatnonzero(((kind == _OPENING) | (kind == _CLOSING)) & outside)
+        depth = np.cumsum(np.where(kind[brackets] == _OPENING, 1, -1))
+        closing = np.flatnonzero(depth < 0)
+        # where the bracket is that closes the list, -1 where it is not in sight
+        self.closed = int(brackets[closing[0]]) if len(closing) else -1
+        if len(closing):
+            brackets, depth = brackets[: closing[0]], depth[: closing[0]]
+        ends = np.flatnonzero(depth == 0)
+        # where the whole elements stand
+        self.end: Places = brackets[ends] + 1
+        self.begin: Places = brackets[np.append(0, ends[:-1] + 1)] if len(ends) else ends
+        inside = _IN_NUMBERS[text] & outside
+        edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+        at, behind = edges[::2], edges[1::2]
+        real = _BEGINS_NUMBER[text[at]]
+        for k in np.flatnonzero(~real).tolist():  # the e of true and false
+            inside[at[k] : behind[k]] = False
+        # where the numbers stand
+        self.at: Places = at[real]
+        self.behind: Places = behind[real]
+        self._inside, self._text = inside, text
+
+    def shapes(self) -> list[bytes]:
+        """The text of each element with a 0 in the place of each number."""
+        original = np.frombuffer(self.data, np.uint8).copy()
+        original[self.at] = ord("0")
+        kept = ~self._inside
+        kept[self.at] = True
+        text = original[kept].tobytes()
+        less = np.concatenate([[0], np.cumsum(self.behind - self.at - 1)])
+
+        def moved(places: Places) -> list[int]:
+            found: list[int] = (places - less[np.searchsorted(self.at, places)]).tolist()
+            return found
+
+        return [
+            text[begin:end] for begin, end in zip(moved(self.begin), moved(self.end), strict=True)
+        ]
+
+    def values(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """All numbers, and which of them JSON and float64 allow."""
+        lengths = self.behind - self.at
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        texts = pa.StringArray.from_buffers(
+            len(lengths), pa.py_buffer(offsets), pa.py_buffer(self._text[self._inside])
+        )
+        fine = pc.match_substring_regex(texts, _NUMBER).to_numpy(zero_copy_only=False)
+        if not fine.all():
+            texts = pc.if_else(pa.array(fine), texts, "0")
+        values = pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
+        return values, fine & np.isfinite(values)
+
+
+IDENTITIES = (
+    "cpu",
+    "number",
+    "intr",
+    "line",
+    "iface",
+    "disk-device",
+    "fchost",
+    "bus_number",
+    "filesystem",
+    "device",
+)
+"""Keys that name an element of an array even where their value is a number."""
+
+Lines = Any  # a part of what `rawperf.json_lines.with_lines` gives
+
+_DEEPEST = 20
+
+
+@dataclass(frozen=True)
+class ElementPlace:
+    """What an element of a list is called in messages, and the line of its first value."""
+
+    name: str
+    line: int | None
+    file: str
+
+    def stamp(self, element: Any, key: str) -> dict[str, Any]:
+        """The object that says when it was."""
+        stamp = element.get(key) if isinstance(element, dict) else None
+        if not isinstance(stamp, dict):
+            raise self.error(f"{self.name} has no {key}", "an object with date and time")
+        return stamp
+
+    def time(self, stamp: dict[str, Any]) -> float:
+        """Seconds since 1970 of a stamp."""
+        day, time = stamp.get("date"), stamp.get("time")
+        try:
+            if isinstance(day, str) and isinstance(time, str):
+                clock = clock_seconds(time, file=self.file, line=self.line or 1)
+                return float((date.fromisoformat(day).toordinal() - EPOCH) * DAY + clock)
+        except (ValueError, FormatError):
+            pass
+        raise self.error(
+            f"{self.name} has no time", "date YYYY-MM-DD and time HH:MM:SS", f"{day!r}, {time!r}"
+        )
+
+    def error(
+        self, problem: str, expected: str | None = None, found: str | None = None
+    ) -> FormatError:
+        """The error of something in this element."""
+        return FormatError(problem, file=self.file, line=self.line, expected=expected, found=found)
+
+
+class Walk:
+    """Adds the numbers of one sample to `rows`; `names` are the lines of the numbers that name
+    elements.
+    """
+
+    def __init__(self, rows: RecordRows, t: float, place: ElementPlace) -> None:
+        self.rows, self.t, self.place = rows, t, place
+        self.names: list[int] = []
+
+    def object(self, path: tuple[str, ...], found: dict[str, Any], at: Lines) -> None:
+        """An object outside any array."""
+        self._check(path)
+        for key, value in found.items():
+            name = key.replace("/", ":")
+            if isinstance(value, dict):
+                self.object((*path, name), value, at[key])
+            elif isinstance(value, list):
+                self._array("/".join((*path, name)), "", "", "", value, at[key], 1)
+            else:
+                self._number("/".join(path), WHOLE, "", name, value, at[key])
+
+    def _array(
+        self,
+        report: str,
+        kinds: str,
+        names: str,
+        prefix: str,
+        found: list[Any],
+        at: Lines,
+        depth: int,
+    ) -> None:
+        self._check(range(depth))
+        for number, (element, place) in enumerate(zip(found, at, strict=True)):
+            if isinstance(element, dict):
+                key = _identity(element)
+                kind, name = (
+                    ("index", str(number))
+                    if key is None
+                    else (key.replace("/", ":"), str(element[key]))
+                )
+                if key is not None and isinstance(element[key], int):
+                    self.names.append(place[key])
+                rest = {k: v for k, v in element.items() if k != key}
+                self._element(report, kinds + kind, names + name, prefix, rest, place, depth)
+
+    def _element(
+        self,
+        report: str,
+        kind: str,
+        name: str,
+        prefix: str,
+        found: dict[str, Any],
+        at: Lines,
+        depth: int,
+    ) -> None:
+        self._check(range(depth))
+        for key, value in found.items():
+            field = prefix + key.replace("/", ":")
+            if isinstance(value, dict):
+                self._element(report, kind, name, f"{field}/", value, at[key], depth + 1)
+            elif isinstance(value, list):
+                self._array(report, f"{kind}/", f"{name}/", f"{field}/", value, at[key], depth + 1)
+            else:
+                self._number(report, kind, name, field, value, at[key])
+
+    def _number(self, report: str, kind: str, name: str, field: str, value: Any, line: int) -> None:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return  # words describe the hardware (vendor, driver); they are not observations
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            problem = f"{field} in {self.place.name} is too large"
+            raise FormatError(problem, file=self.place.file, line=line, found=str(value)[:40])
+        self.rows.line = line
+        self.rows.add(report, kind, name, field, number, self.t)
+
+    def _check(self, path: tuple[str, ...] | range) -> None:
+        if len(path) > _DEEPEST:
+            raise self.place.error(f"{self.place.name} is nested too deeply", f"{_DEEPEST} levels")
+
+
+def _identity(element: dict[str, Any]) -> str | None:
+    """The key that names an array's element: a known one, else the first with a string."""
+    for key in element:
+        if key in IDENTITIES and type(element[key]) in (str, int):
+            return key
+    return next((key for key, value in element.items() if isinstance(value, str)), None)
+
+
+_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
+_STAMP = b'"timestamp"'
+TRAILING = re.compile(r",(?=\s*[\]}])")
+COMMAS = "commas before a closing bracket were dropped"
+MAX_CACHED_FORMS = 2000
+"""Forms of samples that are remembered."""
+
+
+@dataclass(frozen=True)
+class SampleForm:
+    """What the numbers of a sample of one form are."""
+
+    pick: NDArray[np.int64]  # which of them are records, in their order
+    path: NDArray[
+        np.int64
+    ]  # number of each record's report, kind, entity and field in `Samples.paths`
+
+
+class SampleReader:
+    """Reads samples, part after part of a file."""
+
+    def __init__(self, file: str, said: Warnings) -> None:
+        self.file, self.said = file, said
+        self.zones: dict[str, None] = {}  # that stamps name, in their order
+        self.interval = ""  # seconds of the first sample's interval, where it says them
+        self.number = 0  # samples that were read
+        self.paths: dict[tuple[str, str, str, str], int] = {}
+        self._names: dict[bytes, tuple[int, ...]] = {}
+        self._forms: dict[tuple[bytes, tuple[bytes, ...]], SampleForm] = {}
+
+    def records(self, found: Elements, line: int) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+        """Records of the samples of a part of a file, before which there are `line` lines, and
+        their lines.
+        """
+        newlines = np.flatnonzero(np.frombuffer(found.data, np.uint8) == ord("\n"))
+        values, fine = found.values()
+        opening = np.searchsorted(found.at, found.begin)
+        closing = np.searchsorted(found.at, found.end).tolist()
+        forms, times = [], []
+        bounds = zip(
+            found.begin.tolist(), found.end.tolist(), opening.tolist(), closing, strict=True
+        )
+        all_fine = bool(fine.all())
+        for shape, (begin, end, first, last) in zip(found.shapes(), bounds, strict=True):
+            self.number += 1
+            sample = _Sample(found, begin, end, first, line + int(np.searchsorted(newlines, begin)))
+            t = self._time(sample)
+            form = (
+                None
+                if t is None or not (all_fine or fine[first:last].all())
+                else self._known(shape, sample)
+            )
+            if form is None or t is None:
+                form, t = self._walked(shape, sample)
+            forms.append(form)
+            times.append(t)
+        sizes = [len(form.pick) for form in forms]
+        none = [np.zeros(0, dtype=np.int64)]
+        pick = np.concatenate([form.pick for form in forms] or none) + np.repeat(opening, sizes)
+        path = np.concatenate([form.path for form in forms] or none)
+        lines = np.searchsorted(newlines, found.at[pick]) + line + 1
+        columns = (
+            [_column(words, path) for words in zip(*self.paths, strict=True)]
+            if self.paths
+            else [""] * 4
+        )
+        return record_table(
+            *columns, np.repeat(np.array(times, dtype=float), sizes), values[pick]
+        ), lines
+
+    def _time(self, sample: _Sample) -> float | None:
+        """Seconds since 1970; None where a closer look is needed."""
+        stamp = sample.stamp()
+        try:
+            t = ElementPlace("", None, self.file).time(stamp) if stamp is not None else None
+        except FormatError:
+            return None
+        if stamp is not None:
+            self._note(stamp)
+        return t
+
+    def _note(self, stamp: dict[str, Any]) -> None:
+        self.zones.setdefault(zone(stamp))
+        if self.number == 1 and type(stamp.get("interval")) is int:
+            self.interval = str(stamp["interval"])
+
+    def _known(self, shape: bytes, sample: _Sample) -> SampleForm | None:
+        key = _without_times(shape)
+        names = self._names.get(key)
+        return None if names is None else self._forms.get((key, sample.numbers(names)))
+
+    def _walked(self, shape: bytes, sample: _Sample) -> tuple[SampleForm, float]:
+        """The form of a sample, whose every value is looked at; raises `FormatError` at the first
+        that is wrong.
+        """
+        text = self._whole(
+            recoded(sample.text(), sample.line, self.said, self.file).decode(), sample.line
+        )
+        document, lines = with_lines(text, loads, sample.line)
+        check_text(document, text, self.file)
+        place = ElementPlace(f"statistics {self.number}", first_line(lines), self.file)
+        stamp = place.stamp(document, "timestamp")
+        t = place.time(stamp)
+        self._note(stamp)
+        activities = {key: value for key, value in document.items() if key != "timestamp"}
+        Walk(RecordRows(), t, place).object(
+            (), activities, lines
+        )  # names the line of what is wrong
+        rows = RecordRows()
+        walk = Walk(rows, t, place)
+        walk.object((), activities, _places(text))
+        frame = rows.frame()
+        names = list(
+            zip(*(frame[column].tolist() for column in list(frame.columns)[:4]), strict=True)
+        )
+        path = np.array(
+            [self.paths.setdefault(name, len(self.paths)) for name in names], dtype=np.int64
+        )
+        form = SampleForm(rows.lines(), path)
+        if stamp == sample.stamp():  # else the first timestamp in the text is another one
+            if len(self._forms) >= MAX_CACHED_FORMS:
+                self._forms.clear()
+                self._names.clear()
+            key = _without_times(shape)
+            self._names[key] = tuple(walk.names)
+            self._forms[key, sample.numbers(walk.names)] = form
+        return form, t
+
+    def _whole(self, text: str, line: int) -> str:
+        """The text of a sample, without commas before a closing bracket, which old versions
+        print.
+        """
+        try:
+            loads(text)
+        except RecursionError as err:
+            raise FormatError(
+                "nested too deeply", file=self.file, expected="a file made by sadf -j"
+            ) from err
+        except ValueError as err:
+            repaired = TRAILING.sub("", text)
+            number = line + (err.lineno if isinstance(err, json.JSONDecodeError) else 1)
+            try:
+                loads(repaired)
+            except (ValueError, RecursionError):
+                raise not_json(self.file, number, err) from err
+            self.said.once("commas", f"{self.file} line {number}: {COMMAS}")
+            return repaired
+        return text
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """An element of `statistics`: where it stands, its first number, and how many lines of the file
+    are before it.
+    """
+
+    found: Elements
+    begin: int
+    end: int
+    first: int
+    line: int
+
+    def text(self) -> bytes:
+        return self.found.data[self.begin : self.end]
+
+    def stamp(self) -> dict[str, Any] | None:
+        """The first object that is called timestamp; None where there is none that is simple."""
+        data = self.found.data
+        at = data.find(_STAMP, self.begin, self.end)
+        begin = data.find(b"{", at, self.end)
+        end = data.find(b"}", begin, self.end) + 1
+        if at < 0 or begin < 0 or not end or data[at + len(_STAMP) : begin].strip() != b":":
+            return None
+        try:
+            stamp = loads(data[begin:end].decode())
+        except ValueError:
+            return None
+        return stamp if isinstance(stamp, dict) else None
+
+    def numbers(self, places: Sequence[int]) -> tuple[bytes, ...]:
+        """The texts of some of its numbers."""
+        at, behind = self.found.at, self.found.behind
+        return tuple(self.found.data[at[self.first + k] : behind[self.first + k]] for k in places)
+
+
+def zone(stamp: dict[str, Any]) -> str:
+    """``tz`` since 12.x; ``utc`` 1 or 0 before."""
+    if "tz" in stamp:
+        return str(stamp["tz"])
+    return "UTC" if stamp.get("utc") else "local"
+
+
+def not_json(file: str, line: int | None, err: Exception) -> FormatError:
+    """The error of a text that is none."""
+    return FormatError(
+        "not JSON",
+        file=file,
+        line=line,
+        expected="the whole output of sadf -j",
+        found=getattr(err, "msg", str(err)),
+        remedy="collect the file again.",
+    )
+
+
+def check_text(document: Any, text: str, file: str) -> None:
+    """Refuse half of a surrogate pair, which JSON can write and no text can hold."""
+    if "\\ud" not in text.lower():
+        return
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError as err:
+        raise FormatError(
+            "half a character", file=file, found=ascii(err.object[err.start : err.end])
+        ) from err
+
+
+def _without_times(shape: bytes) -> bytes:
+    """A sample's form with zeros for all digits of its stamp."""
+    begin = shape.find(_STAMP)
+    end = shape.find(b"}", begin)
+    return shape[:begin] + shape[begin:end].translate(_DIGITS) + shape[end:]
+
+
+def _places(text: str) -> Any:
+    """The document with each number's place among the numbers in its stead."""
+    places = itertools.count()
+
+    def place(token: re.Match[str]) -> str:
+        return token[1] or (str(next(places)) if token[0][0] in "-0123456789" else "-1")
+
+    return json.loads(TOKEN.sub(place, text))
+
+
+def _column(words: Sequence[str], path: NDArray[np.int64]) -> Any:
+    codes, unique = pd.factorize(np.array(words, dtype=object))
+    return strings(list(unique), codes[path])
+
+
+HEADER = {
+    "nodename": "host",
+    "sysname": "system",
+    "release": "kernel",
+    "machine": "machine",
+    "number-of-cpus": "cpus",
+    "file-date": "date",
+    "file-utc-time": "time",
+    "timezone": "timezone",
+}
+"""Facts of the host, and what they are called in ``Reading.info``."""
+
+_BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
+_OTHER_TOOL = re.compile(rb'"date"\s*:\s*"[^"]*"\s*,\s*"statistics"')  # of mpstat, pidstat, iostat
+_LIST = re.compile(rb'"statistics"\s*:\s*\[')
+_CLOSED = b"]}]}}"
+_BREAKS_OFF = "the file breaks off; its last sample was left out"
+
+
+class SadfJsonFormat(Streaming):
+    """Reader of ``sadf -j``."""
+
+    name = "sadf-json"
+    title = "sadf -j output (sysstat, JSON)"
+
+    def sniff(self, head: bytes) -> float:
+        """1 for an object whose first key is ``sysstat`` and holds ``hosts``; 0 for mpstat's and
+        its like's.
+        """
+        return 1.0 if _BEGINS.match(head) and not _OTHER_TOOL.search(head) else 0.0
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a file; each part ends with a sample, the last one with the restarts and comments.
+
+        ``report`` is the path of objects down to the numbers, or down to the first array
+            (``io/io-reads``,
+        ``network/net-dev``); deeper objects join the field by ``/``. In an array the identifying
+            key is the
+        ``entity_kind`` and its value the ``entity``; an array inside an array joins both by ``/``.
+
+        Raises `FormatError` for text that is no JSON (a file that breaks off keeps its whole
+        samples), for another structure, and for a number that float64 can't hold.
+        """
+        return _File(stream, file).blocks()
+
+
+class _File:
+    """A file: what stands before its samples, the samples, what stands behind."""
+
+    def __init__(self, stream: BinaryIO, file: str) -> None:
+        self.file = file
+        self.said = Warnings(file)
+        self.samples = SampleReader(file, self.said)
+        self.pieces = Pieces(stream, _behind_bracket, file, by_line=False)
+        self.head = b""  # all up to the bracket of the samples
+        self.info: dict[str, str] = {}
+        self.separated = True  # a sample may come
+
+    def blocks(self) -> Iterator[Reading]:
+        within = closed = False
+        for piece in self.pieces:
+            begin, line = 0, self.pieces.line
+            if not within and not closed:
+                match = _LIST.search(piece)
+                if match is not None:
+                    begin, within = match.end(), True
+                elif self.pieces.last:
+                    begin, closed = len(piece), True
+                self.head = piece[:begin]
+                self.info = self._facts() if within else {}
+                line += self.head.count(b"\n")
+            body = piece[begin:]
+            if within:
+                found = Elements(body)
+                end = self._checked(found, line)
+                closed = found.closed >= 0
+                within = not closed
+                records, lines = self.samples.records(found, line)
+                self.pieces.back = len(body) - end
+            elif self.pieces.last:
+                end, (records, lines) = 0, (RecordRows().frame(), RecordRows().lines())
+            else:
+                self.pieces.back = len(piece)
+                continue
+            info = self._info()
+            if self.pieces.last:
+                info = self._behind(body[end:], line + body.count(b"\n", 0, end))
+            if self.pieces.last or len(records):
+                yield Reading(records, "absolute", info, self.said.new(self.pieces.last), lines)
+
+    def _facts(self) -> dict[str, str]:
+        """Facts of the host, as far as they stand before the samples."""
+        text = self._text(self.head + _CLOSED, 0)
+        try:
+            root = loads(text)
+        except (ValueError, RecursionError):
+            return {}  # is looked at again when the file has ended
+        return _facts_of(_host(root, self.file))
+
+    def _info(self) -> dict[str, str]:
+        interval = {"interval": self.samples.interval} if self.samples.interval else {}
+        zone = {"zone": next(iter(self.samples.zones))} if self.samples.zones else {}
+        return {**self.info, **interval, **zone}
+
+    def _text(self, data: bytes, line: int) -> str:
+        return recoded(data, line, self.said, self.file).decode()
+
+    def _checked(self, found: Elements, line: int) -> int:
+        """Where the samples end, after a look at the commas between them."""
+        end = 0
+        data = found.data
+        for begin, behind in zip(found.begin.tolist(), found.end.tolist(), strict=True):
+            between = data[end:begin].strip()
+            if between != (b"" if self.separated else b","):
+                number = line + data.count(b"\n", 0, begin) + 1
+                raise not_json(self.file, number, ValueError(f"between samples: {between[:40]!r}"))
+            end, self.separated = behind, False
+        return end
+
+    def _behind(self, tail: bytes, line: int) -> dict[str, str]:
+        """What the restarts and comments say, once all samples are read; raises `FormatError` as
+        `SadfJsonFormat`.
+        """
+        if len(self.samples.zones) > 1:
+            said = f"{self.file}: samples are in the zones {', '.join(self.samples.zones)}; times were taken as printed"
+            self.said.say(said)
+        head, behind = self._text(self.head, 0), self._text(tail, line)
+        if self.samples.number and behind.lstrip()[:1] == ",":
+            behind = behind.replace(",", " ", 1)
+            if behind.lstrip()[:1] == "]":
+                self.said.once("commas", f"{self.file} line {line + 1}: {COMMAS}")
+        above = head.count("\n")
+        document, places = self._parsed((head + behind).rstrip(), len(head), above, line - above)
+        host, where = _host(document, self.file), _host(places, self.file)
+        check_text(host, head + behind, self.file)
+        self.info = _facts_of(host)
+        if _list(host, where, "statistics", self.file) and self.samples.number:
+            raise FormatError("two lists of samples", file=self.file, remedy="split the file.")
+        marks: dict[str, list[str]] = {"restarts": [], "comments": []}
+        for key, name in (("restarts", "boot"), ("comments", "comment")):
+            for number, (element, at) in enumerate(_list(host, where, key, self.file), start=1):
+                place = ElementPlace(f"{key} {number}", first_line(at), self.file)
+                stamp = place.stamp(element, name)
+                words = [f"{place.time(stamp):.0f}"]
+                words += [" ".join(str(stamp.get("com", "")).split())] if key == "comments" else []
+                marks[key].append(" ".join(words))
+        info = self._info()
+        info |= {"restarts": " ".join(marks["restarts"])} if marks["restarts"] else {}
+        return info | ({"comments": "\n".join(marks["comments"])} if marks["comments"] else {})
+
+    def _parsed(self, text: str, head: int, above: int, gone: int) -> tuple[Any, Lines]:
+        """The document without its samples, of which `gone` lines are left out behind line `above`,
+        and its lines.
+        """
+        try:
+            return _with_lines(text, above, gone)
+        except RecursionError as err:
+            raise FormatError(
+                "nested too deeply", file=self.file, expected="a file made by sadf -j"
+            ) from err
+        except ValueError as err:
+            line = err.lineno if isinstance(err, json.JSONDecodeError) else None
+            number = None if line is None else line + (gone if line > above + 1 else 0)
+            attempts = {COMMAS: TRAILING.sub("", text)}
+            if line == text.count("\n") + 1 and self.samples.number:
+                attempts[_BREAKS_OFF] = text[:head] + _CLOSED.decode()
+            for sentence, rewritten in attempts.items():
+                try:
+                    found = _with_lines(rewritten, above, gone)
+                except (ValueError, RecursionError):
+                    continue
+                self.said.say(f"{self.file} line {number}: {sentence}")
+                return found
+            raise not_json(self.file, number, err) from err
+
+
+def _behind_bracket(data: bytes) -> int:
+    """Where a part of a file may end: no text is cut there within a character."""
+    return max(data.rfind(b"}"), data.rfind(b"[")) + 1
+
+
+def _with_lines(text: str, above: int, gone: int) -> tuple[Any, Lines]:
+    document, lines = with_lines(text, loads)
+    return document, _moved(lines, above + 1, gone) if gone else lines
+
+
+def _moved(lines: Lines, above: int, gone: int) -> Lines:
+    """The same lines, those behind line `above` moved by as many as are left out there."""
+    if isinstance(lines, dict):
+        return {key: _moved(value, above, gone) for key, value in lines.items()}
+    if isinstance(lines, list):
+        return [_moved(value, above, gone) for value in lines]
+    return lines + gone if lines > above else lines
+
+
+def _facts_of(host: dict[str, Any]) -> dict[str, str]:
+    return {
+        ours: str(host[key]) for key, ours in HEADER.items() if isinstance(host.get(key), str | int)
+    }
+
+
+def _host(root: Any, file: str) -> dict[str, Any]:
+    try:
+        hosts = root["sysstat"]["hosts"]
+        (host,) = hosts
+        if isinstance(hosts, list) and isinstance(host, dict):
+            return host
+    except (TypeError, KeyError, ValueError):
+        pass
+    found = json.dumps(root)[:80] if isinstance(root, dict | list) else repr(root)[:80]
+    expected = "an object sysstat with a list hosts of one object"
+    problem, remedy = "not the structure of sadf -j", "one file holds one host."
+    raise FormatError(problem, file=file, expected=expected, found=found, remedy=remedy)
+
+
+def _list(
+    host: dict[str, Any], where: dict[str, Lines], key: str, file: str
+) -> list[tuple[Any, Lines]]:
+    """The elements of a list of the host, each with its lines."""
+    found = host.get(key, [])
+    if not isinstance(found, list):
+        line = first_line(where[key])
+        raise FormatError(f"{key} is not a list", file=file, line=line, found=repr(found)[:80])
+    return list(zip(found, where.get(key, []), strict=True))
+
+
+FORMAT = SadfJsonFormat()

@@ -1,1 +1,0 @@
-"""`swapon -s` and /proc/swaps."""

@@ -1,1 +1,0 @@
-"""`time` of shells and of GNU."""

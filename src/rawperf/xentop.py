@@ -1,0 +1,665 @@
+"""xentop batch output and captures of its screen (also ``xm top`` and ``xl top``), Xen 3.0.2 and
+later.
+
+Source: ``xentop.c`` in the Xen source tree, tools/xenstat/xentop until 4.13 and tools/xentop since.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from rawperf.base import Reading, Streaming
+from rawperf.core.errors import FormatError
+from rawperf.pieces import Pieces, recoded
+from rawperf.rows import Warnings, record_table
+from rawperf.text import WordOffsets, clock_seconds, numbers, strings, unwrap_midnight, utf8
+
+COLUMNS_19 = (
+    "NAME",
+    "STATE",
+    "CPU(sec)",
+    "CPU(%)",
+    "MEM(k)",
+    "MEM(%)",
+    "MAXMEM(k)",
+    "MAXMEM(%)",
+    "VCPUS",
+    "NETS",
+    "NETTX(k)",
+    "NETRX(k)",
+    "VBDS",
+    "VBD_OO",
+    "VBD_RD",
+    "VBD_WR",
+    "VBD_RSECT",
+    "VBD_WSECT",
+    "SSID",
+)
+
+STATE_PATTERN = r"[d-][s-][b-][c-][p-][r-]"
+_STATE_LETTERS = b"dsbcpr"
+SUMMARY = "xentop - "
+_SUMMARY = re.compile(r"xentop - (\S+) +Xen (.*)")
+_MEMORY = re.compile(
+    r"Mem: +0*(\d{1,20})k total,.* free +CPUs: 0*(\d{1,9}) @ 0*(\d{1,9})MHz", re.ASCII
+)
+_SKIPPED = re.compile(
+    r"\d+ domains: .*shutdown"  # counts of states
+    r"|[+|│┌├└].*|Physical CPU Usage:|No PCPU data available"  # the table of -p
+    r"|Tmem:.*"
+    r"|Delay  Networks .*Quit"  # the key menu of the screen
+)
+_VCPU = re.compile(r"(?:VCPUs\(sec\):)?((?: *\d{1,6}: +\d+s)*)", re.ASCII)
+_VCPU_ITEM = re.compile(r"(\d{1,6}): +(\d+)s", re.ASCII)
+_NET = re.compile(
+    r"Net(\d{1,6}) RX: +(\d+)bytes +(\d+)pkts +(\d+)err +(\d+)drop +TX: +(\d+)bytes +(\d+)pkts +(\d+)err +(\d+)drop",
+    re.ASCII,
+)
+_VBD = re.compile(
+    r"VBD ((?:[A-Za-z]\w* +)?-?\d{1,10}) +(?:\[ *[0-9a-f]+: *[0-9a-f]+\] +)?"
+    r"OO: +(\d+|-) +RD: +(\d+|-) +WR: +(\d+|-)(?: +RSECT: +(\d+|-) +WSECT: +(\d+|-))?",
+    re.ASCII,
+)
+NET_FIELDS = tuple(
+    f"{way} {what}" for way in ("RX", "TX") for what in ("bytes", "pkts", "err", "drop")
+)
+VBD_FIELDS = ("OO", "RD", "WR", "RSECT", "WSECT")
+
+
+@dataclass
+class XentopState:
+    """What is known of a file from the parts of it before."""
+
+    file: str
+    said: Warnings
+    columns: tuple[str, ...] = ()  # headings in order, NAME and STATE included
+    headings: set[str] = field(default_factory=set)  # lines that print them
+    info: dict[str, str] = field(default_factory=dict)
+    timed: bool = False  # samples begin by lines "xentop - HH:MM:SS"
+    plain: bool = False  # there was a header with several rows, so that -r was not given
+    samples: int = 0  # how many there are
+    before: set[str] = field(default_factory=set)  # domains of the last one
+    clock: float = np.nan  # seconds since midnight of the last one
+    days: float = 0.0  # those that midnights add to it
+
+
+@dataclass
+class ListingLines:
+    """What stands where in a part of a file; line numbers count from 0 at the part's beginning."""
+
+    words: WordOffsets
+    line: int  # lines of the file before the part
+    seen: XentopState
+    # of each domain row: its line; the number of the word that is its state, so that its name
+    # stands before and its values behind; which of `names` it is of
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    state: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    who: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    names: list[str] = field(default_factory=list)
+    headers: list[int] = field(default_factory=list)  # lines of the column headings
+    apart: set[int] = field(default_factory=set)  # those of them that stand below a blank line
+    summaries: list[int] = field(default_factory=list)  # lines "xentop - HH:MM:SS"
+    clock: list[int] = field(default_factory=list)  # the seconds since midnight that they print
+    # of the rows that -v, -n and -x add: line, kind, device, field, digits
+    details: list[tuple[int, str, str, str, str]] = field(default_factory=list)
+    cut: int = -1  # line at which the file breaks off
+    cut_opens: bool = (
+        False  # that line is the first of another sample, so that the one before it is whole
+    )
+
+    def error(
+        self,
+        problem: str,
+        line: int,
+        expected: str | None = None,
+        found: str | None = None,
+        remedy: str = "the file is damaged; remove that sample.",
+    ) -> FormatError:
+        """The error of a line."""
+        number = self.line + line + 1
+        return FormatError(
+            problem, file=self.seen.file, line=number, expected=expected, found=found, remedy=remedy
+        )
+
+    def warn(self, line: int, sentence: str) -> None:
+        """Add a warning of a line."""
+        self.seen.said.add(self.line + line + 1, sentence)
+
+    def tail(self, row: int) -> str:
+        """What stands behind the state in a domain row."""
+        words = self.words
+        return (
+            words.data[words.end[self.state[row]] : words.line_end[self.rows[row]]].decode().strip()
+        )
+
+
+def boundary(lines: bytes, timed: bool, plain: bool) -> int:
+    """Where the last sample, or the last header, begins in whole lines, 0 if unknown; the rest is
+    as in `Seen`.
+    """
+    if timed or (not plain and SUMMARY.encode() in lines):
+        return lines.rfind(b"\n" + SUMMARY.encode()) + 1
+    if not plain and lines.count(b"STATE ") < 3:  # too few to tell whether each row has a header
+        return 0
+    end = len(lines)
+    while (end := lines.rfind(b"STATE ", 0, end)) > 0:
+        begin = lines.rfind(b"\n", 0, end) + 1
+        if lines[begin:end].strip() == b"NAME":
+            while lines[:begin].endswith(b"\n\n"):  # the blank line tells of the header
+                begin -= 1
+            return begin
+    return 0
+
+
+def scan(words: WordOffsets, line: int, seen: XentopState, last: bool) -> ListingLines:
+    """Tell the lines of a part of a file apart; raises `FormatError` at a line that xentop does not
+    print.
+    """
+    found = ListingLines(words, line, seen)
+    _rows(found)
+    is_row = np.zeros(len(words) + 1, dtype=bool)
+    is_row[found.rows] = True
+    end = len(words) - 1
+    finished = not last or not words.data.rpartition(b"\n")[2].strip()
+    strange = below = (
+        vcpus
+    ) = -2  # last line that was no line of xentop, a detail row, a row of vCPUs
+    blank = set[int]()
+    for i in np.flatnonzero(~is_row[:-1]).tolist():
+        text = words.line(i)
+        key = text.strip()
+        if key in seen.headings:
+            found.headers.append(i)
+        elif not key:
+            blank.add(i)
+        elif _SKIPPED.fullmatch(key):
+            continue
+        elif i == end and not finished:
+            found.cut = i
+            timed = seen.timed or bool(found.summaries)
+            found.cut_opens = key.startswith(SUMMARY if timed else "NAME")
+        elif key.startswith("NAME ") and key.split()[1] == "STATE":
+            _check_columns(tuple(key.split()), found, i)
+            seen.headings.add(key)
+            found.headers.append(i)
+        elif i and (is_row[i - 1] or below == i - 1) and _is_detail(key, found, i, vcpus == i - 1):
+            below = i
+            vcpus = i if not key.startswith(("Net", "VBD")) else vcpus
+        elif not _is_summary(key, found, i):
+            if seen.columns or seen.timed or found.summaries:
+                expected = "a domain's row, a header, a summary or a row of -v, -n or -x"
+                raise found.error(
+                    "not a line of xentop", i, expected, text, "remove the damaged sample."
+                )
+            strange = i
+    found.apart = {header for header in found.headers if header - 1 in blank}
+    if strange >= 0:
+        found.warn(strange, "the text before the first header was skipped")
+    if not finished and found.headers and len(found.rows) and found.rows[-1] == end:
+        # a row of full length may have lost no more than its line end
+        header = words.line(found.headers[-1])
+        found.cut = end if len(words.line(end).rstrip()) < len(header.rstrip()) else -1
+    return found
+
+
+def _rows(found: ListingLines) -> None:
+    """Find the domain rows.
+
+    A name may hold blanks and may be longer than its column, so the state, with a digit behind, is
+    the only firm mark.
+    """
+    words = found.words
+    here = np.flatnonzero(words.end - words.begin == len(_STATE_LETTERS))
+    for k, letter in enumerate(_STATE_LETTERS):
+        byte = words.bytes[words.begin[here] + k]
+        here = here[(byte == letter) | (byte == ord("-"))]
+    here = here[here + 1 < len(words.begin)]
+    on = np.searchsorted(words.line_begin, words.begin[here], side="right") - 1
+    # there is a blank before a state, if only one; and the first state in a line is the one
+    fits = (words.first[on + 1] > here + 1) & words.digit(words.begin[here + 1])
+    fits &= words.begin[here] > words.line_begin[on]
+    here, on = here[fits], on[fits]
+    first = np.diff(on, prepend=-1) > 0
+    found.state, found.rows = here[first], on[first]
+    opening = words.first[found.rows]
+    if (found.state - opening == 1).all():
+        coded = words.array.take(pa.array(opening)).dictionary_encode()
+        found.names, found.who = (
+            coded.dictionary.to_pylist(),
+            coded.indices.to_numpy().astype(np.int64),
+        )
+        return
+    begins, ends = words.line_begin[found.rows].tolist(), words.begin[found.state].tolist()
+    names = [
+        words.data[begin:end].decode().strip() for begin, end in zip(begins, ends, strict=True)
+    ]
+    found.who, unique = pd.factorize(np.array(names, dtype=object))
+    found.names = [str(name) for name in unique]
+
+
+def _check_columns(columns: tuple[str, ...], found: ListingLines, line: int) -> None:
+    printed = " ".join(columns)
+    known = found.seen.columns
+    if known and columns != known:
+        remedy = "keep the listings of two versions in two files."
+        problem, expected = "the header names other columns than the first one", " ".join(known)
+        raise found.error(problem, line, expected, printed, remedy)
+    unknown = [name for name in columns if name not in COLUMNS_19]
+    if unknown or len(set(columns)) != len(columns) or len(columns) < 3:
+        problem = (
+            "a column that no version of xentop prints"
+            if unknown
+            else "a header with a doubled or missing column"
+        )
+        expected, remedy = (
+            f"columns among {' '.join(COLUMNS_19)}",
+            "the file is cut or comes from another tool.",
+        )
+        raise found.error(problem, line, expected, " ".join(unknown) or printed, remedy)
+    found.seen.columns = columns
+
+
+def _is_summary(key: str, found: ListingLines, line: int) -> bool:
+    if match := _SUMMARY.fullmatch(key):
+        found.summaries.append(line)
+        found.clock.append(
+            clock_seconds(match[1], file=found.seen.file, line=found.line + line + 1)
+        )
+        found.seen.info.setdefault("xen_version", match[2].strip())
+        return True
+    if match := _MEMORY.fullmatch(key):
+        for name, digits in zip(("mem_total_k", "cpus", "cpu_mhz"), match.groups(), strict=True):
+            if (found.summaries or found.seen.timed) and digits.strip("0"):
+                found.seen.info.setdefault(name, digits)
+        return True
+    return False
+
+
+def _is_detail(line: str, found: ListingLines, number: int, below_vcpus: bool) -> bool:
+    if (match := _VCPU.fullmatch(line)) and (below_vcpus or line.startswith("VCPUs")):
+        found.details += [
+            (number, "vcpu", vcpu, "VCPUs(sec)", s) for vcpu, s in _VCPU_ITEM.findall(match[1])
+        ]
+        return True
+    for kind, pattern, fields in (("net", _NET, NET_FIELDS), ("vbd", _VBD, VBD_FIELDS)):
+        if match := pattern.fullmatch(line):
+            device, *digits = match.groups()
+            device = " ".join(device.split())
+            found.details += [
+                (number, kind, device, name, d)
+                for name, d in zip(fields, digits, strict=True)
+                if d is not None and d != "-"  # "-" stands for a device in error
+            ]
+            return True
+    return False
+
+
+# xentop subtracts and sums unsigned 64-bit numbers, so a counter that went back prints as almost
+# 2^64 of its raw unit. Anything from half of that on can't be a true value. CPU(%) is bounded by
+# the 4095 processors that Xen can drive.
+_BELOW_ZERO = {
+    "CPU(sec)": 2.0**63 / 1e9,
+    "VCPUs(sec)": 2.0**63 / 1e9,
+    "CPU(%)": 4095 * 100.0,
+} | dict.fromkeys(("MEM(k)", "MAXMEM(k)", "NETTX(k)", "NETRX(k)"), 2.0**53)
+_LIMIT = 2.0**63
+_WORDS = {
+    "no": ("MAXMEM(k)",),  # no limit
+    "n/a": ("MAXMEM(%)",),
+    "-": ("VBD_OO", "VBD_RD", "VBD_WR", "VBD_RSECT", "VBD_WSECT"),
+}
+_DAMAGED = "the line is damaged; remove its sample."
+
+
+def numbered(found: ListingLines) -> tuple[NDArray[np.int64], int]:
+    """Sample number of each row, from 0 in this part of the file (-1 before the first), and how
+    many are whole.
+
+    Raises `FormatError` at a header without a row, and a sample without its summary or its header.
+    """
+    rows, headers, seen = found.rows, np.array(found.headers, dtype=int), found.seen
+    under = np.diff(np.append(np.searchsorted(rows, headers), len(rows)))  # rows below each header
+    empty = np.flatnonzero(under == 0)
+    if len(empty) and not (len(empty) == 1 and empty[0] == len(headers) - 1 and found.cut >= 0):
+        raise found.error("a header without a row", int(headers[empty[0]]))
+    seen.plain = seen.plain or bool(len(under) and under.max() > 1)
+    # -r, or one domain only: the same rule serves both
+    repeated = not seen.plain and (len(headers) > 1 or seen.samples > 0)
+    cut = found.cut >= 0 and not found.cut_opens
+    if seen.timed:
+        bounds = np.array(found.summaries, dtype=int)
+        between = np.diff(np.append(np.searchsorted(headers, bounds), len(headers)))
+        odd = np.flatnonzero((between != 1) if not repeated else (between == 0))
+        if len(odd) and not (cut and odd[0] == len(bounds) - 1 and between[-1] == 0):
+            expected = "one header under every line `xentop - HH:MM:SS`"
+            raise found.error(
+                "a sample without its summary or its header", int(bounds[odd[0]]), expected
+            )
+        return np.searchsorted(bounds, rows, side="right") - 1, len(bounds) - cut
+    if not repeated:
+        return np.searchsorted(headers, rows, side="right") - 1, len(headers) - cut
+    samples, number = _by_names(found, headers)
+    if "repeat_header" in seen.info or number + 1 < len(headers) - len(empty):
+        seen.info["repeat_header"] = "yes"
+        return samples, number + 1 - (found.cut >= 0)
+    # below an empty header begins another sample
+    return samples, number + 1 - (cut and not len(empty))
+
+
+def _by_names(found: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Sample of each row, and the last one's number, where every row has a header of its own."""
+    rows, samples = found.rows, np.full(len(found.rows), -1)
+    begin = int(np.searchsorted(rows, headers[0])) if len(headers) else len(rows)
+    above = headers[np.searchsorted(headers, rows[begin:]) - 1].tolist()
+    seen, number, previous = set[str](), 0, ""
+    for i, header in enumerate(above, start=begin):
+        name = found.names[found.who[i]]
+        # batch mode sorts by name, case ignored (-z puts Domain-0 before them): a step back begins
+        # another sample too
+        back = name.lower() < previous.lower() and previous != "Domain-0"
+        if seen and (header in found.apart or name in seen or back):
+            seen.clear()
+            number += 1
+        seen.add(name)
+        samples[i], previous = number, name
+    return samples, number
+
+
+def behind(found: ListingLines, row: int) -> int:
+    """How many bytes stand from the header above a row on, the blank lines above it included."""
+    header = found.headers[int(np.searchsorted(found.headers, found.rows[row])) - 1]
+    while header and found.words.first[header - 1] == found.words.first[header]:
+        header -= 1
+    return len(found.words.data) - int(found.words.line_begin[header])
+
+
+def entities(
+    found: ListingLines, samples: NDArray[np.int64], keep: NDArray[np.bool_]
+) -> tuple[Sequence[str], NDArray[np.int64]]:
+    """Names of the domains and which of them each row is; equal names in one sample are told apart
+    by their order.
+    """
+    codes, names = found.who, found.names
+    key = samples * len(names) + codes
+    twice = pd.Series(key).duplicated().to_numpy() & keep
+    if not twice.any():
+        return names, codes
+    nth = pd.Series(key).groupby(key).cumcount().to_numpy()
+    full = [f"{names[c]}#{n + 1}" if n else names[c] for c, n in zip(codes, nth, strict=True)]
+    row = int(np.flatnonzero(twice)[0])
+    twin = f"{names[codes[row]]!r} occurs twice in a sample (a name cut to ten characters)"
+    place = f"{found.seen.file} line {found.line + int(found.rows[row]) + 1}"
+    found.seen.said.once(
+        "twin", f"{place}: {twin}; the later one is called #2, by its place in the list"
+    )
+    codes, unique = pd.factorize(np.array(full, dtype=object))
+    return [str(name) for name in unique], codes
+
+
+def without_difference(
+    samples: NDArray[np.int64],
+    ids: NDArray[np.int64],
+    keep: NDArray[np.bool_],
+    cpu: NDArray[np.float64],
+    names: Sequence[str],
+    seen: XentopState,
+) -> NDArray[np.bool_]:
+    """Which rows have a CPU(%) of 0.0 because xentop knew no sample of the domain before.
+
+    In a log whose beginning was cut off the first sample has differences; any other value than 0.0
+    tells it.
+    """
+    zero = np.flatnonzero(cpu == 0)
+    key = samples * len(names) + ids
+    first = samples[zero] == samples[keep].min()
+    new = ~np.isin(key[zero] - len(names), key[keep]) & ~first
+    if not seen.samples:
+        differs = bool((cpu[keep & (samples == samples[keep].min())] > 0).any())
+        new |= first & (not differs)
+    else:
+        known = np.array([name in seen.before for name in names], dtype=bool)
+        new |= first & ~known[ids[zero]]
+    found = np.zeros(len(cpu), dtype=bool)
+    found[zero[new]] = True
+    return found
+
+
+def values_of(found: ListingLines, last: bool) -> NDArray[np.float64]:
+    """Numbers of the domain rows, shape (rows, columns - 2); NaN where the tool prints a word in
+    place of a number.
+
+    A row that ends early is taken out of `found` where the file breaks off in it. Raises
+    `FormatError` at a row with too many or too few values, or one that is no number.
+    """
+    words, columns = found.words, found.seen.columns[2:]
+    behind = words.first[found.rows + 1]
+    counts = behind - found.state - 1
+    begin = words.bytes[words.begin] if len(words.begin) else np.zeros(0, dtype=np.uint8)
+    # the second word of "no limit" has no place of its own
+    no = np.flatnonzero(begin[:-1] == ord("n"))
+    no = no[(words.end[no] - words.begin[no] == 2) & (words.begin[no + 1] - words.end[no] == 1)]
+    no = no[words.starting(words.begin[no], b"no limit")]
+    row_of_no = np.searchsorted(found.state, no, side="right") - 1
+    inside = (
+        (row_of_no >= 0) & (no + 1 < behind[row_of_no])
+        if len(behind)
+        else np.zeros(len(no), dtype=bool)
+    )
+    counts = counts - np.bincount(row_of_no[inside], minlength=len(counts))
+    wrong = np.flatnonzero(counts != len(columns))
+    if last and len(wrong) == 1 and wrong[0] == len(counts) - 1 and counts[-1] < len(columns):
+        found.cut = int(found.rows[-1]) if found.cut < 0 else found.cut
+        found.rows, found.state, found.who = found.rows[:-1], found.state[:-1], found.who[:-1]
+    elif len(wrong):
+        row, expected = int(wrong[0]), f"{len(columns)} values after the state"
+        tail = f"{counts[row]}: {found.tail(row)}"
+        raise found.error(
+            "a row does not fit its header", int(found.rows[row]), expected, tail, _DAMAGED
+        )
+    flat = (found.state[:, None] + np.arange(1, len(columns) + 1)).ravel()
+    if len(no):
+        wanted = np.zeros(len(words.begin) + 1, dtype=np.int8)
+        wanted[found.state + 1] = 1
+        wanted[words.first[found.rows + 1]] -= 1
+        inner = np.cumsum(wanted[:-1], dtype=np.int8)
+        inner[no[inside] + 1] = 0
+        flat = np.flatnonzero(inner)
+    odd = np.flatnonzero(begin[flat] - np.uint8(ord("0")) > 9)
+    tokens = words.array.take(pa.array(flat))
+    bad = -1
+    if len(odd):
+        texts = words.array.take(pa.array(flat[odd])).dictionary_encode()
+        allowed = np.array(
+            [
+                [name in _WORDS.get(text, ()) for name in columns]
+                for text in texts.dictionary.to_pylist()
+            ]
+        )
+        fits = allowed[texts.indices.to_numpy(), odd % len(columns)]
+        bad = -1 if fits.all() else int(odd[np.argmin(fits)])
+        mask = np.zeros(len(flat), dtype=bool)
+        mask[odd] = True
+        tokens = pc.if_else(pa.array(mask), "0", tokens)
+    values, unreadable = numbers(tokens)
+    for place in (bad, unreadable):
+        if place >= 0:
+            row = place // len(columns)
+            problem = f"{columns[place % len(columns)]} is not a number"
+            raise found.error(problem, int(found.rows[row]), found=found.tail(row), remedy=_DAMAGED)
+    values[odd] = np.nan
+    values = values.reshape(-1, len(columns))
+    limits = np.array([_BELOW_ZERO.get(name, _LIMIT) for name in columns])
+    large = values >= limits
+    for row, column in np.argwhere(large) if large.any() else ():
+        name, text = (
+            found.names[found.who[row]],
+            words.array[int(flat[row * len(columns) + column])].as_py(),
+        )
+        sentence = (
+            f"{columns[column]} of {name!r} is below zero in disguise ({text}) and was left out"
+        )
+        found.warn(int(found.rows[row]), sentence)
+    values[large] = np.nan
+    return values
+
+
+def listing_records(
+    found: ListingLines,
+    values: NDArray[np.float64],
+    keep: NDArray[np.bool_],
+    names: Sequence[str],
+    ids: NDArray[np.int64],
+    t: NDArray[np.float64],
+) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """Records in file order, and the line of the file, from 1, on which each of them stands."""
+    columns = found.seen.columns[2:]
+    given = np.flatnonzero((~np.isnan(values) & keep[:, None]).ravel())
+    row = given // len(columns)
+    column = given - row * len(columns)
+    line = found.rows
+    who, what = strings(names, ids[row]), strings(columns, column)
+    frame = record_table("", "domain", who, what, t[row], values.ravel()[given])
+    owner = np.searchsorted(line, [detail[0] for detail in found.details]) - 1
+    more, at = [], []
+    seen: set[tuple[int, str, str, str]] = set()
+    for own, (number, kind, device, name, digits) in zip(owner, found.details, strict=True):
+        if not keep[own]:
+            continue
+        key = (int(own), kind, device, name)
+        if key in seen:
+            place = found.line + number + 1
+            raise FormatError(
+                f"{kind} {device} twice below one domain", file=found.seen.file, line=place
+            )
+        seen.add(key)
+        value = float(digits)
+        if value >= _BELOW_ZERO.get(name, _LIMIT):
+            found.warn(number, f"{name} is below zero in disguise and was left out")
+            continue
+        more.append(("", kind, f"{names[ids[own]]}/{device}", name, t[own], value))
+        at.append(number)
+    if not more:
+        return frame, line[row] + found.line + 1
+    both = pd.concat([frame, pd.DataFrame(more, columns=list(frame.columns))], ignore_index=True)
+    lines = np.concatenate([line[row], np.array(at, dtype=np.int64)])
+    order = np.argsort(lines, kind="stable")
+    return both.iloc[order].reset_index(drop=True), lines[order] + found.line + 1
+
+
+_HEADING = re.compile(rb"^ *NAME +STATE +CPU\(sec\)", re.M)
+
+
+class XentopFormat(Streaming):
+    """Reader of xentop listings."""
+
+    name = "xentop"
+    title = "xentop batch output (Xen)"
+
+    def sniff(self, head: bytes) -> float:
+        """1 when a column heading of xentop is in sight, 0.9 for its summary line."""
+        if _HEADING.search(head):
+            return 1.0
+        return 0.9 if re.search(rb"^xentop - \d\d:\d\d:\d\d ", head, re.M) else 0.0
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a listing; each part ends with a sample.
+
+        Records have ``entity_kind`` ``domain`` (and ``vcpu``, ``net``, ``vbd`` with entity
+        ``domain/device`` where the listing was made with -v, -n or -x) and the printed headings as
+        fields. A CPU(%) of 0.0 has no record in a sample whose predecessor lacks the domain,
+        because xentop prints it there for want of a difference.
+
+        Raises `FormatError` at a line that xentop does not print, at a row with too many or too few
+        values, and where nothing is left.
+        """
+        seen = XentopState(file, Warnings(file))
+        pieces = Pieces(stream, lambda lines: boundary(lines, seen.timed, seen.plain), file)
+        for piece in pieces:
+            if not pieces.last:
+                pieces.back = _open_end(piece, pieces.line, seen)
+                piece = piece[: len(piece) - pieces.back]
+                if not piece:
+                    continue
+            words = WordOffsets(recoded(piece, pieces.line, seen.said, file))
+            found = scan(words, pieces.line, seen, pieces.last)
+            if not seen.columns:
+                raise FormatError(
+                    "no xentop header in the file",
+                    file=file,
+                    line=1,
+                    expected="a line with NAME STATE CPU(sec) ...",
+                    found=words.data[:60].decode("utf-8", "replace"),
+                    remedy="collect with `xentop -b`.",
+                )
+            yield _reading(found, pieces.last)
+
+
+def _open_end(piece: bytes, line: int, seen: XentopState) -> int:
+    """How many bytes at the end of a part of a file are of a sample that may go on behind it.
+
+    Only the names of the domains part samples where each row has its own header.
+    """
+    if seen.plain or seen.timed:
+        return 0
+    own = copy.deepcopy(seen)
+    found = scan(WordOffsets(utf8(piece)[0]), line, own, False)
+    if not own.columns:
+        return len(piece)
+    if found.summaries:
+        return 0
+    samples, count = numbered(found)
+    return 0 if own.plain else behind(found, int(np.argmax(samples == count - 1)))
+
+
+def _reading(found: ListingLines, last: bool) -> Reading:
+    """The reading of a part of a file."""
+    seen = found.seen
+    seen.timed = seen.timed or bool(found.summaries)
+    values = values_of(found, last)
+    samples, count = numbered(found)
+    keep = samples >= 0
+    if not keep.all():
+        found.warn(int(found.rows[0]), "rows before the first whole sample were left out")
+    if found.cut >= 0:
+        keep &= samples < count
+        found.warn(found.cut, "the file breaks off; its last sample was left out")
+    if not keep.any() and not seen.samples:
+        raise found.error(
+            "no whole sample in the file", max(found.cut, 0), remedy="collect the run again."
+        )
+    names, ids = entities(found, samples, keep)
+    columns = seen.columns[2:]
+    if "CPU(%)" in columns and keep.any():
+        cpu = values[:, columns.index("CPU(%)")]
+        cpu[without_difference(samples, ids, keep, cpu, names, seen)] = np.nan
+    clock, t = "sample", seen.samples + np.arange(count + 1, dtype=float)
+    if seen.timed:
+        clock, raw = "time-of-day", np.array(found.clock, dtype=float)
+        t, set_back = unwrap_midnight(raw, seen.clock, seen.days)
+        for i in set_back[set_back < count]:
+            found.warn(found.summaries[i], "the clock was set back")
+        if count > 0:
+            seen.clock, seen.days = raw[count - 1], t[count - 1] - raw[count - 1]
+    if keep.any():
+        seen.before = {names[i] for i in np.unique(ids[keep & (samples == samples[keep].max())])}
+    seen.samples += count
+    table, at = listing_records(found, values, keep, names, ids, t[samples])
+    info = {
+        "columns": str(len(seen.columns)),
+        "summary": "yes" if seen.timed else "no",
+        **seen.info,
+    }
+    return Reading(table, clock, info, seen.said.new(last), at)
+
+
+FORMAT = XentopFormat()
