@@ -292,10 +292,29 @@ def test_a_link_into_a_closed_part_opens_it(visit: Opener, toy_page: Path, tmp_p
     assert page.locator("#inside").is_visible()
 
 
+def test_a_click_on_a_point_leads_to_where_its_value_comes_from(visit: Opener) -> None:
+    seen = visit(ROOT / "reports" / "zvm-xen-2009.html")
+    point = seen.page.locator(".vp-tips rect").nth(1)
+    series, level = str(point.locator("title").text_content()).split(": ")[0].rsplit(", ", 1)
+    seen.page.evaluate(
+        "document.addEventListener('click', e => {"
+        " if (e.target.href) { window.went = e.target.href; e.preventDefault(); } })"
+    )
+    point.dispatch_event("click")
+    went = str(seen.page.evaluate("window.went"))
+    assert "/trace-zvm-xen-2009.html#figure-" in went and seen.errors == []
+    trace = visit(ROOT / "reports" / "trace-zvm-xen-2009.html").page
+    entry = trace.locator(f"[id='{went.partition('#')[2]}'] > summary")
+    assert str(entry.text_content()).startswith(f"{series}, {level}: ")
+
+
 def test_a_tap_on_a_point_tells_what_stands_there(visit: Opener) -> None:
     seen = visit(ROOT / "reports" / "zvm-xen-2009.html")
+    seen.page.evaluate("window.matchMedia = () => ({matches: false})")  # no pointer that can rest
     point = seen.page.locator(".vp-tips rect").nth(1)
     told = point.locator("title").text_content()
     point.dispatch_event("click")
     assert told and ": " in told
-    assert seen.page.locator(".vp-tip").inner_text() == told and seen.errors == []
+    line = seen.page.locator(".vp-tip")
+    assert line.inner_text() == f"{told}. Where this comes from" and seen.errors == []
+    assert "trace-zvm-xen-2009.html#" in str(line.locator("a").get_attribute("href"))

@@ -11,7 +11,8 @@ from rawperf.core.files import json_text
 from tests.report import toy
 from virtperf.core import stage_tables
 from virtperf.report.frames import load
-from virtperf.report.trace import NO_CLAIM, Trace, trace_key, trace_text, traces
+from virtperf.report.trace import NO_CLAIM, Trace, trace_text, traces
+from virtperf.report.wording import trace_key
 
 
 def traced(data: Path) -> dict[str, Trace]:

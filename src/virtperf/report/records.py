@@ -106,6 +106,9 @@ class Listing(_Part):
 class Grid(_Part):
     """A table: `numeric` columns are flush right; `ids` anchors its rows; `stacks` makes cards of
     rows on a phone; `layout` is claims where columns have fixed shares of the width.
+
+    `points`: row k is the point of row k of the record's first `numbers` (exhibit, series, level on
+    the axis), so that on a page its value leads to where it comes from.
     """
 
     block: Literal["grid"] = "grid"
@@ -116,6 +119,7 @@ class Grid(_Part):
     ids: tuple[str, ...] = ()
     stacks: bool = False
     layout: Literal["plain", "claims"] = "plain"
+    points: bool = False
 
 
 class Fact(_Part):

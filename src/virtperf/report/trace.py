@@ -13,7 +13,7 @@ from typing import Any
 
 from virtperf.report import frames
 from virtperf.report.frames import StudyData, allowed
-from virtperf.report.wording import NO_BREAK, joined, number, plural, slug
+from virtperf.report.wording import NO_BREAK, joined, number, plural, trace_key
 from virtperf.study.claims import Claim
 from virtperf.study.printed import corrections
 from virtperf.study.quantities import Quantity
@@ -149,11 +149,6 @@ class Trace:
     def assumed(self) -> bool:
         """Whether our assumptions change what the text alone allows."""
         return self.allowed != self.allowed_text
-
-
-def trace_key(study: str, exhibit: str, series: str, x: Any) -> str:
-    """The permanent name of a plotted value, such as ``zvm/figure-5/xen/12``."""
-    return "/".join([study, exhibit, slug(series), slug(str(x))])
 
 
 def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:

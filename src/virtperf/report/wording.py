@@ -123,6 +123,13 @@ def slug(text: object) -> str:
     return re.sub(r"[^a-z0-9]+", "-", str(text).lower()).strip("-") or "part"
 
 
+def trace_key(study: str, exhibit: str, series: str, x: object) -> str:
+    """The permanent name of a plotted value: ``zvm/figure-5/xen/12``."""
+    if isinstance(x, float) and x.is_integer():  # as a column beside 1.5 has it
+        x = int(x)
+    return "/".join([study, exhibit, slug(series), slug(str(x))])
+
+
 def exhibit_name(exhibit_id: str, kind: str = "") -> str:
     """``figure-5`` as ``Figure 5``, ``unnumbered-1`` as ``Unnumbered table 1``."""
     word, _, rest = exhibit_id.partition("-")

@@ -7,7 +7,7 @@ import pytest
 from rawperf.core.errors import VirtperfError
 from tests.cases import each_case
 from virtperf.report.html.record import NOTEBOOK, LinkBase, trace_place
-from virtperf.report.trace import trace_key
+from virtperf.report.wording import trace_key
 
 PAGE = LinkBase(known=frozenset({"claim-busy", "figure-2", "here"}))
 

@@ -23,10 +23,11 @@ from virtperf.report.records import (
     Heading,
     Numbers,
     Record,
+    Span,
     Words,
     split_tail,
 )
-from virtperf.report.wording import slug
+from virtperf.report.wording import slug, trace_key
 
 
 def record_html(
@@ -52,6 +53,8 @@ def record_html(
         blocks, tail = (
             [_short(b) for b in part if not isinstance(b, Folded)] for part in (blocks, tail)
         )
+    else:
+        blocks, tail = ([_with_traces(b, record) for b in part] for part in (blocks, tail))
     macros: Any = environment().get_template("record.html.j2").module
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
     titled = ". ".join(filter(None, (record.name, record.title))).rstrip(
@@ -114,6 +117,23 @@ def _folded_tables(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
         else:
             kept.append(block)
     return kept, folded
+
+
+def _with_traces(block: Block, record: Record) -> Block:
+    """The table of a figure's points, the last value of each row a link to where it comes from."""
+    if isinstance(block, Folded):
+        parts = tuple(_with_traces(part, record) for part in block.blocks)
+        return block.model_copy(update={"blocks": parts})
+    if not isinstance(block, Grid) or not block.points:
+        return block
+    rows = []
+    for cells, (exhibit, series, x, *_) in zip(block.rows, record.numbers[0].rows, strict=True):
+        link = f"trace:{trace_key(record.study, str(exhibit), str(series), x)}"
+        last = max(k for k, cell in enumerate(cells) if cell)
+        value = cells[last]
+        told = (Span(text=value, link=link),) if isinstance(value, str) else value
+        rows.append((*cells[:last], told, *cells[last + 1 :]))
+    return block.model_copy(update={"rows": tuple(rows)})
 
 
 def _short(block: Block) -> Block:

@@ -360,6 +360,7 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
         columns=tuple(kept),
         rows=tuple(zip(*kept.values(), strict=True)),
         numeric=tuple(numeric),
+        points=True,
     )
 
 

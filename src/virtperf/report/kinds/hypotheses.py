@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from virtperf.core.numbers import PROSE_SIGNIFICANT, pretty
+from virtperf.report.axis_words import tick_label
+from virtperf.report.claim_words import quantities
+from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, folded, measured_changes
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
-from virtperf.report.wording import plural
+from virtperf.report.wording import plural, trace_key
 from virtperf.study.claims import Claim
 from virtperf.study.hypotheses import Hypothesis
 
@@ -28,6 +31,7 @@ COLUMNS = [
 ]
 DECIDED_VERDICTS = ("holds here", "does not hold here")
 MAX_SHOWN_PERCENT = 1000.0
+MAX_LINKED = 4
 
 
 def record(context: Context) -> Record:
@@ -43,7 +47,7 @@ def record(context: Context) -> Record:
         (
             _asked(claim),
             (Span(text=verdict(result), style="verdict"),),
-            str(result.get("reason") or ""),
+            _said(data, claim, result),
             _detectable(result),
         )
         for claim, result in zip(data.paper_claims, results, strict=True)
@@ -70,6 +74,30 @@ def record(context: Context) -> Record:
     return register(
         context, "hypotheses", said, grid, *otherwise, claims=claims, numbers=(numbers,)
     )
+
+
+def _said(data: StudyData, claim: Claim, result: Mapping[str, object]) -> Words:
+    """What the runs say, with links to where the values that it compares come from: of a few values
+    to each of them, else to the figure that has them.
+    """
+    reason = str(result.get("reason") or "")
+    if not reason:
+        return ""
+    study, asked = data.study, {q for i in claim.instances for q in quantities(i)}
+    for exhibit in map(study.exhibit, claim.exhibits):
+        shown = [point for point in study.points(exhibit) if point[2] in asked]
+        if not shown:
+            continue
+        if len(shown) > MAX_LINKED:
+            link = f"trace:{study.id}/{exhibit.id}"
+            return (reason, Span(text="Where values come from", style="small", link=link))
+        links: list[str | Span] = []
+        for series, level, _ in shown:
+            text = f"{series.label}, {tick_label(study.factors[series.over], level)}"
+            link = f"trace:{trace_key(study.id, exhibit.id, series.label, level)}"
+            links += ["; " if links else ". Values: ", Span(text=text, link=link)]
+        return (reason, *links)
+    return (reason,)
 
 
 def verdict(result: Mapping[str, object]) -> str:

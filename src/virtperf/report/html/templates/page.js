@@ -28,7 +28,18 @@
   window.addEventListener("hashchange", open);
   open();
 
-  // Where nothing can rest on a point, a tap shows below the figure what stands there.
+  // The row of a point in the table of its figure: its first cells are what the point's words begin with.
+  function source(point, picture) {
+    var name = picture.getAttribute("aria-label").split(": ")[0], words = point.textContent, found = null;
+    document.querySelectorAll(".vp-scroll[aria-label='" + CSS.escape(name + ": numbers") + "'] tr").forEach(function (row) {
+      var link = row.querySelector("td a"), texts = Array.prototype.map.call(row.cells, function (c) { return c.textContent; });
+      if (!link) { return; }
+      if ([texts[0], texts.slice(0, 2).filter(Boolean).join(", ")].some(function (t) { return words.indexOf(t + ": ") === 0; })) { found = found || link; }
+    });
+    return found;
+  }
+  // A click on a point leads to where its value comes from. Where nothing can rest on a point, a tap shows below the
+  // figure what stands there, with that link.
   document.addEventListener("click", function (event) {
     var point = event.target.closest && event.target.closest(".vp-tips rect");
     if (!point) { return; }
@@ -40,6 +51,13 @@
       picture.after(line);
     }
     line.textContent = point.textContent;
+    var from = source(point, picture);
+    if (!from) { return; }
+    if (window.matchMedia("(hover: hover)").matches) { from.click(); return; }
+    var link = document.createElement("a");
+    link.href = from.href;
+    link.textContent = "Where this comes from";
+    line.append(". ", link);
   });
 
   // The contents show where the reader is; on a phone they close once a link is taken.
