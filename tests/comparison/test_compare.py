@@ -179,6 +179,54 @@ def test_what_one_side_has_alone_keeps_nothing_from_being_compared(tmp_path, mon
     assert "loops" in found and not any(name.startswith("page_element") for name in found)
 
 
+def test_quantities_without_a_direction_are_many_rows_with_a_way_to_fewer(tmp_path):
+    header = ",".join(f"m{k}" for k in range(25))
+    for side in "ab":
+        for run in (1, 2, 3):
+            folder = tmp_path / side
+            folder.mkdir(exist_ok=True)
+            row = ",".join(str(100 + run + k + 7 * (side == "b")) for k in range(25))
+            (folder / f"run-{run}{side}.csv").write_text(f"{header}\n{row}\n{row}0\n")
+    table = virtperf.compare(tmp_path / "a", tmp_path / "b", splits=0, root=tmp_path)
+    assert len(table.rows) > 20 and any("--quantity" in note for note in table.notes)
+    one = virtperf.compare(
+        tmp_path / "a", tmp_path / "b", quantities=["m1"], splits=0, root=tmp_path
+    )
+    assert len(one.rows) == 1 and not any("--quantity" in note for note in one.notes)
+
+
+DECLARED = """\
+name: rates
+reads: csv
+match: {file: rates*.csv}
+time: {field: second}
+fields:
+  - {field: rate, metric: transaction_rate, unit: 1/s, kind: gauge}
+"""
+
+
+def test_a_declaration_is_for_the_files_that_it_describes(tmp_path):
+    declaration = tmp_path / "rates.yaml"
+    declaration.write_text(DECLARED)
+    for side, more in (("a", 0), ("b", 5)):
+        for run in (1, 2, 3):
+            folder = tmp_path / side / f"run-{run}"
+            folder.mkdir(parents=True)
+            rows = "".join(f"{t},{100 + more + run + t % 3}\n" for t in range(9))
+            (folder / "rates.csv").write_text(f"second,rate\n{rows}")
+            (folder / "wrk.txt").write_text(wrk(900 + more + run))
+    table = virtperf.compare(
+        tmp_path / "a", tmp_path / "b", format=str(declaration), splits=0, root=tmp_path
+    )
+    names = {r.quantity for r in table.rows}
+    assert "transaction_rate" in names and "page_element_throughput_total" in names
+    declaration.write_text(DECLARED.replace("rates*.csv", "other*.csv"))
+    with pytest.raises(VirtperfError, match="no file is one that the format 'rates'"):
+        virtperf.compare(
+            tmp_path / "a", tmp_path / "b", format=str(declaration), splits=0, root=tmp_path
+        )
+
+
 def test_equal_runs_of_a_folder_are_split(folders):
     table = compare_equal("a", splits=20)
     (found,) = table.equal_runs

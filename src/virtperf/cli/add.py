@@ -269,8 +269,13 @@ def _entry(given: Sequence[str]) -> dict[str, Any]:
             raise click.UsageError(f"{text!r} is not of the form NAME=VALUE")
         try:
             said = parse_yaml(f"value: {value}", text).data["value"]
-        except StudyError:  # a text with a colon, which YAML takes only between quotation marks
-            said = value
+        except StudyError as err:
+            if value.startswith("["):
+                raise click.UsageError(
+                    f"{text!r}: a list of quantities with levels needs quotation marks, as in "
+                    """order='["throughput[guests=4]", "throughput[guests=1]"]'"""
+                ) from err
+            said = value  # a text with a colon, which YAML takes only between quotation marks
         entry[name] = said
     return entry
 

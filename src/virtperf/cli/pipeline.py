@@ -38,6 +38,10 @@ def pipeline(layout: Layout, studies: Sequence[str], force: bool, jobs: int | No
         click.echo(f"report: {layout.report(study)}")
     if not studies:
         click.echo(f"report: {layout.root / 'reports' / 'index.html'} (all studies)")
+    else:
+        click.echo(
+            "`virtperf pipeline` brings it into the pages on all studies (reports/index.html)"
+        )
     if shown.stages:
         from virtperf.check.everything import placeholders
 

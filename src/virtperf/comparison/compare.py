@@ -5,7 +5,7 @@ a sentence in front.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -134,6 +134,8 @@ LABELS = ("a", "b")
 MIN_POSSIBLE_SPLITS = 100
 """Different splits of the runs of a side below which their share is not shown beside verdicts: with
 six runs there are ten, of which one is 10 %."""
+MANY_ROWS = 20
+"""Rows of a table of which none has a direction, from which on a note says how to take fewer."""
 COLUMNS = ("quantity", "condition", "A", "B", "change", "interval", "p (Holm)", "verdict")
 TIMES = frozenset({"s", "ms", "us", "µs", "ns", "min"})
 RATES = frozenset({"1/s", "B/s", "MB/s", "MiB/s", "KiB/s", "Mbit/s"})
@@ -297,6 +299,7 @@ def compare(
             remedy="give the folder of its runs, or a quantity with statistic: quantile in study.yaml",
         )
     study = measured_study(layout, str(a), level) if of_study else None
+    left_out: list[str] = []
     unlike: tuple[str, ...] = ()
     if study and _name_of(factor) in study.study.factors:
         name, first, second = study.factor_levels(tuple(factor))
@@ -334,6 +337,9 @@ def compare(
             splits = 0  # they would split means
         require_comparable(sides, (*quantities, *higher, *lower))
         both = {**sides[1].quantities, **sides[0].quantities}
+        left_out = _found_on_one_side(
+            sides, quantities_to_compare(both, quantities, higher, lower), of_each=bool(percentiles)
+        )
         if not (quantities or higher or lower):  # what only one side has can't be compared
             common = {*_found(sides[0])} & {*_found(sides[1])}
             both = {name: both[name] for name in both if name in common} or both
@@ -349,7 +355,13 @@ def compare(
         tuple(rows),
         tuple(_splits_of_sides(pairs, told, splits, options)),
         tuple(_different_facts(*sides)),
-        (*_notes(sides), *unlike, *(_unequal_of_sides(pairs, told) if splits else ())),
+        (
+            *_notes(sides),
+            *left_out,
+            *_many_rows(rows, told),
+            *unlike,
+            *(_unequal_of_sides(pairs, told) if splits else ()),
+        ),
     )
 
 
@@ -521,6 +533,28 @@ def _common(a: Side, b: Side, told: Mapping[str, ComparedQuantity]) -> list[Pair
 def _found(side: Side) -> list[str]:
     """The quantities that some run of a side has, in the order in which they are met."""
     return list(dict.fromkeys(name for run in side.runs for name in run.values))
+
+
+def _found_on_one_side(sides: Sequence[Side], told: Iterable[str], *, of_each: bool) -> list[str]:
+    """A note on quantities that one side alone has; none where single values of runs are compared."""
+    if of_each:
+        return []
+    first, second = (set(_found(side)) for side in sides)
+    alone = (("A", first - second), ("B", second - first))
+    parts = [
+        f"{_listed(names)} (only {letter} has it)"
+        for letter, found in alone
+        if (names := [name for name in told if name in found])
+    ]
+    return [f"left out: {'; '.join(parts)}"] if parts else []
+
+
+def _many_rows(rows: Sequence[object], told: Mapping[str, ComparedQuantity]) -> Iterator[str]:
+    if len(rows) > MANY_ROWS and not any(kind.better for kind in told.values()):
+        yield (
+            "nothing says which of these are better high or low, so all are compared: --quantity, "
+            "--higher-is-better or --lower-is-better NAME takes those that matter"
+        )
 
 
 def _paired(a: Side, b: Side) -> tuple[Side, Side]:

@@ -29,9 +29,12 @@ import pandas as pd
 
 from rawperf.core.errors import RunError, VirtperfError, did_you_mean
 from rawperf.core.metrics import MetricDictionary
+from rawperf.declared.read import DeclaredFormat
 from rawperf.hdrhistogram import BUCKET, COUNT, YEAR_S
 from rawperf.hdrhistogram import FORMAT as HDRHISTOGRAM
+from rawperf.pieces import peeked
 from rawperf.registry import HEAD_BYTES, dictionary_of
+from rawperf.tidy import opened
 from virtperf.comparison.judged import ComparedQuantity, Condition
 from virtperf.comparison.places import located, side_names
 from virtperf.core.contrasts import Replicates
@@ -42,7 +45,7 @@ from virtperf.models.percentiles import Distribution, merged
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.cache import hash_file
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
-from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.inputs import declared_inputs, inputs_of
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import read_run
 from virtperf.runs.summarize.observations import observe
@@ -257,6 +260,7 @@ def read_sides(
             if place.revision:
                 runs = [_of_revision(run, place.revision, scratch) for run in runs]
             sides.append(Side(name, tuple(runs), reader.quantities, said))
+        reader.require_format_used()
     _refuse_repetitions([run for side in sides for run in side.runs])
     return _without_settings(sides)
 
@@ -386,6 +390,7 @@ class RunReader:
     def __init__(self, layout: Layout, format_name: str | None, distributions: bool) -> None:
         self._layout, self._format = layout, format_name
         self._distributions = distributions
+        self.format_used = False
         self._studies: dict[str, tuple[Study | None, MetricDictionary]] = {}
         self.quantities: dict[str, ComparedQuantity] = {}
         self._warnings: dict[str, list[str]] = {}
@@ -394,6 +399,33 @@ class RunReader:
     @cached_property
     def _dictionary(self) -> MetricDictionary:
         return dictionary_of(self._layout.metrics)
+
+    @cached_property
+    def _declared(self) -> DeclaredFormat | None:
+        inputs, _ = declared_inputs(None, None, self._format)
+        return inputs[0] if inputs and inputs[0].declaration.match else None
+
+    def _format_of(self, path: Path) -> str | None:
+        """The format that was asked for, of a file that it is for: a declaration says by `match`
+        which files are.
+        """
+        if self._declared is None:
+            return self._format
+        with opened(path) as stream:
+            head, _ = peeked(stream)
+        fits = self._declared.takes(path.name, head)
+        self.format_used |= fits
+        return self._format if fits else None
+
+    def require_format_used(self) -> None:
+        """Raise `VirtperfError` where no file was one that the declaration asked for is for."""
+        if self._declared is not None and not self.format_used:
+            raise VirtperfError(
+                f"no file is one that the format {self._declared.name!r} says it is for",
+                file=str(self._format),
+                expected="a file that `match` of the declaration describes",
+                remedy="without `match`, every file is read so.",
+            )
 
     def warnings_of(self, runs: Sequence[RunValues]) -> tuple[str, ...]:
         return tuple(said for run in runs for said in self._warnings.get(run.place, ()))
@@ -422,7 +454,10 @@ class RunReader:
             self._warnings[str(path)] = said
         if not values and not refused:
             raise RunError(
-                "no file of the run was read", file=str(path), remedy="name its --input-format"
+                "no file of the run was read",
+                file=str(path),
+                found=str(next(iter(unread.values()), "")) or None,
+                remedy=None if self._format else "name its --input-format",
             )
         return RunValues(
             path.name,
@@ -452,11 +487,11 @@ class RunReader:
         several values to `refused`.
         """
         self._columns = {}
-        if (statistics := _flat_numbers(path)) and self._format is None:
+        if (statistics := _flat_numbers(path)) and self._format_of(path) is None:
             for name in statistics:
                 self.quantities.setdefault(name, ComparedQuantity())
             return statistics
-        frame = own.read(path, format=self._format)
+        frame = own.read(path, format=self._format_of(path))
         if self._distributions:
             single.append(distributions_of(frame))
         if "metric_value" not in frame.columns:  # a table: its columns of numbers

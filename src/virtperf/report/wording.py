@@ -131,8 +131,9 @@ def trace_key(study: str, exhibit: str, series: str, x: object) -> str:
 
 
 def exhibit_name(exhibit_id: str, kind: str = "") -> str:
-    """``figure-5`` as ``Figure 5``, ``unnumbered-1`` as ``Unnumbered table 1``."""
+    """``figure-5`` as ``Figure 5``, ``unnumbered-1`` of kind table as ``Unnumbered table 1``."""
     word, _, rest = exhibit_id.partition("-")
     if word == "unnumbered":
-        return f"Unnumbered {kind or 'exhibit'} {rest}".strip()
+        what = "table" if kind == "table" else "figure" if kind else "exhibit"
+        return f"Unnumbered {what} {rest}".strip()
     return f"{word.capitalize()} {rest.replace('-', ' ')}".strip()

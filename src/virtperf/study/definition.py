@@ -304,6 +304,7 @@ def _check(study: Study, report: Report) -> None:
                 f"headline_figure {study.headline_figure!r} is no figure with points",
                 "headline_figure",
                 expected=expected,
+                remedy="name it once the exhibit is there.",
             )
         )
     for position, exhibit in enumerate(study.exhibits):

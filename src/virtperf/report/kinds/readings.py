@@ -176,7 +176,8 @@ def _range_rows(
     for (name, _), cells in changed.items():
         if name not in places.index:  # of an older state of the study
             continue
-        exhibit = Span(text=exhibit_name(str(places[name])), link=f"exhibit:{places[name]}")
+        shown = data.study.exhibit(str(places[name]))
+        exhibit = Span(text=exhibit_name(shown.id, shown.kind), link=f"exhibit:{shown.id}")
         point = (exhibit, f": {data.study.show(data.study.quantity(name))}")
         yield point, *(interval(*cells[r]) for r in READING_NAMES)
 

@@ -330,7 +330,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
             else "measured runs of this set-up",
             note=f"{plural(judged, 'claim')} tested by them"
             if runs
-            else "the page Claims says what studies of other set-ups found",
+            else "“Measured again” above says what studies of other set-ups found",
         ),
     )
 

@@ -193,7 +193,7 @@ def study_page(facts: StudyFacts, glossary: Glossary = NO_WORDS) -> str:
 
 def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
     told, result = claim_in_words(claim, facts.data), facts.data.result(claim.id)
-    known = {e.id for e in facts.data.study.exhibits}
+    kinds = {e.id: e.kind for e in facts.data.study.exhibits}
     reading = f" Read as: {claim.reading}." if claim.reading else ""
     source = f" {TAKEN_FROM[claim.taken_from]}" if claim.taken_from else ""
     against = result.get("conflicts", ()) if told.text_verdict == "contradicted" else ()
@@ -204,7 +204,7 @@ def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
         interval=claim_interval(claim, result),
         against=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
         about=tuple(
-            (e, "in the text" if e == "text" else exhibit_name(e), e in known)
+            (e, exhibit_name(e, kinds[e]) if e in kinds else "in the text", e in kinds)
             for e in claim.exhibits
         ),
         seen={

@@ -66,9 +66,10 @@ class Repetition:
 
 @dataclass(frozen=True)
 class Asked:
-    """A measured study that asks claims of another one again, and how many have which verdict."""
+    """A measured study that asks claims of a paper again, and how many have which verdict."""
 
     study: str
+    paper: str
     verdicts: Mapping[str, int]
 
 
@@ -78,7 +79,7 @@ def asked_again(study: str, studies: Sequence[StudyFacts]) -> Iterator[Asked]:
     for found in repetitions(study, studies):
         verdicts.setdefault(found.study, Counter())[found.verdict] += 1
     for other, counts in verdicts.items():
-        yield Asked(other, counts)
+        yield Asked(other, study, counts)
 
 
 def repetitions(study: str, studies: Sequence[StudyFacts]) -> Iterator[Repetition]:
