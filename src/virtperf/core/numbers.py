@@ -10,6 +10,7 @@ from rawperf.core.numbers import number as number
 
 NO_BREAK = "\u00a0"
 PROSE_SIGNIFICANT = 3  # in captions, where nobody computes on
+SKEWED = 2.0  # so much longer above its middle than below is an interval on the log scale
 
 
 def pretty(value: float | None, digits: int = SIGNIFICANT) -> str:
@@ -48,16 +49,19 @@ def as_precise(value: float, low: float, high: float) -> tuple[str, str, str]:
     """A value and its limits, all with the decimals that the interval's half width deserves.
 
     Of a half width from 1 to 3 (times a power of ten) two digits count, of a larger one the first:
-    12.345 from 11.9 to 12.8 is ``12.3``, from 12.2 to 12.5 ``12.35``. A value without finite limits
-    has three significant digits.
+    12.345 from 11.9 to 12.8 is ``12.3``, from 12.2 to 12.5 ``12.35``. In an interval on the log scale
+    that is much longer above than below, each number has two significant digits at least: 14 from
+    1.45 to 127 is not ``14 (1 to 127)``. A value without finite limits has three.
     """
     ends = [v for v in (low, high) if math.isfinite(v)]
     width = max((abs(v - value) for v in ends), default=0.0)
     if not math.isfinite(value) or width <= 1e-9 * abs(value):
         return tuple(pretty(v, PROSE_SIGNIFICANT) for v in (value, low, high))  # type: ignore[return-value]
     decimals = min(max(0, 1 - math.floor(math.log10(width / 3) + 1)), 9)
+    skewed = len(ends) == 2 and low > 0 and high - value > SKEWED * (value - low)
     cells = []
     for v in (value, low, high):
-        text = pretty(v) if not math.isfinite(v) else f"{v:,.{decimals}f}".replace("-", "−")
+        places = max(decimals, 1 - math.floor(math.log10(v))) if skewed else decimals
+        text = pretty(v) if not math.isfinite(v) else f"{v:,.{places}f}".replace("-", "−")
         cells.append(text if re.search("[1-9]", text) else text.lstrip("−"))
     return cells[0], cells[1], cells[2]

@@ -16,7 +16,7 @@ import pandas as pd
 
 from rawperf.core.model import Level
 from virtperf.core.contrasts import Contrast
-from virtperf.core.numbers import as_precise, interval
+from virtperf.core.numbers import as_precise, interval, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
 from virtperf.study.claims import NUMBERED, Claim, Claims
@@ -76,6 +76,7 @@ def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list
             stated = number = _difference(study, number, samples)
         elif number.order:
             number = _ordered(study, number, samples)
+            contrast = samples.log_ratio(number.over, number.under)
         if contrast is None:
             contrast = samples.linear_ratio(number.over, number.under)
         compared.append(_comparison(claim, number, contrast, samples, label(stated)))
@@ -88,6 +89,7 @@ class _Number:
 
     `order`: whether the number says which of two is larger; `over` is the larger, and `low` is by
     how much, in units of the claim's scale. `unit` is None where the number is not in the claim's.
+    `strict`: whether `low` stands for anything more than the number just below it.
     """
 
     over: Terms
@@ -98,6 +100,7 @@ class _Number:
     shift: float = 0.0
     unit: str | None = ""
     order: bool = False
+    strict: bool = False
 
     @property
     def quantities(self) -> list[Quantity]:
@@ -228,7 +231,27 @@ def _ordered(study: Study, number: _Number, samples: StudySamples) -> _Number:
         unit = _unit(study, number, samples)
         smaller = sum(c * samples[q].mean for q, c in number.under.items())
         low = max(MORE_THAN_ONE, 1 + number.low * unit / smaller if unit else 0.0)
-    return replace(number, low=low, unit="", order=False)
+    over, under = _common_factor(number.over), _common_factor(number.under)
+    strict = low == MORE_THAN_ONE
+    if over == under:
+        return replace(number, low=low, unit="", order=False, strict=strict)
+    # "less than half of it" is a ratio of more than 2, not one of more than 1 to the half
+    least = under / over
+    return replace(
+        number,
+        over={q: c / over for q, c in number.over.items()},
+        under={q: c / under for q, c in number.under.items()},
+        low=math.nextafter(least, math.inf) if strict else low * least,
+        unit="",
+        order=False,
+        strict=strict,
+    )
+
+
+def _common_factor(terms: Terms) -> float:
+    """What all coefficients are; 1 where they differ, or are negative."""
+    factors = set(terms.values())
+    return factors.pop() if len(factors) == 1 and min(factors) > 0 else 1.0
 
 
 def _difference(study: Study, number: _Number, samples: StudySamples) -> _Number:
@@ -239,7 +262,8 @@ def _difference(study: Study, number: _Number, samples: StudySamples) -> _Number
         low = max(MORE_THAN_ZERO, number.low * _unit(study, number, samples))
     own_scale = all(study.reference_for(q) is None for q in terms)
     unit = number.unit if own_scale else None
-    return replace(number, over=terms, under={}, low=low, unit=unit, order=False)
+    strict = low == MORE_THAN_ZERO
+    return replace(number, over=terms, under={}, low=low, unit=unit, order=False, strict=strict)
 
 
 def _unit(study: Study, number: _Number, samples: StudySamples) -> float:
@@ -268,6 +292,7 @@ def _comparison(
         shift=number.shift,
         label=label,
         unit=number.unit,
+        strict=number.strict,
     )
     if not _widened(claim):
         return found
@@ -324,8 +349,12 @@ def _labels(study: Study, claim: Claim) -> Callable[[_Number], str]:
     varied = [name for name in study.factors if len({q.level(name) for q in named}) > 1]
     kinds = {q.name for q in named}
 
+    alike = len({study.quantities[name].label for name in kinds}) < len(kinds)
+
     def words(quantity: Quantity) -> str:
-        kind = [study.quantities[quantity.name].label] if len(kinds) > 1 else []
+        label = study.quantities[quantity.name].label
+        kind = [f"{label} ({quantity.name.replace('_', ' ')})" if alike else label]
+        kind = kind if len(kinds) > 1 else []
         return ", ".join(
             [*kind, *(study.level_words(name, quantity.level(name)) for name in varied)]
         )
@@ -509,8 +538,10 @@ def _measured(
         region = f"no finite {100 * level:g} % CI, "
     at = f"{shown.label}: " if shown.label and (told_apart or claim.kind in ORDERS) else ""
     unit = shown.unit or ""
-    allowed = {MORE_THAN_ZERO: "more than 0", MORE_THAN_ONE: "more than 1"}.get(
-        shown.low, interval(shown.low, shown.high, unit)
+    allowed = (
+        f"more than {pretty(0.0 if shown.low == MORE_THAN_ZERO else shown.low)}"
+        if shown.strict
+        else interval(shown.low, shown.high, unit)
     )
     design = f", {shown.contrast.design}" if shown.contrast.design else ""
     text = (

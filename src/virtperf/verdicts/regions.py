@@ -55,7 +55,7 @@ class Comparison:
     `low` and `high` are the range, perhaps infinite; `runs` the fewest and the most runs of a
     condition. `label` says which of the statement's comparisons it is, `remark` what a reader
     should know of the range, `unit` the words after the number; None where that is not in the
-    statement's own unit.
+    statement's own unit. `strict`: whether the number has to be above `low`, not just at it.
     """
 
     contrast: Contrast
@@ -67,6 +67,7 @@ class Comparison:
     label: str = ""
     remark: str = ""
     unit: str | None = ""
+    strict: bool = False
 
     @property
     def value(self) -> float:
