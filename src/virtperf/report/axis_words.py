@@ -118,8 +118,8 @@ def colours(study: Study) -> dict[str, int]:
     """Of every label of a study's figures, by order of first appearance; ``colour:`` of study.yaml
     names another label.
 
-    Labels of one figure have different colours, as long as there are enough. Of those that are left
-    the one is taken that fewest labels have.
+    Labels of one figure have different colours, as long as there are enough, then the same ones with
+    other marks (`plot.theme.look`). Of those that are left the one is taken that fewest labels have.
     """
     figures = [
         [(s["label"], s.get("colour") or s["label"]) for s in e.spec.get("series", ())]
@@ -132,5 +132,8 @@ def colours(study: Study) -> dict[str, int]:
     found: dict[str, int] = {}
     for system in dict.fromkeys(system for figure in figures for _, system in figure):
         taken, used = {found.get(other) for other in beside[system]}, Counter(found.values())
-        found[system] = min(range(len(SERIES_COLOURS)), key=lambda k: (k in taken, used[k], k))
+        found[system] = min(
+            range(len(SERIES_COLOURS) ** 2),
+            key=lambda k: (k in taken, k // len(SERIES_COLOURS), used[k], k),
+        )
     return {label: found[system] for figure in figures for label, system in figure}

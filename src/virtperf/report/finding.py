@@ -424,7 +424,10 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
         return text
     if all(low == high for low, high in ends):
         verb = "lies" if inside == 1 else "lie"
-        return f"{text} {inside} of {len(compared)} {verb} within what the text allows."
+        return (
+            f"{text} {inside} of {len(compared)} {verb} within what the text "
+            "allows, without the tolerance of verdicts."
+        )
     if len(compared) == 1:
         said = f"The interval {'overlaps' if inside else 'does not overlap'}"
     else:

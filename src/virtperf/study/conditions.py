@@ -28,6 +28,7 @@ from virtperf.core.mean import BUCKETED, Mean, over_bucketed, over_runs, sattert
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.stage_tables import MEANS
 from virtperf.study.definition import Study
+from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Quantity
 
 CONSTANT, DRIFT, UNDETERMINED = "constant", "drift", "undetermined"
@@ -112,7 +113,7 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
     A relative mean over several runs has the error of its reference point too (delta method,
     degrees of freedom by Welch and Satterthwaite); the mean at the reference point itself has its
     own. Of the runs of each condition on their own scale, `steady_words` says whether they keep
-    their level within the window.
+    their level within the window. No interval goes beyond the bounds of its quantity.
     """
     conditions: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in observations.to_dict("records"):
@@ -145,6 +146,7 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
                         mean = _with_reference(
                             mean, of_runs[quantity, *levels, provenance], of_runs[key]
                         )
+                mean = _within_bounds(mean, study.quantities[quantity], scale)
                 facts = {name: getattr(mean, name) for name in _FACTS}
                 runs = [row["run_id"] for row in found if math.isfinite(row[_COLUMNS[scale][0]])]
                 rows.append({**head, "scale": scale, **facts, "runs": sorted(runs)})
@@ -157,6 +159,18 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
             "steady": word,
         }
     return MEANS.frame(rows, tuple(study.factors))
+
+
+def _within_bounds(mean: Mean, kind: QuantityKind, scale: str) -> Mean:
+    """The mean with that part of its interval which is possible: no rate is below 0.
+
+    What is left out never holds the true value, so that the interval covers it as often as before.
+    Bounds are those of the scale on which the study has the quantity. A mean beyond them (what a
+    host got back, by noise less than nothing) keeps its interval.
+    """
+    if (scale == RELATIVE) != bool(kind.references) or not kind.low <= mean.value <= kind.high:
+        return mean
+    return replace(mean, low=max(mean.low, kind.low), high=min(mean.high, kind.high))
 
 
 def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:

@@ -297,9 +297,10 @@ def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
         pieces = ((turned(low), turned(high)),)
     bounds = _RATIO if unit == RATIO else Bounds()
     words = claim.says
-    if pieces:  # of a number that is printed, that number stands before its limits
-        told = range_words if claim.value is not None else _in_words
-        words = told(useful(pieces[0]), bounds)
+    if pieces and claim.value is not None and (turned is _same or not claim.word):
+        words = _printed(claim.word, turned(claim.value), pieces[0])
+    elif pieces:
+        words = _in_words(useful(pieces[0]), bounds)
     return Value(
         data.study.id,
         asked.label,
@@ -312,6 +313,16 @@ def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
         reading=asked.reading,
         system=system_of(data.study, asked.system),
     )
+
+
+def _printed(word: str, value: float, ends: Piece) -> str:
+    """The number that a paper prints, with its word, before what that allows where both ends are
+    limits.
+    """
+    if not all(map(math.isfinite, ends)):
+        return f"{word} {pretty(value)}".lstrip()
+    shown = as_precise(value, *ends)
+    return f"{word} {pretty(value)} ({shown[1]} to {shown[2]})".lstrip()
 
 
 def claim_named(study: str, claims: Iterable[Claim], name: str) -> Claim:
