@@ -28,7 +28,7 @@ _UNITS: dict[Dimension, dict[str, float]] = {
         "us/s": 1e-6,
         "ns/s": 1e-9,
     },
-    (1, 0): {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0},
+    (1, 0): {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0},
     # The base is the byte; the k of kernel tools is 1024, MB of storage listings is 1024 squared.
     (0, 1): {
         "B": 1.0,

@@ -24,6 +24,10 @@ class Axes(dict[str, Any]):
         return self
 
 
+_JOINING = {"of", "the", "a", "an", "by", "in", "to", "for", "with"}
+"""Words that end no label."""
+
+
 def axes_of(study: Study, figure: Exhibit) -> Axes:
     """What the axes of a figure say, for ``frame.attrs["axes"]``.
 
@@ -54,12 +58,14 @@ def axes_of(study: Study, figure: Exhibit) -> Axes:
         if len(shared) > 1:
             panel = " ".join(shared)
             panels |= dict.fromkeys(shared, panel)
-            said = [study.quantities[name].label for name in shared]
+            said = list(dict.fromkeys(study.quantities[name].label for name in shared))
             parts = zip(
                 *([part.rstrip(",") for part in label.split()] for label in said), strict=False
             )
-            same = " ".join(part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts))
-            labels[panel] = f"{same or joined(said)}, {unit}"
+            same = [part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts)]
+            while same and same[-1] in _JOINING:  # "CPU of the" of guests and of drivers
+                same.pop()
+            labels[panel] = f"{' '.join(same) or joined(said)}, {unit}"
             bounds[panel] = [
                 min(bounds[name][0] for name in shared),
                 max(bounds[name][1] for name in shared),

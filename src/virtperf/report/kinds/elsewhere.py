@@ -61,7 +61,10 @@ def record(context: Context) -> Record:
         else f"The paper's claims are on {own}. The same claims judged by the runs of each other "
         f"{factor.label}: that an absolute number differs there says nothing against the paper."
     )
-    words = f"{first} {what} without a run elsewhere are left out ({left_out})."
+    words = (
+        f"{first} {what} without a run elsewhere are left out ({left_out}). The interval of one that "
+        "makes several comparisons is wide enough for all of them at once."
+    )
     return register(
         context,
         "elsewhere",

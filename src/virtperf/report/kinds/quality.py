@@ -26,7 +26,7 @@ _STATIONARITY = {
     "drift": "a straight trend within the window",
     "step": "a jump within the window",
     "undetermined": "too few samples in the window to tell",
-    "": "one number a run, so there is nothing to tell",
+    "": "one number a run, or independent samples: nothing to tell",
 }
 
 
@@ -310,8 +310,8 @@ def _stationarity(series: pd.DataFrame) -> list[Block]:
 
 
 def _trends(context: Context) -> list[Block]:
-    """Whether measured conditions keep their level within the window, by all runs of each; the ones
-    that do not are named.
+    """Whether measured conditions keep their level within the window, by all runs of each; those that
+    do not, or by their own interval would not, are named.
     """
     data, study = context.data, context.study
     means = data.means[data.means["provenance"] == "measured"]
@@ -322,7 +322,7 @@ def _trends(context: Context) -> list[Block]:
     meanings = {
         CONSTANT: f"the interval of the change lies within {margin} %",
         DRIFT: "the change differs from none, tested over all of them (Holm); a transient",
-        UNDETERMINED: f"too few runs, or too different ones, to say that it is within {margin} %",
+        UNDETERMINED: f"neither is shown; those whose own interval lies beyond {margin} % are named below",
     }
     rows = [
         (word, f"{counts[word]:,}", f"{pretty(100 * counts[word] / counts.total(), 2)} %", meaning)
@@ -335,11 +335,19 @@ def _trends(context: Context) -> list[Block]:
     moving = []
     for position, quantity in rows_by_quantity(study, means):
         row = means.iloc[position]
-        if row["steady"] == DRIFT:
+        alone = row["trend_low"] > STEADY_MARGIN or row["trend_high"] < -STEADY_MARGIN
+        if row["steady"] == DRIFT or alone:
+            shown = "yes" if row["steady"] == DRIFT else "no"
             change = as_precise(*(100 * row[name] for name in ("trend", "trend_low", "trend_high")))
-            moving.append((study.show(quantity), "{} % ({} to {})".format(*change), str(row["n"])))
+            words = "{} % ({} to {})".format(*change)
+            moving.append((study.show(quantity), words, str(row["n"]), shown))
     if moving:
-        heads = ("Quantity", "Change within the window", "Runs")
+        heads = (
+            "Quantity",
+            f"Change within the window ({pretty(100 * context.level)} % interval)",
+            "Runs",
+            "Shown among all (Holm)",
+        )
         blocks += _titled("Conditions that change within the window", heads, moving, numeric=(2,))
     return blocks
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, NullLocator
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 from virtperf.report.plot.theme import CHARACTER, FIGURE_WIDTH, FONT
 from virtperf.report.range_words import WIDE
@@ -25,6 +25,7 @@ CLIPPED_HEIGHT_FACTOR = (
 )
 MAX_LABELLED_TICKS = 14  # numeric levels that each get a tick label
 LOG_MARGIN_FACTOR = 1.4  # a logarithmic axis reaches so many times beyond the values
+TWO_DECADES = 100.0
 LABEL_PAD_PT = 8  # points between an axis and the words above it
 PANEL_WIDTH = FIGURE_WIDTH - 80  # width of a panel, about
 
@@ -248,6 +249,8 @@ def log_axis(axes: Axes, values: Sequence[float], label: str) -> None:
     axes.set_ylim(min(above) / LOG_MARGIN_FACTOR, max(above) * LOG_MARGIN_FACTOR)
     axes.yaxis.set_major_formatter(lambda value, _: pretty(value, 6))
     axes.yaxis.set_minor_formatter(lambda *_: "")
+    if max(above) < TWO_DECADES * min(above):  # powers of ten alone would be one label, or none
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.grid(visible=True, axis="y")
 
 

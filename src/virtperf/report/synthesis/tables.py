@@ -343,7 +343,7 @@ def coverage(studies: Mapping[str, StudyData]) -> Record:
     numbers = []
     for name, data in studies.items():
         text, measured = verdict_counts(data)
-        runs = len(data.index.get("runs", ()))
+        runs = data.series["run_id"].nunique()
         left_out = len(data.claims.not_encoded) if data.claims else 0
         noted = int(data.study.data.get("n_statements", 0))
         kinds = (
