@@ -293,11 +293,11 @@ def verdicts(values: dict[str, Three], machine: str) -> dict[str, dict[str, obje
         "fc-p99-at-100", [get("configured_p99", "boot-parallel-100-fc-api")], *wider(152.5, 153.5)
     )
     network = get("configured_mean", "boot-serial-fc-net-api")
-    between("network-fc", network, get("configured_mean", fc), 15, 25)
+    between("network-fc", network, get("configured_mean", fc), *about(20, 2.5))
     network = get("boot_mean", "boot-serial-chv-net")
-    between("network-cloudhv", network, get("boot_mean", chv), 15, 25)
+    between("network-cloudhv", network, get("boot_mean", chv), *about(20, 2.5))
     network = get("boot_mean", "boot-serial-qboot-net")
-    between("network-qemu", network, get("boot_mean", qemu), *about(35, 0.5))
+    between("network-qemu", network, get("boot_mean", qemu), *about(35, 2.5))
     judge(
         "metal-read-iops",
         [get("io_requests", "fio-metal-rand-read-4k")],

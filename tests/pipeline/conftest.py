@@ -16,7 +16,9 @@ from click.testing import CliRunner
 from virtperf.cli import main
 
 FIRST_RUN = "first-run.txt"
-PROGRESS = re.compile(r"\[ *\d+ s\] |report: |\d+ stages ran, |nothing was out of date, ")
+PROGRESS = re.compile(
+    r"\[ *\d+ s\] |report: |\d+ stages ran, |nothing was out of date, |`virtperf pipeline` brings "
+)
 STAGES = """\
 vars: [{{study: {study}}}]
 stages:

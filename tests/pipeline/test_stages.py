@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.dvc_stages import Stage, in_order, load_stages
 from tests.pipeline.conftest import STAGES
@@ -47,3 +48,9 @@ def test_stages_listed_in_another_order_run_in_the_right_one(repository, pipelin
     assert pipeline(repository) == ""
     assert (repository / "ran.log").read_text().split()[:2] != ["a-2.txt", "a-1.txt"]
     assert (repository / "out" / "a-2.txt").read_text() == "text of a"
+
+
+def test_no_dvc_lock_remembers_a_stage_that_there_is_no_more(root):
+    for lock in [*sorted(root.glob("pipelines/*/dvc.lock")), root / "dvc.lock"]:
+        stages = yaml.safe_load(lock.with_name("dvc.yaml").read_text())["stages"]
+        assert yaml.safe_load(lock.read_text())["stages"].keys() <= stages.keys(), lock

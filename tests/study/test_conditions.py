@@ -69,6 +69,17 @@ def test_a_condition_has_one_mean_on_each_scale(made):
     assert table.iloc[1]["value"] == 50.0
 
 
+def test_no_interval_reaches_beyond_the_bounds_of_its_quantity(made):
+    values = (1.0, 2.0, 90.0)
+    _, table = made(
+        *(observation(f"r{k}", v, relative=v) for k, v in enumerate(values)), level=0.95
+    )
+    whole = over_runs(list(values), [0.5] * 3, [6.0] * 3, level=0.95)
+    relative = table[table["scale"] == "relative"].iloc[0]
+    assert whole.low < 0 and relative["low"] == 0.0
+    assert relative["high"] == pytest.approx(whole.high)
+
+
 def test_runs_of_one_block_count_once_in_the_error_of_a_mean(made):
     values, blocks = (100.0, 104.0, 90.0, 94.0, 80.0, 84.0), "112233"
     rows = [observation(f"r{k}", v, block=blocks[k]) for k, v in enumerate(values)]

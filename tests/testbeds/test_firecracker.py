@@ -126,8 +126,8 @@ def test_every_file_is_read_or_named_with_the_reason(study):
 
 
 def test_the_report_never_says_that_we_measured(study):
-    assert study.study.artifact.words == "measured by the authors, February 2020"
+    assert study.study.artifact.words == "measured by the authors, January and February 2020"
     page = (ROOT / "reports" / f"{STUDY}.html").read_text()
-    assert "measured by the authors, February 2020" in page
+    assert "measured by the authors, January and February 2020" in page
     assert "we measured" not in page.lower()
     assert np.all(study.data.means["provenance"] == "measured")

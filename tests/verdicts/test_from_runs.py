@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -81,6 +82,26 @@ def test_data_that_disagree_refute_the_number_but_not_the_direction(tiny):
     found = verdicts(tiny, observed([300.0, 301.0, 299.0]))
     assert list(found["measured_verdict"]) == ["refuted", "reproduced"]
     assert found.loc["b-below-a", "reason"].startswith("a to b: measured 1.333 (95 % CI 1.3")
+
+
+def test_a_factor_in_an_order_stands_in_the_limit_not_in_the_number(tiny):
+    """ "b is below a quarter of a" is a to b above 4, whose number is the ratio that it names; a
+    little above 4, since throughput differs by its resolution at least.
+    """
+    quarter = claim(
+        "b-below-a-quarter",
+        "kind: ordering, order: ['throughput[system=b, guests=3]', '0.25 throughput[guests=3]']",
+    )
+    study, claims = tiny("claims:\n" + quarter)
+    for b, verdict in (
+        ([80.0, 81.0, 79.0], "holds here"),
+        ([120.0, 121.0, 119.0], "does not hold here"),
+    ):
+        (row,) = judge(study, claims, None, observed(b), level=0.95).to_dict("records")
+        assert row["measured_verdict"] == verdict
+        assert row["estimate"] == pytest.approx(400 / np.exp(np.mean(np.log(b))), rel=1e-4)
+        assert row["reason"].startswith("a to b: measured ")
+        assert re.search(r"the claim allows 4\.0[12]\d? or more$", row["reason"])
 
 
 def test_noisy_data_leave_it_undecided_and_say_how_many_runs_would_decide(tiny):

@@ -242,6 +242,6 @@ def test_memory_of_ingest_does_not_grow_with_the_file(tmp_path: Path, root: Path
         text=True,
         check=True,
     )
-    samples, megabytes = done.stdout.split()
-    assert int(samples) > 2 * samples.SPILL_ROWS
+    read_samples, megabytes = done.stdout.split()
+    assert int(read_samples) > 2 * samples.SPILL_ROWS
     assert float(megabytes) < 600
