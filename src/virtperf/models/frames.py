@@ -354,7 +354,7 @@ def _compared(
     """A comparison of two sides at each level of `by`; `Missing` where one of them has no rows.
 
     `pooled`, "ratio" or "difference", says that the rows of a side are taken as replicates: a
-    warning names a column that speaks against it.
+    warning names a column that contradicts it.
     """
     require_columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
     if frame.empty:

@@ -82,7 +82,7 @@ class Estimate:
 
 
 class NoResult(ModelError, AttributeError):
-    """What was asked of a fit that could not be had."""
+    """An estimate that a fit does not have."""
 
 
 @dataclass(frozen=True)

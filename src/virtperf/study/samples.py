@@ -38,7 +38,7 @@ class StudySamples(Mapping[Quantity, Replicates]):
     their buckets only.
 
     A ratio of two conditions of one quantity has an error that is pooled over all its conditions
-    that were run alike (`core.contrasts.pooled_error`), whoever asks for it.
+    that were run alike (`core.contrasts.pooled_error`).
     """
 
     def __init__(

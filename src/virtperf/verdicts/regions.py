@@ -34,7 +34,7 @@ TARGET_POWER = 0.8
 
 
 class Decision(StrEnum):
-    """What measured runs say about a statement, whoever made it.
+    """What measured runs say about a claim or hypothesis.
 
     `AGREES` and `DIFFERS` are of the value alone, where no interval decides.
     """

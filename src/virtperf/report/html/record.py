@@ -105,7 +105,7 @@ def with_distinct_ids(records: Iterable[Record], taken: Iterable[str] = ()) -> l
 def _folded_tables(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
     """The blocks without their tables under a heading, and these, each folded behind its heading.
 
-    Nobody reads the tables of a set-up in a row: on a screen they would be long.
+    The tables of a set-up are long, and seldom read one after the other.
     """
     kept: list[Block] = []
     folded: list[Block] = []
