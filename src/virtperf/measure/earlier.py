@@ -82,8 +82,9 @@ class EarlierRuns:
         Parameters
         ----------
         boot : str, optional
-            As `protocol` of run.yaml names it, None where the system tells none. The study's `machine_factor`, if it has one, tells
-            blocks apart too: sessions of one boot may be days apart.
+            As `protocol` of run.yaml names it, None where the system tells none. The study's
+            `machine_factor`, if it has one, tells blocks apart too: sessions of one boot may be
+            days apart.
         """
         of_machine = self.study.machine_factor
         block = [
