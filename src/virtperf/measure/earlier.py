@@ -75,15 +75,24 @@ class EarlierRuns:
                 took.append(float(entry["wall_s"]))
         return fmean(took) if took else None
 
-    def first_facts(self, run: PlannedRun) -> dict[str, Level] | None:
+    def first_facts(self, run: PlannedRun, boot: str | None) -> dict[str, Level] | None:
         """Facts about the machine before the first run of this run's block on this boot; None where
         it is the first.
+
+        Parameters
+        ----------
+        boot : str, optional
+            As `protocol` of run.yaml names it, None where the system tells none. The study's `machine_factor`, if it has one, tells
+            blocks apart too: sessions of one boot may be days apart.
         """
+        of_machine = self.study.machine_factor
         block = [
             entry
             for entry in self._entries.values()
             if (entry.get("protocol") or {}).get("experiment") == run.experiment.name
+            and entry["protocol"].get("boot") == boot
             and entry.get("replicate") == run.replicate
+            and (not of_machine or entry["factors"][of_machine] == run.levels[of_machine])
             and entry.get("machine_state")
         ]
         if not block:

@@ -381,7 +381,8 @@ class Harness:
         settings, state = now()
         facts = described["machine"]
         known = {name: settings.get(name, fact) for name, fact in facts.items()}
-        first = self.earlier.first_facts(run) or {**settings, **state}
+        boot = described["protocol"].get("boot")
+        first = self.earlier.first_facts(run, boot) or {**settings, **state}
 
         def after_setup() -> None:
             for connection in later.values():
