@@ -130,6 +130,35 @@ def test_what_changes_within_a_block_marks_the_run(repository, monkeypatch):
     assert repository.described(repository.present()[0])["machine_state"] == state
 
 
+@pytest.mark.parametrize("apart", ["session", "boot"])
+def test_a_block_begins_anew_in_another_session_and_after_another_start(
+    repository, monkeypatch, apart
+):
+    study_file = repository.root / "data" / "published" / "toy" / "study.yaml"
+    study_file.write_text(
+        study_file.read_text().replace(
+            "factors:\n",
+            "machine_factor: session\nfactors:\n  session: {levels: [1, 2], default: 1}\n",
+        )
+    )
+    monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "some", "damon": "on"})
+    experiment = {"name": "one", "at": {"guests": 1}, "over": {"session": [1]}}
+    repository.measure(replicates=1, experiments=[experiment])
+    first = repository.runs / repository.present()[0] / "run.yaml"
+    said = yaml.safe_load(first.read_text())
+    said["machine_state"] = {"swap_used_mb": 0}
+    said["protocol"]["boot"] = "another" if apart == "boot" else said["protocol"]["boot"]
+    first.write_text(yaml.safe_dump(said))
+    monkeypatch.setattr(harness_module, "machine_settings", lambda: {"damon": "off"})
+    if apart == "session":
+        experiment["over"]["session"] = [1, 2]
+    else:
+        experiment["over"]["mode"] = ["plain", "a b; touch x"]
+    repository.measure(replicates=1, experiments=[experiment])
+    told = [repository.described(run)["disturbed"] for run in repository.present()]
+    assert told == [[], []]
+
+
 @pytest.mark.parametrize(
     ("first", "now", "words"),
     [

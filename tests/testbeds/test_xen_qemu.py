@@ -181,3 +181,24 @@ def test_measured_shares_are_those_that_the_scheduler_promises(run):
         weights = [weight for weight, _ in condition.shares]
         for share, weight in zip(busy, weights, strict=True):
             assert share / sum(busy) == pytest.approx(weight / sum(weights), rel=0.02)
+
+
+def test_what_the_texts_say_of_the_time_before_the_monitor_is_recomputed():
+    done = subprocess.run(
+        [sys.executable, "-I", TESTBED / "recompute.py", STUDY],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = {}
+    for line in done.stdout.splitlines()[1:]:
+        limit, guests, part, value, _ = line.split("; ")
+        found[limit, guests, part] = value
+    readme = (STUDY / "README.md").read_text()
+    study = " ".join((STUDY / "study.yaml").read_text().split())
+    for limit in ("1 ms", "10 ms"):
+        for guests, texts in (("8", (readme, study)), ("2", (readme,))):
+            value = found[limit, guests, "before"]
+            mean, interval = value[:-1].split(" % (")
+            assert any(f"{mean} % ({words}{interval}" in readme for words in ("", "95 % CI "))
+            assert all(mean in text for text in texts)

@@ -113,9 +113,11 @@ def measure(
         _show(harness, runs, todo)
         return
     so_far = _SoFar(layout, study, adaptive=replicates is None and aa is None)
-    begun = {run.experiment.name for run in todo}
+    begun = {run.experiment.name for run in todo if run.experiment.until}
+    conditions = {(run.experiment.name, *run.levels.items()) for run in todo}
     for run in runs:
-        if run.experiment.name in begun and harness.present(run):
+        condition = (run.experiment.name, *run.levels.items())
+        if harness.present(run) and (run.experiment.name in begun or condition in conditions):
             so_far.add(run, harness.runs / run.run_id)
     try:
         with _progress(len(todo), harness.expected_s(*todo)) as tell:
