@@ -43,9 +43,19 @@ def groups_of(pattern: str) -> tuple[str, ...]:
     return names
 
 
-def occurs(pattern: str, text: str) -> bool:
-    """Whether a pattern occurs in a text; ``^`` and ``$`` stand for the ends of its lines."""
-    return bool(pc.match_substring_regex(pa.array([text]), f"(?m){pattern}")[0].as_py())
+@lru_cache(maxsize=1)
+def searchable(head: bytes) -> pa.Array:
+    """The beginning of a file as text, for `occurs`; many patterns are asked about one after the
+    other.
+    """
+    return pa.array([head.decode("utf-8", "replace").replace("\r\n", "\n")])
+
+
+def occurs(pattern: str, text: pa.Array) -> bool:
+    """Whether a pattern occurs in a text, the only one of `searchable`; ``^`` and ``$`` stand for
+    the ends of its lines.
+    """
+    return bool(pc.match_substring_regex(text, f"(?m){pattern}")[0].as_py())
 
 
 def whole_lines(pattern: str, lines: pa.Array) -> pa.Array:

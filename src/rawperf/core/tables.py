@@ -5,6 +5,7 @@ alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ reader needs.
 
 MAX_COUNTED = 1 << 16
 """Combinations of texts that are counted in a table of all that could be."""
+MAX_KEPT_CATEGORIES = 64
 LARGEST_POWER = 308
 POWERS = np.array([float(f"1e{power}") for power in range(LARGEST_POWER + 1)])
 """Powers of ten. Those that numpy computes differ in their last bit between processors."""
@@ -70,11 +72,20 @@ def coded(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
     distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     kind = np.int8 if len(distinct) < 1 << 7 else np.int32
     places = np.array([distinct[text] for text in texts], dtype=kind)
+    few = len(distinct) <= MAX_KEPT_CATEGORIES
     return pd.Categorical.from_codes(
         places[codes] if len(places) else codes,
-        dtype=pd.CategoricalDtype(pd.Index(list(distinct), dtype="str")),
+        dtype=(_kept_categories if few else _categories)(tuple(distinct)),
         validate=len(places) == 0,
     )
+
+
+def _categories(texts: tuple[str, ...]) -> pd.CategoricalDtype:
+    return pd.CategoricalDtype(pd.Index(list(texts), dtype="str"))
+
+
+_kept_categories = lru_cache(maxsize=1024)(_categories)
+"""Small files have the same few names, and an index of them takes longer than reading a line."""
 
 
 def plain_texts(frame: pd.DataFrame) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from rawperf.base import Reading, Streaming, sample_end
 from rawperf.core.declaration import Declaration, TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.model import load_model
-from rawperf.core.patterns import occurs
+from rawperf.core.patterns import occurs, searchable
 from rawperf.core.tables import coded, plain_texts
 from rawperf.core.yamlio import Document
 from rawperf.declared.chunks import Chunk, Into
@@ -78,7 +78,7 @@ class DeclaredFormat(Streaming):
         match = self.declaration.match
         if match is None or not match.text:
             return 0.0
-        text = head.decode("utf-8", "replace").replace("\r\n", "\n")
+        text = searchable(head)
         return CERTAINTY if all(occurs(pattern, text) for pattern in match.text) else 0.0
 
     def takes(self, path: str, head: bytes) -> bool:

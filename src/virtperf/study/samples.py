@@ -120,12 +120,13 @@ class StudySamples(Mapping[Quantity, Replicates]):
             return None
         key = (of.name, self[of].design)
         if key not in self._pools:
-            alike = [
-                runs
-                for q, runs in sorted(self._runs.items())
-                if q.name == of.name and runs.design == self[of].design
-            ]
-            self._pools[key] = pooled_error(alike)
+            design = self[of].design
+            alike = {
+                q: runs
+                for q, runs in self._runs.items()
+                if q.name == of.name and runs.design == design
+            }
+            self._pools[key] = pooled_error([alike[q] for q in sorted(alike)])
         return self._pools[key]
 
 
@@ -140,16 +141,17 @@ def samples_by_quantity(
     of_kind = observations["provenance"] == provenance.value
     table = observations[of_kind & np.isfinite(observations["value"])]
     columns = [table[name].tolist() for name in ("value", "block", "day", "run_id")]
+    bucketed = (table["method"] == BUCKETED).to_numpy()
     places: dict[Quantity, list[int]] = {}
     for place, quantity in rows_by_quantity(study, table):
         places.setdefault(quantity, []).append(place)
     independent: dict[Quantity, Mean] = {}
     for quantity, found in places.items():
-        means = [mean_of(table.iloc[place], level) for place in found]
-        if all(mean.method == BUCKETED for mean in means):
+        if bucketed[found].all():
+            means = [mean_of(table.iloc[place], level) for place in found]
             independent[quantity] = over_bucketed(means, level=level)
-        elif len(means) == 1 and means[0].of_samples:
-            independent[quantity] = means[0]
+        elif len(found) == 1 and (mean := mean_of(table.iloc[found[0]], level)).of_samples:
+            independent[quantity] = mean
     return StudySamples(
         {
             quantity: Replicates(
