@@ -22,7 +22,7 @@ HERE = {
     "meminfo": "cat",
     "pressure": "grep",
 }
-"""Presets whose programs every machine has that tests run on, with sysstat and procps."""
+"""Presets whose programs are those of procps and sysstat: the continuous integration has both."""
 
 
 @pytest.mark.parametrize("name", sorted(presets()))
@@ -66,7 +66,8 @@ def test_a_mistake_is_said_with_its_line(repository):
 @pytest.mark.slow
 def test_what_presets_write_is_read(repository):
     """A real run of three seconds beside all monitors that need no hypervisor and no privilege."""
-    assert all(shutil.which(program) for program in HERE.values())
+    if missing := sorted(p for p in HERE.values() if not shutil.which(p)):
+        pytest.skip(f"{', '.join(missing)} missing: apt-get install sysstat procps")
     repository.measure(
         replicates=1,
         window_s=3,
