@@ -120,6 +120,21 @@ def test_the_window_bounds_a_peak_too(tmp_path):
     assert row["value"] == 1
 
 
+def test_no_sample_of_the_window_is_left_out_of_a_mean(tmp_path):
+    """Samples that come late, as those of a guest that swaps, are not like the others."""
+    late = np.where(T == 600, 601.0, T)
+    series = SERIES | {
+        ("x", "driver", "book", "rate"): SampleSeries(late, np.where(T == 600, 130.0, 30.0))
+    }
+    rule = "{from: [{metric: rate, entity_kind: driver}], combine: sum}"
+    row = seen(tmp_path, rule, series)
+    assert row["value"] == pytest.approx(11 + 40) and "sampled at different times" in row["note"]
+    # outside of the window it does not matter
+    before = SERIES | {("x", "driver", "book", "rate"): steps(30, t=np.where(T == 60, 61.0, T))}
+    row = seen(tmp_path, rule, before)
+    assert (row["value"], row["note"]) == (41, seen(tmp_path, rule)["note"])
+
+
 def test_a_largest_sum_needs_common_times(tmp_path):
     series = SERIES | {("x", "segment", "EARLY", "pages"): SampleSeries(T + 7, np.ones(len(T)))}
     rule = "{from: [{metric: pages, entity_kind: segment}], combine: sum, statistic: max}"

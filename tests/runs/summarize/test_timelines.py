@@ -90,6 +90,18 @@ def test_samples_are_summed_and_converted(tmp_path):
     }
 
 
+def test_entities_that_are_read_one_after_the_other_are_summed(tmp_path):
+    late = SERIES | {("x", "driver", "d2", "page_element_throughput"): traced(3, T + 0.2)}
+    rows = list(timeline_rows(study_with(tmp_path).exhibits[0], run_of(late)))
+    sums = {row["t_s"]: row["value"] for row in rows if row["series"] == "Throughput"}
+    assert list(sums) == T.tolist()
+    assert list(sums.values()) == pytest.approx([300] * len(T))
+    # half an interval apart they are two series, of which each has its own times
+    apart = SERIES | {("x", "driver", "d2", "page_element_throughput"): traced(3, T + 5)}
+    rows = list(timeline_rows(study_with(tmp_path).exhibits[0], run_of(apart)))
+    assert sum(row["series"] == "Throughput" for row in rows) == 2 * len(T)
+
+
 def test_a_unit_that_cannot_be_had_is_named_with_the_metrics(tmp_path):
     with pytest.raises(
         StudyError, match=r"figure-1, Memory: 'B' measures information, 'ms' measures time"
@@ -124,11 +136,12 @@ def test_a_thumbnail_has_few_steps_and_the_mean_of_the_series(tmp_path):
 
 def test_lineage_names_the_lines_of_the_window(tmp_path):
     rows, lineage = observe(study_with(tmp_path), run_of(SERIES))
-    assert rows[0]["value"] == 5.0 and "left out" in rows[0]["note"]
-    # samples of the window are those after 300 s; both drivers have one until 600 s
+    assert rows[0]["value"] == 5.0
+    assert "30 time(s) of the window at which not every driver has a sample" in rows[0]["note"]
+    # samples of the window are those after 300 s; one driver has some until 600 s
     of = [{k: row[k] for k in ("file", "first_line", "last_line", "samples")} for row in lineage]
     assert of == [
-        {"file": "a.txt", "first_line": 31, "last_line": 60, "samples": 30},
+        {"file": "a.txt", "first_line": 31, "last_line": 90, "samples": 60},
         {"file": "b.txt", "first_line": 130, "last_line": 159, "samples": 30},
     ]
     head = {

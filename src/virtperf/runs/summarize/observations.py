@@ -20,6 +20,7 @@ from virtperf.runs.summarize.series import (
     RunSeries,
     SampleSeries,
     converted,
+    in_rounds,
     reduction,
 )
 from virtperf.study.definition import Exhibit, QuantityKind, Study
@@ -326,7 +327,7 @@ def timeline_rows(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
         if not found:
             continue
         factor = series_factor(exhibit, spec, run.metrics[spec["metric"]]["unit"])
-        total = _summed(found.values())
+        total = _summed(found)
         for t, value in zip(total.t.tolist(), total.value.tolist(), strict=True):
             yield {
                 "exhibit": exhibit.id,
@@ -353,7 +354,7 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
     for kind in study.quantities.values():
         for source in kind.observed.get("from", ()):
             _, found = run.of(source["metric"], source["entity_kind"])
-            total = _summed(found.values()).value if found else np.zeros(0)
+            total = _summed(found).value if found else np.zeros(0)
             if len(total) < MIN_SAMPLES:
                 continue
             step = np.arange(len(total)) * min(THUMBNAIL_STEPS, len(total)) // len(total)
@@ -368,9 +369,9 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
             return
 
 
-def _summed(series: Iterable[SampleSeries]) -> SampleSeries:
-    """The sum of what all have at each time, totals left out."""
-    parts = list(series)
+def _summed(series: Mapping[str, SampleSeries]) -> SampleSeries:
+    """The sum of what all entities have at each time, totals left out."""
+    parts = in_rounds(series).values()
     t, value = (np.concatenate([getattr(s, name) for s in parts]) for name in ("t", "value"))
     timed = np.isfinite(t)
     times, place = np.unique(t[timed], return_inverse=True)

@@ -41,6 +41,9 @@ WARMUP_CONFIDENCE = 0.999
 """Confidence at which a warm-up that was found later than declared shortens the window: MSER picks
 the cut that looks worst, so a test at a lower level finds too many."""
 
+SAME_ROUND = 0.1
+"""Of a sampling interval: entities that are read within it were sampled together."""
+
 
 Reduction = Callable[[np.ndarray, float], Mean]
 """What a series is reduced to: samples and a confidence level to a number with its interval."""
@@ -134,7 +137,8 @@ class Steady:
 class Combined:
     """Several entities' series as one quantity; `steady` is of their sum or mean.
 
-    `times` are those at which all entities have a sample, where others were left out; else None.
+    `times` are those at which all entities have a sample, and which count; None where each counts
+    alone.
     """
 
     metric: str
@@ -199,6 +203,11 @@ class RunSeries:
             self._found[key] = evaluate(self.series[key], self.window, self.level, reduce_by)
         return self._found[key]
 
+    def _in_window(self, series: SampleSeries) -> int:
+        """How many samples the window has."""
+        begin, end = self.window
+        return int(((series.t > begin) & (series.t <= end)).sum())
+
     def combined(
         self,
         metric: str,
@@ -217,8 +226,8 @@ class RunSeries:
         are reduced as one set; those that were sampled at the same times, by a clock, are not.
 
         Entities that were sampled together are combined sample by sample, so that what they have in
-        common counts in the error. Otherwise their means are combined, with errors as of
-        independent ones.
+        common counts in the error. Where one has samples in the window that another lacks, their
+        means are combined, with errors as of independent ones.
         """
         name, found = self.of(metric, entity_kind, source, entity)
         if not found:
@@ -228,17 +237,16 @@ class RunSeries:
         reduce_by = reduce_by or reduction({}, independent=self.independent)
         parts = [found[e] for e in entities]
         summed, times = _sum_at_common_times(parts), None
+        left_out = summed is not None and max(map(self._in_window, parts)) - self._in_window(summed)
+        if left_out and reduce_by is cosine_mean:
+            summed = None  # what is left out may differ from the rest: a guest that swaps is late
         if merged and len(parts) > 1 and (self.independent or summed is None):
             steady = evaluate(_all_values(parts), self.window, self.level, reduce_by)
         elif summed is not None:
+            times = summed.t
             steady = evaluate(
                 SampleSeries(summed.t, summed.value * share), self.window, self.level, reduce_by
             )
-            left_out = max(len(s.t) for s in found.values()) - len(summed.t)
-            if left_out:
-                times = summed.t
-                note = f"{left_out} time(s) left out at which not every {entity_kind} has a sample"
-                steady = replace(steady, flags=(*steady.flags, note))
         elif reduce_by is not cosine_mean:
             note = "sampled at different times, so that their sum has no statistic but a mean"
             steady = Steady(_nothing(self.level), np.nan, self.window[0], "", (note,))
@@ -246,6 +254,10 @@ class RunSeries:
             steady = _independent(
                 [self.steady((name, entity_kind, e, metric)) for e in entities], share, self.level
             )
+        if left_out:
+            counted = "left out" if summed is not None else "of the window"
+            note = f"{left_out} time(s) {counted} at which not every {entity_kind} has a sample"
+            steady = replace(steady, flags=(*steady.flags, note))
         return Combined(metric, name, entity_kind, entities, steady, times)
 
 
@@ -329,6 +341,28 @@ def evaluate(
 
 def _nothing(level: float) -> Mean:
     return without_error(np.nan, 0, level, "no sample")
+
+
+def in_rounds(series: Mapping[str, SampleSeries]) -> dict[str, SampleSeries]:
+    """The same series, with one time for samples of one round.
+
+    A monitor that reads one entity after the other stamps each with its own time. What lies within
+    `SAME_ROUND` of a sampling interval of a time of the longest series gets that time.
+    """
+    longest = max(series.values(), key=lambda s: len(s.t)).t
+    if len(longest) < 2 or all(np.array_equal(s.t, longest) for s in series.values()):
+        return dict(series)
+    apart = SAME_ROUND * min(
+        float(np.median(np.diff(s.t))) for s in series.values() if len(s.t) > 1
+    )
+    found = {}
+    for entity, one in series.items():
+        after = np.clip(np.searchsorted(longest, one.t), 1, len(longest) - 1)
+        earlier = one.t - longest[after - 1] < longest[after] - one.t
+        near = longest[np.where(earlier, after - 1, after)]
+        t = np.where(abs(one.t - near) <= apart, near, one.t)
+        found[entity] = replace(one, t=t) if len(np.unique(t)) == len(t) else one
+    return found
 
 
 def _sum_at_common_times(series: list[SampleSeries]) -> SampleSeries | None:
