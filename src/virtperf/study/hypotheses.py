@@ -11,12 +11,14 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean, stop
-from rawperf.core.model import Model, load_model, problems
+from rawperf.core.model import Level, Model, load_model, problems
 from virtperf.core.params import WordReading
 from virtperf.study.claims import Claim, Claims, ClaimsFile, finished, load_claims
 from virtperf.study.definition import Study, load_study
 
 HYPOTHESES_FILE = "hypotheses.yaml"
+NO_TEST = "no test"
+"""The verdict of runs at a level at which a hypothesis's premise does not hold."""
 INHERITED = ("kind", "value", "half_width", "low", "high", "margin", "direction", "strict")
 """What a hypothesis has from the claim that it repeats, where it does not say it itself."""
 
@@ -33,6 +35,8 @@ class Hypothesis(Claim):
 
     origin: _From | None = Field(None, alias="from")
     repeats: str = Field("", alias="<repeats>")
+    no_test: dict[Level, str] = {}
+    """Why runs at a level of `judged_over` do not test it: its premise does not hold there."""
 
 
 class HypothesesFile(Model):
@@ -86,6 +90,7 @@ def load_hypotheses(
                     "what corresponds to the paper's quantities is not said",
                     expected="`reading`, in a sentence",
                 )
+            _check_no_test(study, hypothesis)
             entries.append((where, hypothesis))
         except ValidationError as err:
             for problem in problems(err, Hypothesis, document, *where):
@@ -100,6 +105,18 @@ def load_hypotheses(
     empty = ClaimsFile(study=file.study, claims=(), not_encoded=())
     own = finished(study, entries, document, report, reading)
     return Claims(own, reading, {}, empty, document, loaded)
+
+
+def _check_no_test(study: Study, hypothesis: Hypothesis) -> None:
+    factor = study.factors.get(study.judged_over)
+    known = [level for level in factor.levels if level != factor.default] if factor else []
+    if unknown := [level for level in hypothesis.no_test if level not in known]:
+        raise StudyError(
+            f"no_test names {unknown[0]!r}",
+            expected=f"another level of {study.judged_over}: {', '.join(map(str, known))}"
+            if factor
+            else "judged_over in study.yaml, which names a factor",
+        )
 
 
 def papers_repeated(study: Study) -> list[str]:

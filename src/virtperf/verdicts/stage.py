@@ -21,7 +21,7 @@ from virtperf.core.stage_tables import (
 )
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
-from virtperf.study.hypotheses import claims_of, reread_claims
+from virtperf.study.hypotheses import NO_TEST, Hypothesis, claims_of, reread_claims
 from virtperf.verdicts.from_runs import judge
 
 
@@ -70,14 +70,23 @@ def _elsewhere(
     """
     factor = study.factors.get(study.judged_over)
     others = [own for own in factor.levels if own != factor.default] if factor else []
-    parts = [
-        judge(
-            study, claims, text, observations, level=level, elsewhere=(study.judged_over, other)
-        ).assign(level=other)
-        for other in others
-    ]
-    rows = pd.concat(parts).to_dict("records") if parts else []
-    return VERDICTS_ELSEWHERE.frame([{str(k): v for k, v in row.items()} for row in rows])
+    rows: list[dict[str, Any]] = []
+    for other in others:
+        at = (study.judged_over, other)
+        judged = judge(study, claims, text, observations, level=level, elsewhere=at)
+        rows += [{str(k): v for k, v in row.items()} for row in judged.to_dict("records")]
+        for row in rows[-len(judged) :]:
+            row["level"] = other
+    untested = {
+        (claim.id, level): reason
+        for claim in claims
+        if isinstance(claim, Hypothesis)
+        for level, reason in claim.no_test.items()
+    }
+    for row in rows:
+        if reason := untested.get((row["claim"], row["level"])):
+            row |= {"measured_verdict": NO_TEST, "reason": reason}
+    return VERDICTS_ELSEWHERE.frame(rows)
 
 
 def _read_otherwise(

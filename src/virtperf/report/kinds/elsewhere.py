@@ -13,6 +13,7 @@ from virtperf.report.claim_words import claim_in_words, unit_of
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import as_precise, pretty
+from virtperf.study.hypotheses import NO_TEST
 
 NUMBERS = ("measured_verdict", "estimate", "estimate_low", "estimate_high")
 
@@ -84,6 +85,8 @@ def _cell(result: dict[Any, Any], unit: str) -> Words:
     word = _verdict(result)
     if word == "no measurement":
         return ""
+    if word == NO_TEST:
+        return (word, Span(text=str(result.get("reason")), style="small"))
     values = [float(result.get(name, math.nan)) for name in NUMBERS[1:]]
     parts: list[str | Span] = [Span(text=word, style="verdict")]
     if math.isfinite(values[0]):

@@ -15,7 +15,7 @@ from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import from_runs
 from virtperf.report.axis_words import unit_words
 from virtperf.report.frames import StudyData
-from virtperf.report.kinds import Context, ExhibitKind, note
+from virtperf.report.kinds import Context, ExhibitKind, estimates, note
 from virtperf.report.origins import TEXT
 from virtperf.report.other_readings import READING_NAMES, changed_readings, folded, read_otherwise
 from virtperf.report.range_words import bounds_of, peak_words, range_words
@@ -35,12 +35,19 @@ SEARCH_NOTE = (
 
 def record(context: Context, names: str | Sequence[str], *, title: str = "") -> Record:
     """A table of derived numbers: `names` are exhibits, for all of each, or ids of `derived` in
-    study.yaml.
+    study.yaml. Of a measured study, which has no text, it has what runs say.
 
     A `StudyError` names near ones where a name is neither.
     """
     wanted = (names,) if isinstance(names, str) else tuple(names)
     chosen = _chosen(context.study, wanted)
+    if context.study.kind == "measured":
+        measured = {
+            asked.label: from_runs.estimate(context.data, asked, context.level)
+            for asked in chosen
+            if not asked.of_itself
+        }
+        return estimates.record(context, measured, title=title)
     exhibits = dict.fromkeys(
         name for asked in chosen for name in asked.derived.exhibits if name != TEXT
     )
