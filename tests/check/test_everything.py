@@ -479,6 +479,17 @@ def test_the_repository_itself_has_no_problem(root):
     assert [str(p) for p in check_everything(Layout(root))[0]] == []
 
 
+def test_a_level_that_does_not_test_a_hypothesis_is_another_level_of_judged_over(repository):
+    write_study(repository, "machine", measured=True)
+    path = repository.definition("machine") / "hypotheses.yaml"
+    text = path.read_text()
+    path.write_text(
+        text.replace("{id: two-do-more-than-one,", "{id: two-do-more-than-one, no_test: {7: why},")
+    )
+    (problem,) = found(repository, "machine")
+    assert "no_test names 7" in problem and "judged_over in study.yaml" in problem
+
+
 def test_a_paper_whose_claim_is_repeated_is_a_dependency(repository):
     write_study(repository, "machine", measured=True)
     path = repository.definition("machine") / "hypotheses.yaml"

@@ -12,6 +12,26 @@ from virtperf.report.kinds.elsewhere import record
 from virtperf.report.loaded import LoadedStudy
 
 
+def test_a_hypothesis_whose_premise_fails_says_why_in_place_of_a_verdict(
+    loaded: LoadedStudy,
+) -> None:
+    rows = [
+        {
+            "claim": "more-at-8",
+            "level": "b",
+            "measured_verdict": "no test",
+            "estimate": 60.0,
+            "estimate_low": 58.0,
+            "estimate_high": 62.0,
+            "reason": "b has no more to give at 8",
+        }
+    ]
+    study = loaded.data.study.model_copy(update={"kind": "measured", "judged_over": "system"})
+    data = replace(loaded.data, study=study, verdicts_elsewhere=VERDICTS_ELSEWHERE.frame(rows))
+    text = " ".join(plain(record(replace(loaded.context, data=data))).split())
+    assert "no test b has no more to give at 8" in text and "60" not in text
+
+
 def test_hypotheses_of_a_measured_study_stand_by_level(loaded: LoadedStudy) -> None:
     nothing = {"estimate": np.nan, "estimate_low": np.nan, "estimate_high": np.nan, "reason": ""}
     rows = [

@@ -12,6 +12,7 @@ from tests.report.plain import plain
 from tests.report.toy import DOLLARS, HOSTILE
 from virtperf.core.provenance import Provenance
 from virtperf.report.html.record import record_html
+from virtperf.report.kinds.ranges import record
 from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.records import Grid
 
@@ -139,3 +140,12 @@ def test_a_wrong_name_is_told_with_near_ones(loaded: LoadedStudy) -> None:
         loaded.ranges("figure-22")
     with pytest.raises(StudyError, match="figure-3 has no derived numbers"):
         loaded.ranges("figure-3")
+
+
+def test_of_a_measured_study_there_is_what_runs_say(loaded: LoadedStudy) -> None:
+    study = loaded.data.study.model_copy(update={"kind": "measured"})
+    context = replace(loaded.context, data=replace(loaded.data, study=study))
+    made = record(context, "figure-2", title="Ratios of runs")
+    assert made.kind == "estimates" and "Ratios of runs" in made.title
+    numbers = made.numbers[0].frame()
+    assert numbers["value"].notna().any() and not {"low_text", "printed"} & set(numbers)
