@@ -15,7 +15,7 @@ from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import from_runs
 from virtperf.report.axis_words import unit_words
 from virtperf.report.frames import StudyData
-from virtperf.report.kinds import Context, ExhibitKind, estimates, note
+from virtperf.report.kinds import Context, ExhibitKind, analysis, estimates, note
 from virtperf.report.origins import TEXT
 from virtperf.report.other_readings import READING_NAMES, changed_readings, folded, read_otherwise
 from virtperf.report.range_words import bounds_of, peak_words, range_words
@@ -24,6 +24,7 @@ from virtperf.report.wording import as_precise, exhibit_name, joined, plural, pr
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
 
+NO_RUNS = "No run has measured these numbers yet."
 NO_RANGES = "The ranges of these numbers are not computed yet."
 MAX_SENTENCES = 2
 """How many sentences are named whose words, read otherwise, change a number."""
@@ -42,12 +43,15 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     wanted = (names,) if isinstance(names, str) else tuple(names)
     chosen = _chosen(context.study, wanted)
     if context.study.kind == "measured":
-        measured = {
+        found = {
             asked.label: from_runs.estimate(context.data, asked, context.level)
             for asked in chosen
             if not asked.of_itself
         }
-        return estimates.record(context, measured, title=title)
+        measured = {label: estimate for label, estimate in found.items() if estimate is not None}
+        if measured:
+            return estimates.record(context, measured, title=title)
+        return analysis(context, "estimates", title, None, pd.DataFrame(), note(NO_RUNS))
     exhibits = dict.fromkeys(
         name for asked in chosen for name in asked.derived.exhibits if name != TEXT
     )
