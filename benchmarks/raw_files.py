@@ -193,7 +193,7 @@ def perfkit(rng: np.random.Generator, rows: int = 60) -> Iterator[str]:
             for entity, row in zip(entities, size.tolist(), strict=True):
                 line = f" {entity}{between}".ljust(cells[0].start)
                 for cell, x in zip(cells, row, strict=True):
-                    text = f"{x:.{cell.column.decimals}f}"
+                    text = f"{x:.1f}"
                     line += (text[1:] if text.startswith("0.") else text).rjust(
                         cell.end - cell.start
                     )

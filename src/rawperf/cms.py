@@ -158,7 +158,7 @@ class Responses:
             return True
         if len(words) == 3 and self._continues(words, number):
             return True
-        if not self._segment(words, number):
+        if not self._segment(words):
             self.warnings.add(number, "a damaged row of QUERY NSS MAP, left out")
             self._owner = ""
         return True
@@ -174,7 +174,7 @@ class Responses:
             return True
         return _in_order(begin, end) and self._range(NSS, self._owner, begin, end, kind)
 
-    def _segment(self, words: list[str], number: int) -> bool:
+    def _segment(self, words: list[str]) -> bool:
         assert self._map is not None
         needed = self._map.index("#USERS") + 1
         row = dict(zip(self._map, words, strict=False))

@@ -46,7 +46,6 @@ COLUMNS_19 = (
     "SSID",
 )
 
-STATE_PATTERN = r"[d-][s-][b-][c-][p-][r-]"
 _STATE_LETTERS = b"dsbcpr"
 SUMMARY = "xentop - "
 _SUMMARY = re.compile(r"xentop - (\S+) +Xen (.*)")

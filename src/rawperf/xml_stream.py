@@ -23,7 +23,6 @@ from rawperf.pieces import MAX_PIECE_BYTES, Pieces, peeked, recoded
 from rawperf.rows import Warnings
 from rawperf.text import decode, uncoloured
 
-XML_TEXT = re.compile("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
 _DECLARES_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}\bencoding\b")
 _ENDS_EARLY = {
     codes[e] for e in (XML_ERROR_NO_ELEMENTS, XML_ERROR_PARTIAL_CHAR, XML_ERROR_UNCLOSED_TOKEN)
@@ -35,10 +34,8 @@ class Target:
 
     def __init__(self, file: str, root: str, deepest: int) -> None:
         self.file = file
-        self.root, self.deepest = (
-            root,
-            deepest,
-        )  # name of the document's element; how many may be open at once
+        self.root = root  # name of the document's element
+        self.deepest = deepest  # how many may be open at once
         self.place: Any = None  # gives the parser's line
         self.above = 0  # lines of the file that the parser did not get
         self.path: list[str] = []  # names of the open elements, without their namespaces

@@ -231,3 +231,16 @@ def test_every_page_with_commands_is_run(root):
     }
     # tests/comparison runs the page on comparisons, which needs all measured runs
     assert pages == set(PAGES) | {"compare"}
+
+
+def test_every_command_that_a_text_names_is_there(root: Path) -> None:
+    texts = [root / "README.md", *root.glob("docs/**/*.md"), *root.glob("data/*/*/README.md")]
+    named = {
+        (path.name, word)
+        for path in texts
+        for word in re.findall(r"(?:`|^ {4}|\$ )virtperf ([a-z][a-z-]*)", path.read_text(), re.M)
+    }
+    assert len({word for _, word in named}) > 15
+    assert (
+        sorted((page, word) for page, word in named if word not in main.list_commands(None)) == []
+    )  # type: ignore[arg-type]

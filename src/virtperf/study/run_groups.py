@@ -64,7 +64,7 @@ def fact_differences(study: Study, entries: Iterable[RunEntry]) -> list[FactDiff
     known = list(entries)
     experiments = sorted({p["experiment"] for e in known if (p := e.get("protocol"))})
     found: dict[tuple[str, str, str], dict[str, dict[str, None]]] = {}
-    for name, group in _groups(study, known, experiments):
+    for name, group in _groups(known, experiments):
         for fact, what, values in _facts(study, group):
             if fact in study.machine_may_differ or len(values) < 2:
                 continue
@@ -89,7 +89,7 @@ def facts_of(entry: RunEntry) -> set[str]:
 
 
 def _groups(
-    study: Study, entries: Sequence[RunEntry], experiments: Sequence[str]
+    entries: Sequence[RunEntry], experiments: Sequence[str]
 ) -> Iterator[tuple[str, list[RunEntry]]]:
     """Runs that are averaged or compared: of one experiment, by its name, else of one condition."""
     groups: dict[tuple[str, str], list[RunEntry]] = {}

@@ -66,7 +66,7 @@ def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list
     numbers = [n for instance in claim.instances for n in _numbers(study, claim, instance)]
     compared = []
     for stated in numbers:
-        number = _scaled(study, claim, stated, samples)
+        number = _scaled(study, stated, samples)
         if number is None:
             continue
         contrast: Contrast | None = None
@@ -207,7 +207,7 @@ def _orders(study: Study, pairs: Iterable[tuple[Terms, Terms]], strict: bool) ->
             yield _Number(larger, least, math.inf, under=smaller, unit=unit, order=True)
 
 
-def _scaled(study: Study, claim: Claim, number: _Number, samples: StudySamples) -> _Number | None:
+def _scaled(study: Study, number: _Number, samples: StudySamples) -> _Number | None:
     """The number on the claim's scale; None where a mean that it needs was not measured."""
     if not samples.keys() >= {*number.over, *number.under}:
         return None

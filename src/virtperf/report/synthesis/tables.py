@@ -396,7 +396,7 @@ def spoken(values: Sequence[Value], *, named: bool = True) -> str:
     against 6: allows 0.9 to 1.1``.
     """
     if not named:
-        return " and ".join(value.words for value in values) or NO_NUMBER
+        return joined([value.words for value in values]) or NO_NUMBER
     return "; ".join(f"{value.name}: {value.said}" for value in values) or NO_NUMBER
 
 

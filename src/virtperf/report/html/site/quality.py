@@ -17,7 +17,7 @@ from virtperf.report.kinds.quality import PASSED_STATUSES, warnings_of
 from virtperf.report.wording import joined, pretty
 
 WIDTH, HEIGHT = 160, 36
-MAX_LISTED_RUNS = 400  # runs that the page lists and draws; of more, those with a warning or a failed audit come first
+MAX_LISTED_RUNS = 1000  # runs that the page lists and draws; of more, those with a warning or a failed audit come first
 
 
 def overview_page(studies: Sequence[StudyFacts]) -> str:
