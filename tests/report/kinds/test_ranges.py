@@ -147,5 +147,6 @@ def test_of_a_measured_study_there_is_what_runs_say(loaded: LoadedStudy) -> None
     context = replace(loaded.context, data=replace(loaded.data, study=study))
     made = record(context, "figure-2", title="Ratios of runs")
     assert made.kind == "estimates" and "Ratios of runs" in made.title
+    assert made.lineage == ("exhibit:figure-2",)
     numbers = made.numbers[0].frame()
     assert numbers["value"].notna().any() and not {"low_text", "printed"} & set(numbers)

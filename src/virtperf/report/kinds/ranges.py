@@ -42,6 +42,10 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     """
     wanted = (names,) if isinstance(names, str) else tuple(names)
     chosen = _chosen(context.study, wanted)
+    exhibits = dict.fromkeys(
+        name for asked in chosen for name in asked.derived.exhibits if name != TEXT
+    )
+    title = title or f"Numbers that follow from {joined(map(exhibit_name, exhibits)) or 'the text'}"
     if context.study.kind == "measured":
         found = {
             asked.label: from_runs.estimate(context.data, asked, context.level)
@@ -50,12 +54,11 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
         }
         measured = {label: estimate for label, estimate in found.items() if estimate is not None}
         if measured:
-            return estimates.record(context, measured, title=title)
+            made = estimates.record(context, measured, title=title)
+            return made.model_copy(
+                update={"lineage": tuple(f"exhibit:{name}" for name in exhibits)}
+            )
         return analysis(context, "estimates", title, None, pd.DataFrame(), note(NO_RUNS))
-    exhibits = dict.fromkeys(
-        name for asked in chosen for name in asked.derived.exhibits if name != TEXT
-    )
-    title = title or f"Numbers that follow from {joined(map(exhibit_name, exhibits)) or 'the text'}"
     table = context.data.ranges
     rows: dict[Any, Any] = {(row["derived"], row["label"]): row for row in table.to_dict("records")}
     lines = [
