@@ -123,6 +123,10 @@ def read_file(
         raise click.UsageError(f"-o {output}: the name must end in {', '.join(OUTPUT_SUFFIXES)}")
     if output not in (None, "-") and not Path(output).parent.is_dir():
         raise click.UsageError(f"-o {output}: there is no folder {Path(output).parent}")
+    if output not in (None, "-") and file != "-" and _are_one_file(file, output):
+        raise click.UsageError(
+            f"-o {output}: this is the file that is read. Name another file, so that it stays"
+        )
     with opened_raw(file, format_name, interval, metrics or METRICS, inputs) as raw:
         if output is None:
             _show_preview(raw, file)
@@ -138,6 +142,14 @@ def read_file(
         click.secho(_printable(f"warning: {warning}"), fg="yellow", err=True)
     if output not in (None, "-"):
         click.echo(f"{output}: {count} records of {file}, read as {raw.format}")
+
+
+def _are_one_file(first: str, second: str) -> bool:
+    """Whether two names lead to one file, by links too."""
+    try:
+        return Path(first).samefile(second)
+    except OSError:  # one of them is not there yet
+        return False
 
 
 def _show_preview(raw: RawTables, file: str) -> None:
