@@ -28,7 +28,7 @@ class OneLineErrors(click.Group):
         try:
             return super().invoke(ctx)
         except RawperfError as err:
-            raise click.ClickException(str(err)) from err
+            raise click.ClickException(str(err.within(Path()))) from err
         except BrokenPipeError:
             raise
         except OSError as err:

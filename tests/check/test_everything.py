@@ -10,7 +10,7 @@ import pytest
 
 from tests.study.new.conftest import layout as layout
 from tests.toy_runs import sar, write_run
-from virtperf.check.everything import check_everything
+from virtperf.check.everything import changed_findings, check_everything
 from virtperf.core.paths import Layout
 from virtperf.study.new.write import pipeline_text, write_study
 
@@ -125,6 +125,18 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             "there is no kind of exhibit 'lines'; expected one of bar, diagram, distribution, line",
         ),
         (STUDY, "\n    bounds: [0, null]", "\n    bounds: [0, null", "not valid YAML"),
+        (
+            STUDY,
+            "\n    bounds: [0, null]",
+            "\n    bounds: [100, 0]",
+            "quantities/throughput/bounds: the lower bound 100 is not below the upper bound 0",
+        ),
+        (
+            STUDY,
+            "guests\n    levels: [1, 2, 4]",
+            "guests\n    levels: [1, 2, 4, 1e400]",
+            "'1e400' stands among numbers. YAML takes it for text: write 1.0e+400",
+        ),
         (CLAIMS, "of: throughput\n", "of: speed\n", "unknown quantity 'speed'"),
         (
             CLAIMS,
@@ -302,6 +314,55 @@ def test_corrections_that_fit_no_cell(repository):
     assert problem.startswith(
         "data/published/mine/tables/corrections.csv line 2: there is no cell 'nowhere'"
     )
+
+
+HEADING = "table,row,column,printed,corrected,reason\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "problem"),
+    [
+        (b"", 1, "the file is empty; expected a heading"),
+        (b"a,b\n1,2\n", 1, f"the heading is not that of corrections; expected {HEADING.strip()}"),
+        (f"{HEADING}table-1,\xff\n".encode("latin-1"), 2, "not UTF-8; found the byte 0xff. Save"),
+        (f"{HEADING}table-1\n".encode(), 2, "there is no cell ''"),
+        (f"{HEADING}table-1,a,b,c,d,e,f\n".encode(), 2, "it has more cells than the heading"),
+        (f'{HEADING}table-1,"a\n'.encode(), 2, "not a table"),
+    ],
+)
+def test_corrections_that_are_no_table(repository, content, line, problem):
+    path = repository.published("mine") / "tables" / "corrections.csv"
+    path.write_bytes(content)
+    (said,) = found(repository)
+    assert said.startswith(f"data/published/mine/tables/corrections.csv line {line}: ")
+    assert problem in said
+
+
+def test_a_printed_table_that_is_none_is_named_itself(repository):
+    path = repository.published("mine") / "tables" / "table-1.csv"
+    path.write_text(f'{path.read_text()}"open\n')
+    lines = path.read_text().count("\n")
+    (said,) = found(repository)
+    assert said.startswith(f"data/published/mine/tables/table-1.csv line {lines}: not a table")
+
+
+def test_a_definition_or_a_run_that_is_not_utf_8(repository, edit):
+    path = repository.root / STUDY
+    text = path.read_text()
+    path.write_bytes(text.encode() + b"\xff\n")
+    (said,) = found(repository)
+    lines = text.count("\n")
+    assert said.startswith(f"{STUDY} line {lines + 1}: the file is not UTF-8")
+    assert changed_findings(repository, ["mine"]) == []
+    path.write_text(text)
+    run = repository.measured("mine") / "first"
+    run.mkdir(parents=True)
+    (run / "sar.txt").write_text("")
+    (run / "run.yaml").write_bytes(b"study: mine\nrun: \xff\n")
+    observed = "metric: page_element_throughput, entity_kind: driver"
+    edit(STUDY, observed, "metric: cpu_busy, entity_kind: partition")  # kinds of runs are read
+    damaged = "data/measured/mine/first/run.yaml line 2: the file is not UTF-8"
+    assert any(problem.startswith(damaged) for problem in found(repository))
 
 
 def test_points_that_no_claim_speaks_of(repository, edit):

@@ -11,7 +11,7 @@ from pathlib import Path
 from rawperf import all_formats
 from rawperf.core.errors import RunError, VirtperfError, did_you_mean
 from rawperf.core.metrics import MetricDictionary, load_metrics
-from rawperf.core.yamlio import load_yaml
+from rawperf.core.yamlio import load_yaml, read_text
 from rawperf.registry import with_presets
 from virtperf.check.notebook import check_notebook
 from virtperf.check.problems import Problems
@@ -232,7 +232,7 @@ def changed_findings(layout: Layout, studies: Sequence[str]) -> list[str]:
     for study_id in studies:
         path = layout.definition(study_id) / "study.yaml"
         with suppress(VirtperfError):
-            if "written_for" not in path.read_text(encoding="utf-8"):
+            if "written_for" not in read_text(path, path.name):
                 continue
             level = load_parameters(layout.parameters).level
             data = load(study_id, layout.root / "data")

@@ -29,7 +29,9 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except VirtperfError as err:
-            raise click.ClickException(str(err)) from err
+            layout = ctx.find_object(Layout)
+            root = layout.root if layout is not None else Path()
+            raise click.ClickException(str(err.within(root))) from err
         except BrokenPipeError:
             raise
         except OSError as err:  # a full disk, a folder that can't be written, an input that no stage has made yet
