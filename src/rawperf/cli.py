@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rawperf.core.errors import RawperfError
+from rawperf import __version__
+from rawperf.core.errors import RawperfError, if_meant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,23 @@ if TYPE_CHECKING:
 OUTPUT_SUFFIXES = (".csv", ".parquet", ".json")
 
 
-class OneLineErrors(click.Group):
+class NearCommands(click.Group):
+    """Of an unknown command it says which known one is meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as err:
+            meant = if_meant(args[0], self.list_commands(ctx))
+            if not meant:
+                raise
+            words = f"{err.message.removesuffix('.')}. {meant[0].upper()}{meant[1:]}"
+            raise click.UsageError(words, ctx) from err
+
+
+class OneLineErrors(NearCommands):
     """Errors of the package, and of files that can't be read or written, as one line."""
 
     def invoke(self, ctx: click.Context) -> object:
@@ -50,6 +67,7 @@ def os_error(err: OSError, output: str | None) -> str:
 
 
 @click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="rawperf")
 def main() -> None:
     """Read the output of performance tools as tidy tables with units and line numbers."""
 

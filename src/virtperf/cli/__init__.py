@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from rawperf.cli import NearCommands
 from rawperf.core.errors import VirtperfError
 from virtperf import __version__
 from virtperf.core.paths import Layout
@@ -16,7 +17,7 @@ STAGES = ("reconstruct", "runs", "report", "synthesis", "site", "pipeline")
 """Commands that stand first in the list of commands: the stages in their order, what runs them."""
 
 
-class _Commands(click.Group):
+class _Commands(NearCommands):
     """The modules of this package, each imported when it is asked for.
 
     A module `like_this` there has a command `like_this`, which is called `like-this`; one that
