@@ -365,6 +365,26 @@ def test_a_definition_or_a_run_that_is_not_utf_8(repository, edit):
     assert any(problem.startswith(damaged) for problem in found(repository))
 
 
+def test_files_that_measure_yaml_names_and_that_are_not_there(layout):
+    write_study(layout, "mine", measured=True)
+    path = layout.measured("mine") / "measure.yaml"
+    assert found(layout) == []
+    text = path.read_text()
+    path.write_text(
+        f"{text}hosts: {{far: {{ssh: far}}}}\n"
+        "setup:\n"
+        "  - [sh, '{here}/work.py', '{here}/.left']\n"
+        "  - ['{root}/testbeds/kvm/prepare.sh']\n"
+        "  - {run: ['{root}/there.sh'], on: far}\n"
+    )
+    (said,) = found(layout)
+    line = path.read_text().splitlines().index("  - ['{root}/testbeds/kvm/prepare.sh']") + 1
+    assert said.startswith(
+        f"data/measured/mine/measure.yaml line {line}: setup: there is no {{root}}/testbeds/kvm/"
+    )
+    assert "Add it, or correct the name" in said
+
+
 def test_points_that_no_claim_speaks_of(repository, edit):
     edit(CLAIMS, "for_each: {system: [a, b]}", "for_each: {system: [a]}")
     (problem,) = found(repository)

@@ -19,7 +19,7 @@ from virtperf.check.study import check_study
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.measure.definition import MEASURE_FILE
-from virtperf.measure.plan import load_definition
+from virtperf.measure.plan import load_definition, missing_file_problems
 from virtperf.report.frames import load
 from virtperf.report.glossary import load_glossary
 from virtperf.report.synthesis.checks import check_synthesis
@@ -68,7 +68,7 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
             defined[name] = study
             check_notebook(layout.notebook(name), study, parameters, problems)
             _papers_are_dependencies(layout, study, problems)
-            runs += _runs(layout.measured(name), study, problems)
+            runs += _runs(layout.measured(name), layout.root, study, problems)
     if not studies:
         check_synthesis_file(layout, defined, problems)
     counts = f"{plural(len(chosen), 'study', 'studies')}, {plural(runs, 'measured run')}"
@@ -156,7 +156,7 @@ def _papers_are_dependencies(layout: Layout, study: Study, problems: Problems) -
                     )
 
 
-def _runs(root: Path, study: Study, problems: Problems) -> int:
+def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int:
     """Check `measure.yaml` and every `run.yaml` of a study, without reading raw files; returns how
     many runs it has.
     """
@@ -166,7 +166,11 @@ def _runs(root: Path, study: Study, problems: Problems) -> int:
         return 0
     if (root / MEASURE_FILE).is_file():
         with problems.caught(root):
-            load_definition(root / MEASURE_FILE, study, problems.of(root))
+            report, path = problems.of(root), root / MEASURE_FILE
+            definition = load_definition(path, study, report)
+            with suppress(ValueError):  # an unknown placeholder, of which loading has told
+                for problem in missing_file_problems(path, definition, study, repository):
+                    report(problem)
     folders = run_folders(root)
     entries = []
     for folder in folders:
