@@ -112,8 +112,8 @@ def measure(
     sure = "about" if harness.estimated(todo) else "at least"
     say(f"{words}, {sure} {_duration(harness.expected_s(*todo))}", style="bold")
     if dry_run:
-        _warn_of_missing(harness, runs)
         _show(harness, runs, todo)
+        _warn_of_missing(harness, runs)
         return
     so_far = _SoFar(layout, study, adaptive=replicates is None and aa is None)
     begun = {run.experiment.name for run in todo if run.experiment.until}
