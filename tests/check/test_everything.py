@@ -593,3 +593,20 @@ def test_a_paper_whose_claim_is_repeated_is_a_dependency(repository):
     wider = stages.replace("    deps:\n", "    deps:\n      - data/published\n")
     repository.pipeline("machine").write_text(wider)
     assert found(repository, "machine") == []
+
+
+def test_a_damaged_paper_whose_claim_is_repeated_is_named_itself(repository):
+    write_study(repository, "machine", measured=True)
+    path = repository.definition("machine") / "hypotheses.yaml"
+    origin = "from: {study: mine, claim: example-to-replace}, reading: the same,"
+    path.write_text(
+        path.read_text().replace(
+            "{id: two-do-more-than-one,", f"{{id: two-do-more-than-one, {origin}"
+        )
+    )
+    paper = repository.root / STUDY
+    line = paper.read_text().count("\n") + 1
+    paper.write_bytes(paper.read_bytes() + b"\xff\n")
+    problems = found(repository, "machine")
+    assert any(p.startswith(f"{STUDY} line {line}: the file is not UTF-8") for p in problems)
+    assert not any("hypotheses.yaml" in p for p in problems)
