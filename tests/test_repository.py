@@ -21,6 +21,7 @@ LAYERS = [
     {"pipeline"},
     {"check"},
     {"cli"},
+    {"__main__"},
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
 # What a package may import at most, of this package and of the readers.

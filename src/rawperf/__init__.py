@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rawperf.registry import all_formats, blocks_of, get_format, head_of, ranking, sniff
     from rawperf.tidy import read
 
+__version__ = "0.2.0"
 __all__ = [
     "RECORD_COLUMNS",
     "Format",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rawperf.core.errors import RawperfError
+from rawperf import __version__
+from rawperf.core.errors import RawperfError, if_meant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,14 +22,30 @@ if TYPE_CHECKING:
 OUTPUT_SUFFIXES = (".csv", ".parquet", ".json")
 
 
-class OneLineErrors(click.Group):
+class NearCommands(click.Group):
+    """Of an unknown command it says which known one is meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as err:
+            meant = if_meant(args[0], self.list_commands(ctx))
+            if not meant:
+                raise
+            words = f"{err.message.removesuffix('.')}. {meant[0].upper()}{meant[1:]}"
+            raise click.UsageError(words, ctx) from err
+
+
+class OneLineErrors(NearCommands):
     """Errors of the package, and of files that can't be read or written, as one line."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except RawperfError as err:
-            raise click.ClickException(str(err)) from err
+            raise click.ClickException(str(err.within(Path()))) from err
         except BrokenPipeError:
             raise
         except OSError as err:
@@ -50,6 +67,7 @@ def os_error(err: OSError, output: str | None) -> str:
 
 
 @click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="rawperf")
 def main() -> None:
     """Read the output of performance tools as tidy tables with units and line numbers."""
 
@@ -123,6 +141,10 @@ def read_file(
         raise click.UsageError(f"-o {output}: the name must end in {', '.join(OUTPUT_SUFFIXES)}")
     if output not in (None, "-") and not Path(output).parent.is_dir():
         raise click.UsageError(f"-o {output}: there is no folder {Path(output).parent}")
+    if output not in (None, "-") and file != "-" and _are_one_file(file, output):
+        raise click.UsageError(
+            f"-o {output}: this is the file that is read. Name another file, so that it stays"
+        )
     with opened_raw(file, format_name, interval, metrics or METRICS, inputs) as raw:
         if output is None:
             _show_preview(raw, file)
@@ -138,6 +160,14 @@ def read_file(
         click.secho(_printable(f"warning: {warning}"), fg="yellow", err=True)
     if output not in (None, "-"):
         click.echo(f"{output}: {count} records of {file}, read as {raw.format}")
+
+
+def _are_one_file(first: str, second: str) -> bool:
+    """Whether two names lead to one file, by links too."""
+    try:
+        return Path(first).samefile(second)
+    except OSError:  # one of them is not there yet
+        return False
 
 
 def _show_preview(raw: RawTables, file: str) -> None:

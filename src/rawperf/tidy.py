@@ -111,19 +111,23 @@ class RawTables:
             is "" and
         `metric_value` NaN where the dictionary has nothing for a field.
 
-        Raises `FormatError`: the file can't be read, or `interval_s` is given for a file that has a
-        clock of its own.
+        Raises `FormatError`: the file can't be read, or `interval_s` is given for a file that does
+        not number its samples.
         """
         for reading in by_sample(self._blocks()):
             records, self.clock, self.info = reading.records, reading.clock, reading.info
             self._said += reading.warnings
             if self._interval_s is not None:
                 if reading.clock != "sample":
+                    timeless = reading.clock == "none"
                     raise FormatError(
-                        "the file has a clock of its own",
+                        "the file has totals, which have no time"
+                        if timeless
+                        else "the file has a clock of its own",
                         file=self._file,
-                        expected="no interval",
-                        found=f"clock {reading.clock!r}",
+                        expected="a file that numbers its samples",
+                        found=None if timeless else f"clock {reading.clock!r}",
+                        remedy="leave out the interval",
                     )
                 records, self.clock = records.assign(t=records["t"] * self._interval_s), "interval"
             table = self._metrics.of(records.reset_index(drop=True), self.clock)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.study.new.conftest import layout as layout
 from tests.toy_runs import sar, write_run
-from virtperf.check.everything import check_everything
+from virtperf.check.everything import changed_findings, check_everything
 from virtperf.core.paths import Layout
 from virtperf.study.new.write import pipeline_text, write_study
 
@@ -125,6 +125,18 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             "there is no kind of exhibit 'lines'; expected one of bar, diagram, distribution, line",
         ),
         (STUDY, "\n    bounds: [0, null]", "\n    bounds: [0, null", "not valid YAML"),
+        (
+            STUDY,
+            "\n    bounds: [0, null]",
+            "\n    bounds: [100, 0]",
+            "quantities/throughput/bounds: the lower bound 100 is not below the upper bound 0",
+        ),
+        (
+            STUDY,
+            "guests\n    levels: [1, 2, 4]",
+            "guests\n    levels: [1, 2, 4, 1e400]",
+            "'1e400' stands among numbers. YAML takes it for text: write 1.0e+400",
+        ),
         (CLAIMS, "of: throughput\n", "of: speed\n", "unknown quantity 'speed'"),
         (
             CLAIMS,
@@ -302,6 +314,75 @@ def test_corrections_that_fit_no_cell(repository):
     assert problem.startswith(
         "data/published/mine/tables/corrections.csv line 2: there is no cell 'nowhere'"
     )
+
+
+HEADING = "table,row,column,printed,corrected,reason\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "problem"),
+    [
+        (b"", 1, "the file is empty; expected a heading"),
+        (b"a,b\n1,2\n", 1, f"the heading is not that of corrections; expected {HEADING.strip()}"),
+        (f"{HEADING}table-1,\xff\n".encode("latin-1"), 2, "not UTF-8; found the byte 0xff. Save"),
+        (f"{HEADING}table-1\n".encode(), 2, "there is no cell ''"),
+        (f"{HEADING}table-1,a,b,c,d,e,f\n".encode(), 2, "it has more cells than the heading"),
+        (f'{HEADING}table-1,"a\n'.encode(), 2, "not a table"),
+    ],
+)
+def test_corrections_that_are_no_table(repository, content, line, problem):
+    path = repository.published("mine") / "tables" / "corrections.csv"
+    path.write_bytes(content)
+    (said,) = found(repository)
+    assert said.startswith(f"data/published/mine/tables/corrections.csv line {line}: ")
+    assert problem in said
+
+
+def test_a_printed_table_that_is_none_is_named_itself(repository):
+    path = repository.published("mine") / "tables" / "table-1.csv"
+    path.write_text(f'{path.read_text()}"open\n')
+    lines = path.read_text().count("\n")
+    (said,) = found(repository)
+    assert said.startswith(f"data/published/mine/tables/table-1.csv line {lines}: not a table")
+
+
+def test_a_definition_or_a_run_that_is_not_utf_8(repository, edit):
+    path = repository.root / STUDY
+    text = path.read_text()
+    path.write_bytes(text.encode() + b"\xff\n")
+    (said,) = found(repository)
+    lines = text.count("\n")
+    assert said.startswith(f"{STUDY} line {lines + 1}: the file is not UTF-8")
+    assert changed_findings(repository, ["mine"]) == []
+    path.write_text(text)
+    run = repository.measured("mine") / "first"
+    run.mkdir(parents=True)
+    (run / "sar.txt").write_text("")
+    (run / "run.yaml").write_bytes(b"study: mine\nrun: \xff\n")
+    observed = "metric: page_element_throughput, entity_kind: driver"
+    edit(STUDY, observed, "metric: cpu_busy, entity_kind: partition")  # kinds of runs are read
+    damaged = "data/measured/mine/first/run.yaml line 2: the file is not UTF-8"
+    assert any(problem.startswith(damaged) for problem in found(repository))
+
+
+def test_files_that_measure_yaml_names_and_that_are_not_there(layout):
+    write_study(layout, "mine", measured=True)
+    path = layout.measured("mine") / "measure.yaml"
+    assert found(layout) == []
+    text = path.read_text()
+    path.write_text(
+        f"{text}hosts: {{far: {{ssh: far}}}}\n"
+        "setup:\n"
+        "  - [sh, '{here}/work.py', '{here}/.left']\n"
+        "  - ['{root}/testbeds/kvm/prepare.sh']\n"
+        "  - {run: ['{root}/there.sh'], on: far}\n"
+    )
+    (said,) = found(layout)
+    line = path.read_text().splitlines().index("  - ['{root}/testbeds/kvm/prepare.sh']") + 1
+    assert said.startswith(
+        f"data/measured/mine/measure.yaml line {line}: setup: there is no {{root}}/testbeds/kvm/"
+    )
+    assert "Add it, or correct the name" in said
 
 
 def test_points_that_no_claim_speaks_of(repository, edit):
@@ -512,3 +593,20 @@ def test_a_paper_whose_claim_is_repeated_is_a_dependency(repository):
     wider = stages.replace("    deps:\n", "    deps:\n      - data/published\n")
     repository.pipeline("machine").write_text(wider)
     assert found(repository, "machine") == []
+
+
+def test_a_damaged_paper_whose_claim_is_repeated_is_named_itself(repository):
+    write_study(repository, "machine", measured=True)
+    path = repository.definition("machine") / "hypotheses.yaml"
+    origin = "from: {study: mine, claim: example-to-replace}, reading: the same,"
+    path.write_text(
+        path.read_text().replace(
+            "{id: two-do-more-than-one,", f"{{id: two-do-more-than-one, {origin}"
+        )
+    )
+    paper = repository.root / STUDY
+    line = paper.read_text().count("\n") + 1
+    paper.write_bytes(paper.read_bytes() + b"\xff\n")
+    problems = found(repository, "machine")
+    assert any(p.startswith(f"{STUDY} line {line}: the file is not UTF-8") for p in problems)
+    assert not any("hypotheses.yaml" in p for p in problems)

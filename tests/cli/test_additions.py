@@ -46,6 +46,26 @@ def test_an_exhibit_of_each_kind_has_its_entry_file_and_cell(run, layout: Layout
         assert shown_exhibits(sources, ids) >= set(ids)
 
 
+def test_what_is_refused_is_named_as_it_was_given(run, layout: Layout) -> None:
+    write_study(layout, STUDY)
+    key = "throughput[system=b, guests=4]"
+    add = ("--root", str(layout.root), "add", "claim", STUDY, "half", "value", f"of={key}")
+    for given, said in (
+        ("value=abc", "Error: value=abc: wrong value; expected a number\n"),
+        (
+            "value=1e3",
+            "value=1e3: wrong value; expected a number. YAML takes it for text: write 1.0",
+        ),
+        ("valu=2", "Error: claims/half: there is no 'valu' here. Did you mean 'value'"),
+        ("about=[figure-9]", "unknown exhibit 'figure-9'"),
+    ):
+        output = run(*add, given, status=1).output
+        assert said in output and " line " not in output
+    add = ("--root", str(layout.root), "add", "exhibit", STUDY, "figure-8", "line")
+    output = run(*add, "headline=1", status=1).output
+    assert "line 1" not in output
+
+
 def test_a_claim_is_written_where_it_is_in_order(run, layout: Layout) -> None:
     for measured, key in (
         (False, "throughput[system=b, guests=4]"),

@@ -29,3 +29,10 @@ def test_what_has_no_drawing_is_refused(run: Run, tmp_path: Path) -> None:
         "Did you mean 'figure-2'" in run("figure", "toy", "figur-2", "-o", "x.svg", status=1).output
     )
     assert not (tmp_path / "x.svg").exists()
+
+
+def test_before_the_stages_nothing_is_drawn(run: Run, tmp_path: Path) -> None:
+    toy.build(tmp_path, stages=False)
+    said = run("figure", "toy", "figure-2", "-o", "x.svg", status=1).output
+    assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in said
+    assert not (tmp_path / "x.svg").exists()

@@ -5,14 +5,16 @@ from __future__ import annotations
 import errno
 import subprocess
 import sys
+import tomllib
 
 import click
 import pytest
 from click.testing import CliRunner
 
+import rawperf
 from tests.cases import each_case
 from tests.study.new.conftest import layout as layout
-from virtperf import cli
+from virtperf import __version__, cli
 from virtperf.cli import main
 from virtperf.study.new.write import write_study
 
@@ -73,7 +75,16 @@ def test_modules_that_begin_with_an_underscore_are_no_commands():
 def test_an_unknown_command_is_refused():
     result = CliRunner().invoke(main, ["chekc"])
     assert result.exit_code == 2
-    assert "No such command 'chekc'" in result.output
+    assert "No such command 'chekc'. Did you mean 'check'" in result.output
+    result = CliRunner().invoke(main, ["add", "clam"])
+    assert "No such command 'clam'. Did you mean 'claim'?" in result.output
+    assert "Did you mean" not in CliRunner().invoke(main, ["qqqqqq"]).output
+
+
+def test_a_study_whose_name_is_misspelt_is_named(layout):
+    write_study(layout, "mine")
+    result = CliRunner().invoke(main, ["--root", str(layout.root), "check", "mime"])
+    assert "there is no study 'mime'; expected one of mine. Did you mean 'mine'?" in result.output
 
 
 @pytest.mark.parametrize(
@@ -112,11 +123,42 @@ def test_a_stage_before_its_inputs_exist_is_one_line(layout, stage):
     assert result.output.count("\n") <= 1 and "Traceback" not in result.output
 
 
-def test_it_runs_as_a_module():
+@pytest.mark.parametrize("module", ["virtperf.cli", "virtperf", "rawperf"])
+def test_it_runs_as_a_module(module):
     done = subprocess.run(
-        [sys.executable, "-m", "virtperf.cli", "--version"],
+        [sys.executable, "-m", module, "--version"],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stdout.startswith("virtperf, version ")
+    assert done.stdout == f"{module.partition('.')[0]}, version {__version__}\n"
+
+
+def test_the_two_packages_have_one_version(root):
+    own = tomllib.loads((root / "src" / "rawperf" / "pyproject.toml").read_text())
+    assert rawperf.__version__ == __version__ == own["project"]["version"]
+
+
+def test_a_measured_study_has_nothing_to_reconstruct(layout):
+    write_study(layout, "mine", measured=True)
+    result = CliRunner().invoke(main, ["--root", str(layout.root), "reconstruct", "mine"])
+    assert result.exit_code == 1
+    assert "mine is a measured study, which has no text to reconstruct from" in result.output
+
+
+def test_runs_says_what_it_read(layout):
+    write_study(layout, "mine", measured=True)
+    command = ["--root", str(layout.root), "runs", "mine"]
+    assert CliRunner().invoke(main, command).output == "mine: 0 runs, none newly read\n"
+    (layout.measured("mine") / "first").mkdir()
+    (layout.measured("mine") / "first" / "run.yaml").write_text("study: mine\n")
+    (layout.measured("mine") / "first" / "sar.txt").write_text("x\n")
+    result = CliRunner().invoke(main, command)
+    assert result.output.startswith("mine: 0 runs, 1 newly read; 1 quarantined\n")
+    assert result.exit_code == 3
+
+
+def test_a_revision_that_there_is_not_is_named(layout):
+    subprocess.run(["git", "init", "-q", layout.root], check=True)
+    result = CliRunner().invoke(main, ["--root", str(layout.root), "verify", "nope"])
+    assert "git knows no revision 'nope'; expected a tag, a branch" in result.output

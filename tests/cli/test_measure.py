@@ -46,6 +46,20 @@ def test_a_dry_run_shows_the_plan_and_the_commands_and_measures_nothing(toy, run
     assert not toy.own.exists()
 
 
+def test_what_a_start_would_not_find_is_a_warning_of_dry_run_and_doctor(toy, run):
+    toy.write(
+        setup=[["{root}/testbeds/kvm/prepare.sh"], ["sh", "{here}/wrk.py", "{here}/.state/x"]],
+        monitors=[{"run": ["saar", "-u", 1], "output": "v"}],
+    )
+    warning = (
+        "warning: not found on this machine: saar, {here}/wrk.py, {root}/testbeds/kvm/prepare.sh\n"
+    )
+    for option in ("--dry-run", "--doctor"):
+        assert warning in run("measure", "toy", option).output
+    toy.write()
+    assert "not found" not in run("measure", "toy", "--dry-run").output
+
+
 def test_one_line_a_run_and_then_nothing_is_left_to_do(toy, run):
     text = run("measure", "toy", "--only", "guests=2", "--replicates", "3").output
     lines = text.splitlines()
@@ -90,7 +104,7 @@ def test_a_choice_of_nothing_is_one_line(toy, run, options, words):
 
 def test_mistakes_and_missing_files_are_one_line(toy, run):
     toy.write(workload=["x {guest}"])
-    assert "Error: measure.yaml line " in run("measure", "toy", status=1).output
+    assert "Error: data/measured/toy/measure.yaml line " in run("measure", "toy", status=1).output
     assert "measure.yaml line" in run("check", "toy", status=1).output
     (toy.runs / "measure.yaml").unlink()
     assert "measure.yaml: the file is missing" in run("measure", "toy", status=1).output

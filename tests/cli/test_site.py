@@ -57,3 +57,11 @@ def test_a_studys_own_pages(place: Path) -> None:
         entry["key"] for entry in json.loads((place / "reports" / "trace-toy.json").read_text())
     ]
     assert len(keys) > 5 and len(set(keys)) == len(keys)
+
+
+def test_a_damaged_study_is_named_by_its_path(run: Run, place: Path) -> None:
+    path = place / "data" / "published" / "toy" / "study.yaml"
+    path.write_bytes(b"study: toy\ntitle: \xff\n")
+    said = run("site", status=1).output
+    assert "data/published/toy/study.yaml line 2: the file is not UTF-8" in said
+    assert str(place) not in said

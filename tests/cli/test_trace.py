@@ -63,3 +63,10 @@ def test_an_unknown_key_names_those_that_are_like_it_else_the_exhibits(
     said = run("trace", "toy/qqqqqqqqqqqqqqqqqqqqqq", status=1).output
     assert "Known are toy/figure-" in said and "List them by virtperf trace toy" in said
     assert "there is no study 'none'" in run("trace", "none/figure-1", status=1).output
+
+
+def test_before_the_stages_no_limit_is_told(run: Run, tmp_path: Path) -> None:
+    toy.build(tmp_path, stages=False)
+    (tmp_path / "params.yaml").write_text("seed: 1\nlevel: 0.95\n")
+    said = run("trace", "toy/figure-2/b/8", status=1).output
+    assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in said

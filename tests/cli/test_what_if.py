@@ -43,3 +43,16 @@ def test_the_page_of_all_studies(tmp_path: Path, root: Path) -> None:
     assert made[:3] == ["summary", "limits", "capacity-cpu"] and "growth" in made
     page = (tmp_path / "reports" / "synthesis.html").read_text()
     assert 'href="toy.html#figure-2"' in page and "<script>alert(1)</script>" not in page
+
+
+def test_before_the_stages_nothing_is_said(tmp_path: Path, root: Path) -> None:
+    at = repository(tmp_path, root)
+    shutil.rmtree(tmp_path / "data" / "reconstructed")
+    said = CliRunner().invoke(main, [*at, "what-if", "--cpu-ratio", "2"])
+    assert said.exit_code == 1
+    assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in said.output
+
+
+def test_outside_a_repository_this_is_said(tmp_path: Path) -> None:
+    said = CliRunner().invoke(main, ["--root", str(tmp_path), "what-if", "--cpu-ratio", "2"])
+    assert "this is no repository of studies" in said.output

@@ -121,6 +121,14 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
         workers(scheduler="tcp://127.0.0.1:9"),
     ):
         pass
+    client = "distributed.Client"
+    monkeypatch.setattr(client, lambda *_, **__: pytest.fail("it would go on trying"))
+    for wrong in ("foo", "host:8786", "tcp://host", "http://host:8786", "tcp://:8786"):
+        with (
+            pytest.raises(VirtperfError, match=r"no address of a Dask scheduler.*tls://host:8786"),
+            workers(scheduler=wrong),
+        ):
+            pass
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
         pytest.raises(VirtperfError, match=r"virtperf\[dask\]"),

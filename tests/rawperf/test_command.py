@@ -40,6 +40,21 @@ def test_a_place_that_cannot_be_written_is_named(files: tuple[str, str], tmp_pat
     assert output in result.output and result.output.count("\n") == 1
 
 
+@pytest.mark.parametrize("kind", ["itself", "symbolic link", "hard link"])
+def test_the_file_that_is_read_is_not_overwritten(
+    kind: str, files: tuple[str, str], tmp_path: Path
+) -> None:
+    output = tmp_path / ("mine.csv" if kind == "itself" else "linked.csv")
+    if kind == "symbolic link":
+        output.symlink_to(files[0])
+    elif kind == "hard link":
+        output.hardlink_to(files[0])
+    command = ["read", files[0], "--format", files[1], "-o", str(output)]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 2 and "Name another file" in result.output
+    assert Path(files[0]).read_text(encoding="utf-8") == CSV
+
+
 def test_a_full_disk_says_where_to_free_space(tmp_path: Path) -> None:
     err = OSError(errno.ENOSPC, "No space left on device")
     said = os_error(err, str(tmp_path / "table.parquet"))

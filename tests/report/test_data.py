@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from rawperf.core.errors import VirtperfError
@@ -32,6 +34,17 @@ def test_stages_that_have_not_run_leave_empty_typed_tables(tmp_path):
         assert frame.empty and list(frame) == list(table.kinds(factors))
     assert found.index == {} and found.contradictions == {} and found.observed == {}
     assert found.mean(found.study.quantity("throughput[system=a, guests=8]"), "measured") is None
+
+
+def test_what_needs_the_stages_names_the_one_that_is_missing(data):
+    load("toy", data).require_stages()
+    (data / "runs" / "toy" / "means.parquet").unlink()
+    with pytest.raises(VirtperfError, match=r"data/runs/toy/means\.parquet is missing"):
+        load("toy", data).require_stages()
+    shutil.rmtree(data / "reconstructed")
+    said = "data/reconstructed/toy is missing. Run `virtperf pipeline toy`"
+    with pytest.raises(VirtperfError, match=said):
+        load("toy", data).require_stages()
 
 
 def test_a_mean_comes_with_its_scale_and_origin(data):

@@ -489,6 +489,9 @@ def _stages(data: Path) -> None:
         ],
         verdicts,
     )
+    write(stage_tables.DISTRIBUTIONS, [], runs)
+    write(stage_tables.VERDICTS_ELSEWHERE, [], verdicts)
+    write(stage_tables.VERDICTS_READ, [], verdicts)
 
 
 FACTORS = ("system", "guests", "storage", "cipher")

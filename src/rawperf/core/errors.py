@@ -8,8 +8,8 @@ import difflib
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import PurePath
-from typing import Any, TypeVar
+from pathlib import Path, PurePath
+from typing import Any, Self, TypeVar
 
 MAX_LISTED_NAMES = 12  # names that are listed where none is near
 
@@ -17,14 +17,19 @@ MAX_LISTED_NAMES = 12  # names that are listed where none is near
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """A remedy in words: ``did you mean 'Xen'?``, or the known names where none is near."""
     names = list(dict.fromkeys(map(str, known)))
-    lower = {n.lower(): n for n in reversed(names)}
-    close = difflib.get_close_matches(str(name).lower(), lower, n=2, cutoff=0.5)
-    if close:
-        return f"did you mean {' or '.join(repr(lower[n]) for n in close)}?"
+    if meant := if_meant(name, names):
+        return meant
     if not names:
         return "there is none."
     more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
     return f"known are {', '.join(names[:MAX_LISTED_NAMES])}{more}."
+
+
+def if_meant(name: object, known: Iterable[object]) -> str:
+    """``did you mean 'Xen'?``; "" where no known name is near."""
+    lower = {n.lower(): n for n in reversed(list(dict.fromkeys(map(str, known))))}
+    close = difflib.get_close_matches(str(name).lower(), lower, n=2, cutoff=0.5)
+    return f"did you mean {' or '.join(repr(lower[n]) for n in close)}?" if close else ""
 
 
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
@@ -40,6 +45,8 @@ class RawperfError(Exception):
       there are no lines.
     - `expected`, `found`: the rule and what stands there instead.
     - `remedy`: what the user can do about it.
+    - `folder`: what `file` is relative to, set where it is known. It is no part of the message, so
+      that messages that results keep are the same on every machine; commands name it by `within`.
     """
 
     def __init__(
@@ -58,6 +65,7 @@ class RawperfError(Exception):
         self.expected = expected
         self.found = found
         self.remedy = remedy
+        self.folder: Path | None = None
         super().__init__(self._sentence())
 
     def _sentence(self) -> str:
@@ -83,11 +91,25 @@ class RawperfError(Exception):
         }
 
     def restated(self, kind: type[E], **parts: Any) -> E:
-        """The same as an error of that kind, with some parts replaced."""
-        return kind(**(self.parts | parts))
+        """The same as an error of that kind, with some parts replaced; another file is relative to
+        no known folder.
+        """
+        restated = kind(**(self.parts | parts))
+        if "file" not in parts:
+            restated.folder = self.folder
+        return restated
+
+    def within(self, root: Path) -> Self:
+        """The same with its file named by its path, from `root` where it is inside."""
+        if self.folder is None or self.file is None:
+            return self
+        path = self.folder / self.file
+        place, around = path.absolute(), root.absolute()
+        inside = place.is_relative_to(around)
+        return self.restated(type(self), file=place.relative_to(around) if inside else path)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return partial(type(self), **self.parts), ()
+        return partial(type(self), **self.parts), (), {"folder": self.folder}
 
 
 VirtperfError = RawperfError

@@ -36,6 +36,9 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+_EXPONENT = re.compile(r"([+-]?\d+)(\.\d*)?[eE]([+-]?)(\d+)")
+
+
 def _level(value: Any) -> Any:
     """Text or a number as it is written: 12 stays an int, and true is neither."""
     if isinstance(value, str) or (
@@ -50,6 +53,24 @@ def _different(values: Sequence[T]) -> Sequence[T]:
     if twice:
         raise ValueError(f"{twice[0]!r} stands twice")
     return values
+
+
+def _no_number_as_text(values: Sequence[Any]) -> Sequence[Any]:
+    """Among numbers, no text that was meant as one."""
+    if any(not isinstance(value, str) for value in values):
+        for value in values:
+            if isinstance(value, str) and (remedy := _written_as_number(value)):
+                raise ValueError(f"{value!r} stands among numbers. {remedy}")
+    return values
+
+
+def _written_as_number(text: str) -> str:
+    """How YAML reads a text such as ``1e6`` as a number; "" for all other texts."""
+    match = _EXPONENT.fullmatch(text)
+    if not match:
+        return ""
+    whole, part, sign, power = match.groups()
+    return f"YAML takes it for text: write {whole}{part or '.0'}e{sign or '+'}{power}"
 
 
 def _keyed(entries: Any) -> Any:
@@ -68,7 +89,12 @@ Whole = Annotated[int, Strict()]
 Count = Annotated[int, Strict(), Field(ge=1, le=10**9)]
 Flag = Annotated[bool, Strict()]
 Level = Annotated[str | int | float, BeforeValidator(_level)]
-Levels = Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_different)]
+Levels = Annotated[
+    tuple[Level, ...],
+    Field(min_length=1),
+    AfterValidator(_different),
+    AfterValidator(_no_number_as_text),
+]
 Listed = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
 """Of several texts: one may stand alone."""
 Texts = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_different), Listed]
@@ -148,7 +174,6 @@ _TYPES = {
     "model_attributes_type": "key: value lines",
     "finite_number": "a finite number",
 }
-_EXPONENT = re.compile(r"([+-]?\d+)(\.\d*)?[eE]([+-]?)(\d+)")
 
 
 def _wrong(error: Any) -> dict[str, str]:
@@ -163,12 +188,9 @@ def _wrong(error: Any) -> dict[str, str]:
     elif (
         isinstance(found, str)
         and expected.endswith("number")
-        and (match := _EXPONENT.fullmatch(found))
+        and (remedy := _written_as_number(found))
     ):
-        whole, part, sign, power = match.groups()
-        parts["remedy"] = (
-            f"YAML takes it for text: write {whole}{part or '.0'}e{sign or '+'}{power}"
-        )
+        parts["remedy"] = remedy
     return parts
 
 

@@ -44,7 +44,9 @@ class Document:
 
     def error(self, problem: str, *where: str | int, **parts: str) -> StudyError:
         """A `StudyError` at that path of this file."""
-        return StudyError(problem, file=self.path.name, line=self.line(*where), **parts)
+        error = StudyError(problem, file=self.path.name, line=self.line(*where), **parts)
+        error.folder = self.path.parent
+        return error
 
 
 class _Loader(SafeLoader):
@@ -71,14 +73,31 @@ def load_yaml(path: Path, *, aliases: bool = True) -> Document:
     multiply it, nesting or a number beyond all use.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        return parse_yaml(read_text(path, path.name), path.name, path=path, aliases=aliases)
     except FileNotFoundError as err:
         raise StudyError(
             "the file is missing", file=path, remedy="create it, or correct the name"
         ) from err
+    except StudyError as err:
+        err.folder = path.parent
+        raise
+
+
+def read_text(path: Path, file: str) -> str:
+    """The text of a file that people write, which is named `file` in errors.
+
+    Raises `StudyError` with the line where it is not UTF-8, and `OSError`.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as err:
-        raise StudyError("the file is not UTF-8", file=path.name) from err
-    return parse_yaml(text, path.name, path=path, aliases=aliases)
+        raise StudyError(
+            "the file is not UTF-8",
+            file=file,
+            line=err.object.count(b"\n", 0, err.start) + 1,
+            found=f"the byte 0x{err.object[err.start]:02x}",
+            remedy="save it as UTF-8",
+        ) from err
 
 
 def parse_yaml(

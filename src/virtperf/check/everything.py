@@ -11,7 +11,7 @@ from pathlib import Path
 from rawperf import all_formats
 from rawperf.core.errors import RunError, VirtperfError, did_you_mean
 from rawperf.core.metrics import MetricDictionary, load_metrics
-from rawperf.core.yamlio import load_yaml
+from rawperf.core.yamlio import load_yaml, read_text
 from rawperf.registry import with_presets
 from virtperf.check.notebook import check_notebook
 from virtperf.check.problems import Problems
@@ -19,7 +19,7 @@ from virtperf.check.study import check_study
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.measure.definition import MEASURE_FILE
-from virtperf.measure.plan import load_definition
+from virtperf.measure.plan import load_definition, missing_file_problems
 from virtperf.report.frames import load
 from virtperf.report.glossary import load_glossary
 from virtperf.report.synthesis.checks import check_synthesis
@@ -68,7 +68,7 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
             defined[name] = study
             check_notebook(layout.notebook(name), study, parameters, problems)
             _papers_are_dependencies(layout, study, problems)
-            runs += _runs(layout.measured(name), study, problems)
+            runs += _runs(layout.measured(name), layout.root, study, problems)
     if not studies:
         check_synthesis_file(layout, defined, problems)
     counts = f"{plural(len(chosen), 'study', 'studies')}, {plural(runs, 'measured run')}"
@@ -156,7 +156,7 @@ def _papers_are_dependencies(layout: Layout, study: Study, problems: Problems) -
                     )
 
 
-def _runs(root: Path, study: Study, problems: Problems) -> int:
+def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int:
     """Check `measure.yaml` and every `run.yaml` of a study, without reading raw files; returns how
     many runs it has.
     """
@@ -166,7 +166,11 @@ def _runs(root: Path, study: Study, problems: Problems) -> int:
         return 0
     if (root / MEASURE_FILE).is_file():
         with problems.caught(root):
-            load_definition(root / MEASURE_FILE, study, problems.of(root))
+            report, path = problems.of(root), root / MEASURE_FILE
+            definition = load_definition(path, study, report)
+            with suppress(ValueError):  # an unknown placeholder, of which loading has told
+                for problem in missing_file_problems(path, definition, study, repository):
+                    report(problem)
     folders = run_folders(root)
     entries = []
     for folder in folders:
@@ -232,7 +236,7 @@ def changed_findings(layout: Layout, studies: Sequence[str]) -> list[str]:
     for study_id in studies:
         path = layout.definition(study_id) / "study.yaml"
         with suppress(VirtperfError):
-            if "written_for" not in path.read_text(encoding="utf-8"):
+            if "written_for" not in read_text(path, path.name):
                 continue
             level = load_parameters(layout.parameters).level
             data = load(study_id, layout.root / "data")

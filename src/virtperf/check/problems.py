@@ -42,7 +42,7 @@ class Problems:
     def _add(self, problem: VirtperfError, folder: Path) -> None:
         named = Path(problem.file) if problem.file else Path()
         place = (
-            folder / named
+            (problem.folder or folder) / named
         ).absolute()  # an absolute path stays itself; a link is named, not followed
         file = (
             str(place.relative_to(self._root)) if place.is_relative_to(self._root) else str(named)

@@ -154,17 +154,24 @@ def _kinds_of_runs(study: Study) -> set[str]:
     data = study.folder.parent.parent
     roots = (data / "measured" / study.id, data.parent / "examples" / study.id)
     files = (folder / RUN_FILE for root in roots for folder in run_folders(root))
-    texts = (file.read_text(encoding="utf-8") for file in files if file.is_file())
+    # what is wrong with such a file itself is told where runs are checked
+    texts = (file.read_text("utf-8", errors="replace") for file in files if file.is_file())
     return {kind for text in texts for kind in _ENTITY_KIND.findall(text)}
 
 
 @contextmanager
 def _in_place(study: Study, report: Report, place: KeyPath) -> Iterator[None]:
-    """A problem that ends the block is told with the line of a place in `study.yaml`."""
+    """A problem that ends the block is told with the line of a place in `study.yaml`, unless it is
+    one of another file.
+    """
     try:
         yield
     except StudyError as err:
-        report(err.restated(StudyError, line=study.document.line(*place)))
+        if err.file in (None, study.document.path.name):
+            err = err.restated(
+                StudyError, file=study.document.path.name, line=study.document.line(*place)
+            )
+        report(err)
 
 
 def _exhibits(study: Study, dictionary: MetricDictionary | None, report: Report) -> None:

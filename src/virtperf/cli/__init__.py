@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from rawperf.cli import NearCommands
 from rawperf.core.errors import VirtperfError
 from virtperf import __version__
 from virtperf.core.paths import Layout
@@ -16,7 +17,7 @@ STAGES = ("reconstruct", "runs", "report", "synthesis", "site", "pipeline")
 """Commands that stand first in the list of commands: the stages in their order, what runs them."""
 
 
-class _Commands(click.Group):
+class _Commands(NearCommands):
     """The modules of this package, each imported when it is asked for.
 
     A module `like_this` there has a command `like_this`, which is called `like-this`; one that
@@ -29,7 +30,9 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except VirtperfError as err:
-            raise click.ClickException(str(err)) from err
+            layout = ctx.find_object(Layout)
+            root = layout.root if layout is not None else Path()
+            raise click.ClickException(str(err.within(root))) from err
         except BrokenPipeError:
             raise
         except OSError as err:  # a full disk, a folder that can't be written, an input that no stage has made yet

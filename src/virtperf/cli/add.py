@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rawperf.cli import NearCommands
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ LARGE_FILE_BYTES = 1_000_000
 """Bytes from which on a file does not belong into git."""
 
 
-@click.group()
+@click.group(cls=NearCommands)
 def add() -> None:
     """Add something to a study: a run, an exhibit, a claim."""
 

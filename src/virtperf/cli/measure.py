@@ -93,7 +93,9 @@ def measure(
     definition = load_definition(place / MEASURE_FILE, study)
     if doctor:
         harness = Harness(study, definition, place, layout.root)
-        _doctor(harness, plan(definition, study, replicates, only))
+        runs = plan(definition, study, replicates, only)
+        _warn_of_missing(harness, runs)
+        _doctor(harness, runs)
         return
     if aa is None:
         harness = Harness(study, definition, place, layout.root)
@@ -111,6 +113,7 @@ def measure(
     say(f"{words}, {sure} {_duration(harness.expected_s(*todo))}", style="bold")
     if dry_run:
         _show(harness, runs, todo)
+        _warn_of_missing(harness, runs)
         return
     so_far = _SoFar(layout, study, adaptive=replicates is None and aa is None)
     begun = {run.experiment.name for run in todo if run.experiment.until}
@@ -195,6 +198,14 @@ def _apart(out: Path, layout: Layout) -> Path:
         )
     out.mkdir(parents=True, exist_ok=True)
     return out
+
+
+def _warn_of_missing(harness: Harness, runs: Sequence[PlannedRun]) -> None:
+    """A warning alone: the machine that measures may be another one."""
+    from virtperf.cli._terminal import warn
+
+    if missing := harness.not_here(runs):
+        warn([f"not found on this machine: {', '.join(missing)}"])
 
 
 def _doctor(harness: Harness, runs: Sequence[PlannedRun]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rawperf.core.errors import VirtperfError
 from virtperf.cli._stage import stage
 from virtperf.cli._terminal import status
 from virtperf.core.paths import Layout
@@ -23,6 +24,12 @@ def reconstruct(layout: Layout, study_id: str) -> None:
     from virtperf.study.definition import load_study
 
     study = load_study(layout.known(study_id))
+    if study.kind == "measured":
+        raise VirtperfError(
+            f"{study_id} is a measured study, which has no text to reconstruct from",
+            expected="a study of a paper",
+            remedy=f"its stages are `virtperf runs {study_id}` and `virtperf report {study_id}`",
+        )
     parameters = load_parameters(layout.parameters)
     with status(f"reconstructing {study_id}") as progress:
         claims = load_claims(study, reading=parameters.reconstruct.readings)

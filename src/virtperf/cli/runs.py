@@ -31,14 +31,19 @@ def runs(layout: Layout, study_id: str, keep_going: bool, jobs: int | None, sche
     (steady-state means with intervals, lineage, audits) and data/verdicts/STUDY (a verdict for every
     claim or hypothesis).
 
-    Only runs that changed are read again. A run that can't be read is quarantined with the reason
+    Only runs that changed are read again; a line says how many. A run that can't be read is quarantined with the reason
     and the others go on; the command then ends with status 3, unless --keep-going.
     """
+    from virtperf.report.wording import plural
     from virtperf.runs.ingest.stage import refusal_error
     from virtperf.runs.stage import process_runs
 
     with status(f"runs of {study_id}") as progress:
         summary = process_runs(layout, study_id, jobs=jobs, scheduler=scheduler, progress=progress)
+    new = f"{summary.n_read} newly read" if summary.n_read else "none newly read"
+    count = len(summary.quarantined)
+    quarantined = f"; {count} quarantined" if count else ""
+    click.echo(f"{study_id}: {plural(summary.n_ok, 'run')}, {new}{quarantined}")
     for refused in summary.quarantined:
         click.echo(f"quarantined {refused['run']}: {refusal_error(refused)}", err=True)
     if summary.quarantined and not keep_going:

@@ -32,6 +32,7 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
     layout.known(study)
     parameters = load_parameters(layout.parameters)
     data = load(study, layout.root / "data")
+    data.require_stages()
     entries = {
         entry.key: entry for entry in traces(data, assumptions=parameters.report.assumptions)
     }

@@ -26,7 +26,10 @@ def verify(layout: Layout, revision: str, jobs: int | None) -> None:
     virtperf verify            do HEAD's results stand here, byte for byte?
     virtperf verify main       what does this branch change against main?
     """
+    from virtperf.comparison.places import require_revisions
     from virtperf.pipeline.verify import verify as run
+
+    require_revisions(layout, [revision])
 
     with progress() as shown:
         found = run(layout, revision, shown.tell, jobs=jobs or os.cpu_count() or 1)

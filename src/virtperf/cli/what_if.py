@@ -47,6 +47,7 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
     asked = {"cpu": cpu_ratio, "memory": memory_ratio}
     if all(ratio is None for ratio in asked.values()):
         raise click.UsageError("name a ratio: --cpu-ratio, --memory-ratio or both")
+    layout.require()
     level = load_parameters(layout.parameters).level
     data = layout.root / "data"
     file = load_file(data / SYNTHESIS_FILE)
@@ -54,6 +55,8 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
     # Not all of the synthesis: claims and pictures take as long as all that is printed here.
     both = file.grids if cpu_ratio is not None and memory_ratio is not None else ()
     studies = capacity.studies_of([*curves, *both], data)
+    for study in studies.values():
+        study.require_stages()
     if both and cpu_ratio is not None and memory_ratio is not None:
         click.echo(f"both together: CPUs {cpu_ratio:g}, memory {memory_ratio:g}")
         for grid in capacity.grids(studies, both, level):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ tasks.
 PROCESS_BYTES = 600_000_000
 """Memory that a process may need; no more of them are started than there is room for."""
 CONNECT_S = 10
+ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):\d{1,5}")
+"""Addresses of schedulers; a host may be an IPv6 address in brackets."""
 
 
 @contextmanager
@@ -137,6 +140,12 @@ def _require_equal_versions(client: Any) -> None:
 
 
 def _client(address: str) -> Any:
+    if not ADDRESS.fullmatch(address):  # a client that can't use it would go on trying
+        raise VirtperfError(
+            "this is no address of a Dask scheduler",
+            expected="protocol, host and port, such as tcp://host:8786 or tls://host:8786",
+            found=address,
+        )
     try:
         from distributed import Client
     except ImportError as err:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError, if_meant
 from rawperf.core.files import PACKAGED_METRICS
 
 
@@ -127,6 +127,7 @@ class Layout:
             raise VirtperfError(
                 f"there is no study {study!r}",
                 expected=f"one of {', '.join(studies)}" if studies else None,
-                remedy="run virtperf in the repository's folder, or name that folder by --root",
+                remedy=if_meant(study, studies)
+                or "run virtperf in the repository's folder, or name that folder by --root",
             )
         return self.definition(study)

@@ -29,7 +29,7 @@ from virtperf.measure.earlier import EarlierRuns
 from virtperf.measure.hosts import TOKEN_BYTES, HostsOfRuns, facts_of_hosts
 from virtperf.measure.identity import Protocols, session
 from virtperf.measure.machine import machine, machine_settings, machine_state
-from virtperf.measure.plan import PlannedRun, plan
+from virtperf.measure.plan import PlannedRun, missing_files, plan
 from virtperf.measure.processes import (
     NO_SPACE_ERRORS,
     Failure,
@@ -169,6 +169,11 @@ class Harness:
         """Programs, called by a name alone, that are not there."""
         named = {call.argv[0] for call in self.hosts.calls(runs) if not call.host}
         return sorted(name for name in named if "/" not in name and shutil.which(name) is None)
+
+    def not_here(self, runs: Sequence[PlannedRun]) -> list[str]:
+        """What a start on this machine would not find: programs, and files that commands name."""
+        files = {f for run in runs for *_, f in missing_files(run, self.here, self.root)}
+        return [*self.missing_programs(runs), *sorted(files)]
 
     def measure(
         self,

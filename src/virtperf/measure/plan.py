@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean, stop
 from rawperf.core.model import Level, load_model
-from rawperf.core.yamlio import Document
-from virtperf.measure.commands import Call, calls
+from rawperf.core.yamlio import Document, load_yaml
+from virtperf.measure.commands import Call, calls, filled_command
 from virtperf.measure.definition import (
     PHASES,
     Command,
@@ -198,6 +198,47 @@ def _until_problems(
         if level not in experiment.over.get(factor, ()):
             problem = f"{experiment.name} has no condition with {factor} {level}"
             yield document.error(problem, *where, "to", factor)
+
+
+FROM = ("{here}/", "{root}/")
+"""How commands begin the names of files beside measure.yaml and of the repository."""
+
+
+def missing_files(run: PlannedRun, here: Path, root: Path) -> Iterator[tuple[Phase, int, str]]:
+    """Files that commands of a run on this machine name by `FROM` and that are not there: phase,
+    number of the command from 0, the file as measure.yaml writes it.
+
+    Hidden ones are what runs leave for each other. Raises `ValueError` for an unknown placeholder.
+    """
+    values = {**run.values(here, root, here), "n": 1}
+    for phase in PHASES:
+        for number, command in enumerate(getattr(run.experiment, phase)):
+            for part in () if command.on or command.shell else command.run:
+                hidden = any(name.startswith(".") for name in PurePosixPath(part).parts)
+                named = part.startswith(FROM) and not hidden
+                if named and not Path(filled_command(part, values)).exists():
+                    yield phase, number, part
+
+
+def missing_file_problems(
+    path: Path, definition: Definition, study: Study, root: Path
+) -> Iterator[StudyError]:
+    """The files of `missing_files` as problems of the `measure.yaml` that `definition` was loaded
+    from; raises as it does.
+    """
+    document = load_yaml(path, aliases=False)
+    for position, experiment in enumerate(definition.experiments):
+        for run in _conditions(experiment, study, 1, 0, definition.hosts):
+            for phase, number, file in missing_files(run, path.parent, root):
+                own = phase in experiment.model_fields_set
+                where = ("experiments", position, phase) if own else (phase,)
+                yield document.error(
+                    f"{phase}: there is no {file}",
+                    *where,
+                    number,
+                    expected="a file of the repository",
+                    remedy="add it, or correct the name",
+                )
 
 
 def tool_calls(name: str, tool: Command, hosts: Mapping[str, RemoteHost]) -> list[Call]:

@@ -13,9 +13,12 @@ from virtperf.report.loaded import load_study
 def write_figure(study_id: str, exhibit: str, data: Path, out: Path) -> None:
     """Draw one exhibit of a study below the folder `data` into the file `out`.
 
-    Raises `VirtperfError` where the study or the exhibit is unknown, or the exhibit has no drawing.
+    Raises `VirtperfError` where the study or the exhibit is unknown, the exhibit has no drawing, or
+    results of the study's stages are missing.
     """
-    shown = load_study(study_id, data).show(exhibit)
+    study = load_study(study_id, data)
+    study.data.require_stages()
+    shown = study.show(exhibit)
     if shown.figure is None or shown.record is None:
         raise VirtperfError(f"{exhibit} has no drawing", expected="a line, bar or time figure")
     record = shown.record

@@ -35,6 +35,8 @@ from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Quantity
 from virtperf.study.samples import DEFAULT_LEVEL, StudySamples, samples_by_quantity
 
+_WRITTEN_BY_HAND = ("measured", "published")  # folders of data; all others are the stages'
+
 
 @dataclass(frozen=True, eq=False)
 class StudyData:
@@ -72,6 +74,21 @@ class StudyData:
         as one dict.
         """
         return dict(self._results.get(claim_id, {}))
+
+    def require_stages(self) -> None:
+        """Raise `VirtperfError` where a file of the study's stages is missing: what is empty for
+        that reason would be taken for a result.
+        """
+        of_stages = (f for f in self.missing if f.partition("/")[0] not in _WRITTEN_BY_HAND)
+        first = next(of_stages, None)
+        if first is None:
+            return
+        folder = first.rpartition("/")[0]
+        there = (self.study.folder.parent.parent / folder).is_dir()
+        raise VirtperfError(
+            f"data/{first if there else folder} is missing",
+            remedy=f"run `virtperf pipeline {self.study.id}`",
+        )
 
     @property
     def paper_claims(self) -> tuple[Claim, ...]:
@@ -140,7 +157,7 @@ def load(
     """
     folders = {
         p.parent.name: p.parent
-        for root in ("measured", "published")
+        for root in _WRITTEN_BY_HAND
         for p in (data / root).glob("*/study.yaml")
     }
     if study_id not in folders:

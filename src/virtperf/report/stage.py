@@ -36,7 +36,8 @@ def make_report(
 
     Files: the executed notebook in build/; the report, and the pages of claims, data quality and
     traces in reports/; the study in a few numbers in metrics/. Raises `VirtperfError` where a cell
-    of the notebook fails or a table that it shows can't be read.
+    of the notebook fails, or a table that it shows can't be read or is missing; nothing is written
+    where one is missing.
 
     With `examples`, the same report with the example runs in it stands beside it as
     reports/example-<study>.html, with its pages of data quality and traces; the notebook gets the
@@ -44,6 +45,7 @@ def make_report(
     """
     study = load_study(layout.known(study_id))
     parameters = load_parameters(layout.parameters)
+    load(study_id, layout.root / "data", with_claims=False).require_stages()
     prefix, notice = "", ""
     if examples:
         report = parameters.report.model_copy(update={"show_examples": True})

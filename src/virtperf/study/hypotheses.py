@@ -96,6 +96,9 @@ def load_hypotheses(
             for problem in problems(err, Hypothesis, document, *where):
                 report(problem)
         except VirtperfError as err:
+            if err.folder not in (None, document.path.parent):  # a file of the paper is damaged
+                report(err)
+                continue
             parts = {"expected": err.expected, "remedy": err.remedy}
             report(
                 document.error(

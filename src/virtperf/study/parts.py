@@ -131,6 +131,14 @@ class QuantityKind(Model):
     reference_points: tuple[_Reference, ...] = Field((), alias="references")
     observed_by: _Observed | None = Field(None, alias="observed")
 
+    @field_validator("bounds")
+    @classmethod
+    def _ascending(cls, bounds: tuple[Number | None, Number | None]) -> Any:
+        low, high = bounds
+        if low is not None and high is not None and low >= high:
+            raise ValueError(f"the lower bound {low:g} is not below the upper bound {high:g}")
+        return bounds
+
     @property
     def low(self) -> float:
         return -float("inf") if self.bounds[0] is None else self.bounds[0]

@@ -4,9 +4,11 @@ make.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,7 +16,7 @@ from pydantic import Field
 
 from rawperf.core.errors import StudyError
 from rawperf.core.model import Level, Model, NotNegative, Texts
-from rawperf.core.yamlio import Document
+from rawperf.core.yamlio import Document, read_text
 from virtperf.study.definition import Exhibit, Study
 from virtperf.study.quantities import parse_level
 
@@ -41,10 +43,40 @@ def _cells(study: Study, name: str) -> pd.DataFrame:
             file=f"tables/{name}.csv",
             remedy="add it, or correct `table`",
         )
+    return _table(path)
+
+
+def _table(path: Path) -> pd.DataFrame:
+    """A file in tables/, every cell as text; raises `StudyError` with the line."""
+    file = f"tables/{path.name}"
+    text = read_text(path, file)
     try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False, comment=None)
-    except (ValueError, pd.errors.ParserError) as err:
-        raise StudyError(f"not a table: {err}", file=f"tables/{name}.csv") from err
+        table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, comment=None)
+    except pd.errors.EmptyDataError as err:
+        raise StudyError(
+            "the file is empty",
+            file=file,
+            line=1,
+            expected="a heading, then a line for each row",
+            remedy="write the table, or remove the file",
+        ) from err
+    except ValueError as err:
+        place = re.search(r"\b(line|row) (\d+)", str(err))  # rows are counted from 0
+        line = int(place[2]) + (place[1] == "row") if place else 1
+        raise _no_table(file, line, str(err).strip()) from err
+    if not isinstance(table.index, pd.RangeIndex):  # else cells would be taken for a row's name
+        raise _no_table(file, 2, "it has more cells than the heading")
+    return table
+
+
+def _no_table(file: str, line: int, why: str) -> StudyError:
+    return StudyError(
+        f"not a table: {why}",
+        file=file,
+        line=line,
+        expected="as many cells as the heading has, separated by commas",
+        remedy="put cells that hold a comma between double quotes",
+    )
 
 
 @dataclass(frozen=True)
@@ -62,18 +94,32 @@ class Correction:
     position: int
 
 
+_CORRECTION = ("table", "row", "column", "printed", "corrected", "reason")
+
+
 def corrections(study: Study, table: str | None = None) -> list[Correction]:
     """The corrections of one table, or of all, from `tables/corrections.csv`.
 
     `row` is the printed text of the row's first cell; ``#2`` behind it is the second row that
-        begins so. Raises
-    `StudyError`: a correction names a cell that the table does not have, or another text than that
-        cell holds.
+    begins so.
+
+    Raises `StudyError`: the file is no table with these columns; a correction names a cell that the
+    table does not have, or another text than that cell holds.
     """
     path = study.folder / "tables" / "corrections.csv"
     if not path.is_file():
         return []
-    entries = pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records")
+    written = _table(path).fillna("")
+    if set(written.columns) != set(_CORRECTION):
+        raise StudyError(
+            "the heading is not that of corrections",
+            file="tables/corrections.csv",
+            line=1,
+            expected=",".join(_CORRECTION),
+            found=",".join(map(str, written.columns)),
+            remedy="write the first line so",
+        )
+    entries = written.to_dict("records")
     found = []
     for number, entry in enumerate(entries, 2):
         if table is not None and entry["table"] != table:
@@ -83,7 +129,7 @@ def corrections(study: Study, table: str | None = None) -> list[Correction]:
             str(entry["row"]).rpartition("#") if "#" in entry["row"] else (entry["row"], "", "1")
         )
         rows = [k for k, text in enumerate(cells.iloc[:, 0]) if text == first]
-        place = int(count) - 1 if count.isdigit() else -1
+        place = int(count) - 1 if count.isdecimal() else -1
         if entry["column"] not in cells.columns or not 0 <= place < len(rows):
             raise StudyError(
                 f"there is no cell {entry['row']!r}, {entry['column']!r} in {entry['table']}",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RunError, VirtperfError
 from rawperf.core.metrics import load_metrics
 from rawperf.core.yamlio import load_yaml
 from virtperf.core.params import load_parameters
@@ -63,6 +64,26 @@ def test_a_few_aliases_are_fine(tmp_path):
 
 
 def test_text_that_is_not_utf_8_is_refused(tmp_path):
-    (tmp_path / "x.yaml").write_bytes(b"a: \xff")
-    with pytest.raises(VirtperfError, match=r"x\.yaml: the file is not UTF-8"):
+    (tmp_path / "x.yaml").write_bytes(b"a: 1\nb: \xff")
+    with pytest.raises(VirtperfError, match=r"x\.yaml line 2: the file is not UTF-8.* Save it as"):
         load_yaml(tmp_path / "x.yaml")
+
+
+def test_a_command_names_the_path_and_a_result_the_file_alone(tmp_path):
+    (tmp_path / "data").mkdir()
+    path = tmp_path / "data" / "x.yaml"
+    for content in (b"a: \xff", b"a: 1\na: 2", b"- 1"):
+        path.write_bytes(content)
+        with pytest.raises(VirtperfError) as caught:
+            load_yaml(path)
+        error = caught.value
+        assert str(error).startswith("x.yaml line ")
+        assert str(error.within(tmp_path)) == f"data/{error}"
+        assert str(pickle.loads(pickle.dumps(error)).within(tmp_path)) == str(
+            error.within(tmp_path)
+        )
+        assert error.within(tmp_path / "elsewhere").file == str(path)
+    path.write_text("a: 1")
+    error = load_yaml(path).error("wrong", "a")
+    assert error.file == "x.yaml" and error.within(tmp_path).file == "data/x.yaml"
+    assert error.restated(RunError, file="y.yaml").within(tmp_path).file == "y.yaml"

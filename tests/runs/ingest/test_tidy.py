@@ -93,6 +93,18 @@ def test_an_interval_for_a_file_with_a_clock_is_refused(dictionary):
         read_raw(BytesIO(sar()), file="sar.txt", dictionary=dictionary, interval_s=10)
 
 
+def test_an_interval_for_totals_is_refused(dictionary):
+    totals = b"real 1.50\nuser 1.00\nsys 0.50\n"
+    with pytest.raises(FormatError, match=r"totals, which have no time.*Leave out the interval"):
+        read_raw(
+            BytesIO(totals),
+            file="time.txt",
+            dictionary=dictionary,
+            format_name="time",
+            interval_s=1,
+        )
+
+
 def test_without_a_dictionary_there_are_own_fields_only():
     raw = read_raw(BytesIO(netstat(5)), file="n.txt")
     assert set(raw.table["metric"]) == {""}

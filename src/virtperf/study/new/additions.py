@@ -11,6 +11,7 @@ from typing import Any
 
 from rawperf.core.errors import StudyError
 from rawperf.core.files import write_atomically
+from rawperf.core.yamlio import load_yaml
 from virtperf.core.levels import Level
 from virtperf.study.definition import Study, load_study
 from virtperf.study.hypotheses import HYPOTHESES_FILE, claims_of
@@ -55,11 +56,12 @@ def add_exhibit(
         for table in tables:
             write_atomically(table, TABLE)
         check(load_study(study.folder))
-    except StudyError:
+    except StudyError as err:
+        told = _of_what_was_given(err, path, "exhibits", exhibit, given)
         write_atomically(path, before)
         for table in tables:
             table.unlink(missing_ok=True)
-        raise
+        raise told from err
     return [path, *tables]
 
 
@@ -90,11 +92,33 @@ def add_claim(study: Study, claim: str, kind: str, given: Mapping[str, Any]) -> 
     try:
         append_entry(path, key, entry)
         claims_of(load_study(study.folder))
-    except StudyError:
+    except StudyError as err:
+        told = _of_what_was_given(err, path, key, claim, given)
         write_atomically(path, before)
         write_atomically(definition, defined)
-        raise
+        raise told from err
     return written
+
+
+def _of_what_was_given(
+    err: StudyError, path: Path, key: str, entry: str, given: Mapping[str, Any]
+) -> StudyError:
+    """The error by what was given, where it is one of the last entry of `key`: that entry is taken
+    out of the file again, so that its line would lead nowhere.
+    """
+    document = load_yaml(path)
+    listed = document.data.get(key) or [{}]
+    place = (key, len(listed) - 1)
+    lines = [line for where, line in document.lines.items() if where[:2] == place]
+    if listed[-1].get("id") != entry or err.file != path.name or err.line not in lines:
+        return err
+    where, _, problem = err.problem.partition(": ")
+    name = where.removeprefix(f"{key}/{entry}/").partition("/")[0]
+    if not where.startswith(f"{key}/{entry}/") or name not in given:
+        return err.restated(StudyError, file=None, line=None)
+    # what was found is what was given
+    file = f"{name}={given[name]}"
+    return err.restated(StudyError, problem=problem, file=file, line=None, found=None)
 
 
 def _plotted(study: Study, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,5 @@
+"""`python -m rawperf`."""
+
+from rawperf.cli import main
+
+main()

@@ -1,0 +1,5 @@
+"""`python -m virtperf`."""
+
+from virtperf.cli import main
+
+main()
