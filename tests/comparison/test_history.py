@@ -191,3 +191,11 @@ def test_a_cell_that_is_no_number_is_refused(tmp_path):
         with pytest.raises(VirtperfError, match=f"column 'x' holds .*{said}") as caught:
             virtperf.history(path)
         assert (caught.value.line, caught.value.found) == (31, repr(cell))
+
+
+def test_folders_without_run_yaml_beside_runs_are_named(tmp_path):
+    for number, rate in enumerate(A, 1):
+        raw = {"wrk.txt": wrk(rate).encode()}
+        write_run(tmp_path, f"r{number}", raw, study="k", factors={}, tools={"revision": number})
+    (tmp_path / "r2" / "run.yaml").unlink()
+    assert virtperf.history(tmp_path).notes == ("left out: r2, no run.yaml",)

@@ -182,14 +182,14 @@ def history(
     """
     layout = Layout(Path(root))
     path = Path(place)
+    notes: list[str] = []
     if path.is_file() and path.suffix in TABLE_SUFFIXES:
         found, known = _of_table(path, revision, date)
     else:
-        found, known = _of_runs(place, layout, format, where or {}, revision, date)
+        found, known, notes = _of_runs(place, layout, format, where or {}, revision, date)
     told = quantities_to_compare(known, quantities, higher, lower)
     order = _ordered(found, str(place))
     rows = []
-    notes = []
     for (quantity, condition), by_revision in found.items():
         if quantity not in told:
             continue
@@ -252,7 +252,7 @@ def _of_runs(
     where: Mapping[str, Level],
     revision: str,
     date: str,
-) -> tuple[RevisionValues, dict[str, ComparedQuantity]]:
+) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
     folder = Path(place)
     if not folder.exists() and str(place) in layout.studies():
         sides = [measured_study(layout, str(place), 0.95).all_runs(str(place), where)]
@@ -284,7 +284,7 @@ def _of_runs(
     for name, runs in by_revision.items():
         when = min((_date_of(run, date) for run in runs), key=_clock)
         _gather(found, replace(side, runs=tuple(runs)), varied - {revision}, name, when)
-    return found, dict(side.quantities)
+    return found, dict(side.quantities), list(side.warnings)
 
 
 def _of_folders(
@@ -292,7 +292,7 @@ def _of_folders(
     layout: Layout,
     format_name: str | None,
     where: Mapping[str, Level],
-) -> tuple[RevisionValues, dict[str, ComparedQuantity]]:
+) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
     found: RevisionValues = {}
     named = [(of[1], of[2]) for folder in folders if (of := DATED.match(folder.name))]
     for folder, (day, _) in zip(folders, named, strict=True):
@@ -301,7 +301,8 @@ def _of_folders(
     varied = frozenset().union(*(side.varied for side in sides))
     for side, (day, revision) in zip(sides, named, strict=True):
         _gather(found, side, varied, revision, day)
-    return found, dict(sides[0].quantities)
+    notes = [f"{side.name}: {note}" for side in sides for note in side.warnings]
+    return found, dict(sides[0].quantities), notes
 
 
 def _gather(

@@ -44,6 +44,7 @@ from virtperf.core.paths import Layout
 from virtperf.models.percentiles import Distribution, merged
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.cache import hash_file
+from virtperf.runs.ingest.columns import MAX_NUMBER, first_text, number_columns, numbers_of
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
 from virtperf.runs.ingest.inputs import declared_inputs, inputs_of
 from virtperf.runs.ingest.runs import load_run
@@ -63,14 +64,14 @@ SEVERAL = (
 )
 
 
-def distributions_of(frame: pd.DataFrame) -> dict[str, Distribution]:
+def distributions_of(
+    frame: pd.DataFrame, numbers: Mapping[str, pd.Series]
+) -> dict[str, Distribution]:
     """The distributions that a file holds, by what they are of: single values and buckets of all
-    drivers and intervals, merged; of a table every column of numbers.
+    drivers and intervals, merged; of a table every column of `numbers`.
     """
     if "metric_value" not in frame.columns:
-        numbers = frame.select_dtypes("number")
-        finite = {str(name): column[np.isfinite(column)] for name, column in numbers.items()}
-        return {name: Distribution.of(column) for name, column in finite.items() if len(column)}
+        return {name: Distribution.of(column.dropna()) for name, column in numbers.items()}
     found = {}
     for metric in sorted(SINGLE_VALUES & {*frame["metric"].unique()}):
         values = frame["metric_value"][frame["metric"] == metric]
@@ -246,21 +247,23 @@ def read_sides(
     with tempfile.TemporaryDirectory() as scratch:
         found = [located(place, layout, Path(scratch)) for place in places]
         names = side_names(found)
+        there = [_places(place.path) for place in found]
         listed = [
-            [path for path in _places(place.path) if _at_levels(path, where or {})]
-            for place in found
+            [path for path in of_side if _at_levels(path, where or {})] for of_side, _ in there
         ]
-        kept, notes = listed, [""] * len(listed)
+        notes = [no_runs for _, no_runs in there]
         if len(found) > 1 and any(place.revision for place in found):
-            kept, notes = _made_anew(listed, names)
+            listed, again = _made_anew(listed, names)
+            notes[0] += again
         sides = []
-        for place, name, paths, note in zip(found, names, kept, notes, strict=True):
+        for place, name, paths, left_out in zip(found, names, listed, notes, strict=True):
             runs = list(_counting(reader, place.written, paths))
-            said = ((note,) if note else ()) + reader.warnings_of(runs)
+            said = (*left_out, *reader.warnings_of(runs))
             if place.revision:
                 runs = [_of_revision(run, place.revision, scratch) for run in runs]
             sides.append(Side(name, tuple(runs), reader.quantities, said))
         reader.require_format_used()
+        reader.require_alike([run for side in sides for run in side.runs])
     _refuse_repetitions([run for side in sides for run in side.runs])
     return _without_settings(sides)
 
@@ -319,8 +322,8 @@ def _at_levels(path: Path, where: Mapping[str, Level]) -> bool:
 def _made_anew(
     listed: Sequence[Sequence[Path]], names: Sequence[str]
 ) -> tuple[list[list[Path]], list[str]]:
-    """The runs of each side whose files the other one does not have as well: those tell nothing of
-    what changed between revisions.
+    """The runs of each side whose files the other one does not have as well, which tell nothing of
+    what changed between revisions; a note on those.
     """
     digests = [{path: _digest(*_files_of(path)) for path in paths} for paths in listed]
     common = set.intersection(*(set(of_side.values()) for of_side in digests))
@@ -332,7 +335,7 @@ def _made_anew(
             remedy="`git log --oneline -- FOLDER` lists the revisions that changed them",
         )
     note = f"{len(common)} runs have the same files on both sides and are left out"
-    return kept, [note if common and not place else "" for place in range(len(listed))]
+    return kept, [note] if common else []
 
 
 def _of_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
@@ -344,11 +347,12 @@ def _of_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
     return replace(run, block=block, place=place)
 
 
-def _places(text: str) -> list[Path]:
-    """The folders and files that are runs, by name."""
+def _places(text: str) -> tuple[list[Path], list[str]]:
+    """The folders and files that are runs, by name, and a note on folders that are none."""
     place = Path(text)
+    notes: list[str] = []
     if place.exists():
-        found = list(_inside(place)) if place.is_dir() else [place]
+        found, notes = _inside(place) if place.is_dir() else ([place], [])
     else:
         base = Path(place.anchor) if place.is_absolute() else Path()
         pattern = str(place.relative_to(place.anchor)) if place.is_absolute() else text
@@ -356,18 +360,17 @@ def _places(text: str) -> list[Path]:
         found = [path for path in matched if not _left_out(path)]
     if not found:
         raise VirtperfError("there are no runs", file=text, expected=NO_RUNS)
-    return found
+    return found, notes
 
 
-def _inside(folder: Path) -> Iterator[Path]:
+def _inside(folder: Path) -> tuple[list[Path], list[str]]:
     if (folder / RUN_FILE).is_file():
-        yield folder
-        return
+        return [folder], []
     entries = sorted(path for path in folder.iterdir() if not _left_out(path))
-    with_file = [path for path in entries if (path / RUN_FILE).is_file()]
-    if not with_file:
-        with_file = [path for path in entries if _left_by_suite(path)]
-    yield from with_file or entries
+    if with_file := [path for path in entries if (path / RUN_FILE).is_file()]:
+        without = [path.name for path in entries if path.is_dir() and path not in with_file]
+        return with_file, [f"left out: {', '.join(without)}, no {RUN_FILE}"] if without else []
+    return [path for path in entries if _left_by_suite(path)] or entries, []
 
 
 def _left_by_suite(path: Path) -> bool:
@@ -395,6 +398,7 @@ class RunReader:
         self.quantities: dict[str, ComparedQuantity] = {}
         self._warnings: dict[str, list[str]] = {}
         self._columns: dict[str, tuple[float, ...]] = {}  # of the table that was read last
+        self._texts: dict[str, list[tuple[pd.Series, str]]] = {}  # cells of tables
 
     @cached_property
     def _dictionary(self) -> MetricDictionary:
@@ -426,6 +430,14 @@ class RunReader:
                 expected="a file that `match` of the declaration describes",
                 remedy="without `match`, every file is read so.",
             )
+
+    def require_alike(self, runs: Sequence[RunValues]) -> None:
+        """Raise `VirtperfError` for a column of texts that most runs have as one of numbers: they
+        would be compared without those runs.
+        """
+        for name, columns in self._texts.items():
+            if sum(name in run.values or name in run.refused for run in runs) > len(columns):
+                numbers_of(columns[0][0], name, columns[0][1])
 
     def warnings_of(self, runs: Sequence[RunValues]) -> tuple[str, ...]:
         return tuple(said for run in runs for said in self._warnings.get(run.place, ()))
@@ -492,16 +504,18 @@ class RunReader:
                 self.quantities.setdefault(name, ComparedQuantity())
             return statistics
         frame = own.read(path, format=self._format_of(path))
+        is_table = "metric_value" not in frame.columns
+        numbers = number_columns(frame, str(path)) if is_table else {}
         if self._distributions:
-            single.append(distributions_of(frame))
-        if "metric_value" not in frame.columns:  # a table: its columns of numbers
-            columns = frame.select_dtypes("number")
-            numbers = {str(name): column for name, column in columns.items()}
+            single.append(distributions_of(frame, numbers))
+        if is_table:
+            for of, column in frame.drop(columns=["provenance", "file"]).items():
+                if str(of) not in numbers and len(text := first_text(column)):
+                    self._texts.setdefault(str(of), []).append((text, str(path)))
+                    if not numbers:  # say which cell is none
+                        numbers_of(text, str(of), str(path))
             if len(frame) > 1:
-                self._columns = {
-                    name: tuple(column.to_numpy(dtype=float, na_value=np.nan).tolist())
-                    for name, column in numbers.items()
-                }
+                self._columns = {name: tuple(column.tolist()) for name, column in numbers.items()}
                 refused |= {name: SEVERAL for name in numbers if is_percentile(name)}
             for name in numbers:
                 self.quantities.setdefault(name, ComparedQuantity())
@@ -651,12 +665,19 @@ def _flat_numbers(path: Path) -> dict[str, float] | None:
         return None
     if not isinstance(held, dict) or not held:
         return None
-    numbers = {
-        name: float(value)
-        for name, value in held.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
-    }
-    return numbers if len(numbers) == len(held) else None
+    kinds = [isinstance(v, int | float) and not isinstance(v, bool) for v in held.values()]
+    if not all(kinds):
+        return None
+    for name, value in held.items():
+        if not abs(value) <= MAX_NUMBER:
+            raise VirtperfError(
+                f"{name!r} is not finite, or too large",
+                file=str(path),
+                expected=f"numbers of at most {MAX_NUMBER:g}",
+                found=repr(value),
+                remedy="leave it out",
+            )
+    return {name: float(value) for name, value in held.items()}
 
 
 def quantity_of(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:

@@ -74,6 +74,12 @@ def numbers_of(column: pd.Series, name: str, file: str) -> pd.Series:
     )
 
 
+def first_text(column: pd.Series) -> pd.Series:
+    """The first cell of a column that is neither empty nor a number; no cell where there is none."""
+    filled = column[column.notna()]
+    return filled[_parsed(filled).isna() & ~filled.astype(str).str.strip().isin(EMPTY)].head(1)
+
+
 def row_place(place: Any, file: str) -> tuple[int | None, str]:
     """The line of a row, from 1, and "" ; for files without lines None, and ``" in row 3"``."""
     lines = row_lines(file)
