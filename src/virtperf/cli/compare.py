@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from virtperf.cli._levels import levels_of
+from virtperf.cli._numbers import FiniteRange
 from virtperf.cli._results import benchmark_options, result_options, write_and_print
 from virtperf.core.paths import Layout
 
@@ -53,7 +54,7 @@ class _Percent(click.ParamType[float]):
     "--percentile",
     "percentiles",
     multiple=True,
-    type=click.FloatRange(0, 100, min_open=True, max_open=True),
+    type=FiniteRange(0, 100, min_open=True, max_open=True),
     metavar="99.9",
     help="Compare this percentile of single values or histograms in place of means; several times.",
 )
@@ -61,7 +62,7 @@ class _Percent(click.ParamType[float]):
 @click.option("--paired", is_flag=True, help="Runs of the same name, or place, belong together.")
 @click.option(
     "--level",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    type=FiniteRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Confidence level of intervals, and of all verdicts together (Holm).",

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from virtperf.cli._numbers import FiniteRange
+
 CURVES = {
     "usl": "Universal Scalability Law",
     "amdahl": "Amdahl's law",
@@ -54,7 +56,7 @@ def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these rows.")
 @click.option(
     "--level",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    type=FiniteRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Confidence level of intervals.",
