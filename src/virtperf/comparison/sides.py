@@ -39,12 +39,13 @@ from virtperf.comparison.judged import ComparedQuantity, Condition
 from virtperf.comparison.places import located, side_names
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
+from virtperf.core.mean import MAX_NUMBER
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.paths import Layout
 from virtperf.models.percentiles import Distribution, merged
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.cache import hash_file
-from virtperf.runs.ingest.columns import MAX_NUMBER, first_text, number_columns, numbers_of
+from virtperf.runs.ingest.columns import first_text, number_columns, numbers_of
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
 from virtperf.runs.ingest.inputs import declared_inputs, inputs_of
 from virtperf.runs.ingest.runs import load_run

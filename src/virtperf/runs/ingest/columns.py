@@ -15,9 +15,8 @@ import pandas as pd
 
 from rawperf.core.errors import VirtperfError
 from rawperf.tidy import file_bytes
+from virtperf.core.mean import MAX_NUMBER
 
-MAX_NUMBER = 1e150
-"""The largest number that is taken: the square of a larger one is infinite."""
 DELIMITED = (".csv", ".tsv")
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -34,7 +33,7 @@ def number_columns(frame: pd.DataFrame, file: str) -> dict[str, pd.Series]:
     ------
     VirtperfError
         A column that is mostly numbers has a cell that is none, or a number that is not finite or
-        beyond `MAX_NUMBER`; with the line.
+        beyond `core.mean.MAX_NUMBER`; with the line.
     """
     return {
         str(name): numbers_of(column, str(name), file)
