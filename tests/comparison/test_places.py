@@ -73,6 +73,22 @@ def test_a_revision_without_new_runs_is_refused(repository):
         virtperf.compare("runs", revisions=["older"])
 
 
+def test_a_table_of_a_revision_is_named_by_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    git(tmp_path, "init", "-q")
+    for name, cell in (("old", "bad"), ("new", "9")):
+        for number in (1, 2):
+            (tmp_path / "runs").mkdir(exist_ok=True)
+            rows = f"x\n{number}\n{number + 1}\n{cell}\n"
+            (tmp_path / "runs" / f"{number}.csv").write_text(rows)
+        git(tmp_path, "add", "-A")
+        git(tmp_path, "commit", "-qm", name)
+        git(tmp_path, "tag", name)
+    with pytest.raises(VirtperfError, match="column 'x' holds something") as caught:
+        virtperf.compare("runs", revisions=["old", "new"])
+    assert (caught.value.file, caught.value.line) == ("old:runs/1.csv", 4)
+
+
 def test_two_hosts_of_one_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_folders(tmp_path / "runs" / "a", A)

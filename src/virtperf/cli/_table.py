@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 import numpy as np
@@ -22,7 +21,7 @@ def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
     """The rows of a table that have the given levels (``COLUMN=VALUE``); - is CSV from standard
     input.
     """
-    frame = own.table(file_bytes(file), Path("-.csv")) if file == "-" else own.read(file)
+    frame = own.table(file_bytes(file), "-", ".csv") if file == "-" else own.read(file)
     for condition in where:
         name, equals, text = condition.partition("=")
         if not equals:

@@ -258,7 +258,13 @@ def read_sides(
             notes[0] += again
         sides = []
         for place, name, paths, left_out in zip(found, names, listed, notes, strict=True):
-            runs = list(_counting(reader, place.written, paths))
+            try:
+                runs = list(_counting(reader, place.written, paths))
+            except VirtperfError as err:
+                if place.revision and err.file and err.file.startswith(scratch):
+                    file = _at_revision(err.file, place.revision, scratch)
+                    raise err.restated(type(err), file=file) from err
+                raise
             said = (*left_out, *reader.warnings_of(runs))
             if place.revision:
                 runs = [_of_revision(run, place.revision, scratch) for run in runs]
@@ -344,8 +350,12 @@ def _of_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
     time.
     """
     block = f"{revision}: {run.block}" if run.block else ""
-    place = f"{revision}:{Path(run.place).relative_to(scratch).as_posix().partition('/')[2]}"
-    return replace(run, block=block, place=place)
+    return replace(run, block=block, place=_at_revision(run.place, revision, scratch))
+
+
+def _at_revision(path: str, revision: str, scratch: str) -> str:
+    """``v1.0:results/6.1`` of its copy in the folder `scratch`."""
+    return f"{revision}:{Path(path).relative_to(scratch).as_posix().partition('/')[2]}"
 
 
 def _places(text: str) -> tuple[list[Path], list[str]]:
@@ -469,7 +479,9 @@ class RunReader:
             raise RunError(
                 "no file of the run was read",
                 file=str(path),
-                found=str(next(iter(unread.values()), "")) or None,
+                found=next(
+                    (str(err.restated(type(err), file=n)) for n, err in unread.items()), None
+                ),
                 remedy=None if self._format else "name its --input-format",
             )
         return RunValues(
@@ -642,7 +654,8 @@ def _seconds(start: str | None) -> float:
 
 def _unread(run: str, files: Mapping[str, VirtperfError]) -> Iterator[str]:
     if len(files) <= MAX_NAMED_FILES:
-        yield from (f"{run}: not read: {err}" for err in files.values())
+        for name, err in files.items():
+            yield f"{run}: not read: {err.restated(type(err), file=name)}"
         return
     first = ", ".join(list(files)[:MAX_NAMED_FILES])
     more = len(files) - MAX_NAMED_FILES
