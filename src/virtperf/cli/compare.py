@@ -9,7 +9,7 @@ import click
 
 from virtperf.cli._levels import levels_of
 from virtperf.cli._numbers import FiniteRange
-from virtperf.cli._results import benchmark_options, result_options, write_and_print
+from virtperf.cli._results import benchmark_options, result_options, usage_errors, write_and_print
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -122,13 +122,17 @@ def compare(
             )
         if options.pop("percentiles"):
             raise click.UsageError("--aa splits means: leave out --percentile.")
-        found = compare_equal(a, **options)
+        with usage_errors():
+            found = compare_equal(a, **options)
     else:
         if sum([b is not None, bool(factor), bool(revisions)]) != 1:
             raise click.UsageError(
                 "give two places, or one and either --factor twice or --rev once or twice."
             )
-        found = compare_sides(a, b, factor=factor, revisions=revisions, paired=paired, **options)
+        with usage_errors():
+            found = compare_sides(
+                a, b, factor=factor, revisions=revisions, paired=paired, **options
+            )
     write_and_print(
         lambda form: _rendered(found, form), lambda: _print(found), output_format, output
     )

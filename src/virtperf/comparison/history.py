@@ -24,7 +24,7 @@ from virtperf.comparison.changes import (
     Step,
     changes,
 )
-from virtperf.comparison.compare import change
+from virtperf.comparison.compare import change, require_raw
 from virtperf.comparison.judged import ComparedQuantity, condition_text
 from virtperf.comparison.sides import RunValues, Side, quantities_to_compare, read_sides
 from virtperf.comparison.studies import measured_study
@@ -255,6 +255,7 @@ def _of_runs(
 ) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
     folder = Path(place)
     if not folder.exists() and str(place) in layout.studies():
+        require_raw(format_name, [True])
         sides = [measured_study(layout, str(place), 0.95).all_runs(str(place), where)]
     elif folder.is_dir() and (
         dated := [p for p in sorted(folder.iterdir()) if DATED.match(p.name)]

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rawperf.core.errors import RunError, VirtperfError, did_you_mean
+from rawperf.core.errors import ParameterError, RunError, VirtperfError, did_you_mean
 from rawperf.core.metrics import MetricDictionary
 from rawperf.declared.read import DeclaredFormat
 from rawperf.hdrhistogram import BUCKET, COUNT, YEAR_S
@@ -734,8 +734,16 @@ def quantities_to_compare(
     """The quantities that are compared: those that `names` or a direction asks for (patterns), else
     those with a direction, else all.
 
-    Raises `VirtperfError` for a pattern that none has.
+    Raises `VirtperfError` for a pattern that none has, `ParameterError` for a quantity that is to be
+    better high and low.
     """
+    both = set(_matching(quantities, higher)) & set(_matching(quantities, lower))
+    for name in sorted(both):
+        raise ParameterError(
+            f"{name} can't be better high and low",
+            expected="one direction",
+            found="--higher-is-better and --lower-is-better",
+        )
     found: dict[str, ComparedQuantity] = {}
     told = dict(quantities)
     for better, patterns in (("higher", higher), ("lower", lower)):
