@@ -337,6 +337,17 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     return all_formats()[scores[0][1]]
 
 
+UTF16 = "it is text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
+"""What such a file is, and what helps."""
+
+
+def is_utf16(head: bytes) -> bool:
+    """Whether a file's beginning is text in UTF-16, with a byte order mark or mostly Latin."""
+    return head[:2] in (b"\xff\xfe", b"\xfe\xff") or (
+        head[1::2].count(0) > len(head) // 4 and head[::2].count(0) == 0
+    )
+
+
 def _unread(head: bytes) -> tuple[str, str]:
     """What a file's first 8 KiB show it to be, and what helps; both "" where they show nothing."""
     if not head.strip():
@@ -344,10 +355,8 @@ def _unread(head: bytes) -> tuple[str, str]:
     packed = next((name for magic, name in _PACKED.items() if head.startswith(magic)), None)
     if packed:
         return f"it is compressed by {packed}", "unpack it first, or pack it by gzip, xz or zstd"
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or (
-        head[1::2].count(0) > len(head) // 4 and head[::2].count(0) == 0
-    ):
-        return "it is text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
+    if is_utf16(head):
+        return UTF16
     for name, pattern, remedy in _PATTERNS:
         if pattern.search(head):
             return f"it looks like {name}, which has no reader", remedy

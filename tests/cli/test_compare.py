@@ -46,6 +46,24 @@ def test_the_exit_status_says_what_was_found(command):
         command(*words, status=status)
 
 
+def test_options_that_contradict_each_other_are_refused(command):
+    name = "page_element_throughput_total"
+    directions = ("--higher-is-better", "page_*", "--lower-is-better", name)
+    said = command("a", "b", *directions, status=2)
+    assert f"Error: {name} can't be better high and low" in said
+
+
+def test_what_is_zero_in_all_runs_is_said(command, tmp_path):
+    for side in "cd":
+        (tmp_path / side).mkdir()
+        for run in range(3):
+            rows = f"ops,err\n{10 + run + 5 * ord(side)},0\n"
+            (tmp_path / side / f"{run}.csv").write_text(rows)
+    text = command("c", "d", "--higher-is-better", "ops", "--lower-is-better", "err")
+    assert "note: left out: err (0 in all runs of both sides, so that there is no ratio)" in text
+    assert "left out: err" not in command("c", "d")
+
+
 def test_one_run_a_side_is_said_in_front(command):
     text = command("a", "b/run-1.txt")
     assert text.startswith(

@@ -77,6 +77,31 @@ def test_predictions_are_marked_outside_of_the_tested_range(run, table):
         assert predicted.to_string(index=False, float_format="{:.6g}".format) in text
 
 
+def test_loads_without_a_value_are_refused(run, table):
+    where = ("load.csv", *COLUMNS, "--where", "system=zvm")
+    for model in ("usl", "amdahl", "scaling"):
+        for at in ("-5", "0"):
+            said = run("fit", model, *where, f"--at={at}", status=1).output
+            assert f"new x in row 1 of 1 is not positive; found {float(at)}" in said
+            assert "has values at x above 0 only" in said
+    assert "\n     -5 " in run("fit", "line", *where, "--at=-5").output
+    for model in ("usl", "line", "segmented"):
+        for at in ("1e400", "nan"):
+            said = run("fit", model, *where, "--at", at, status=2).output
+            assert f"'--at': {at} is no finite number" in said
+        assert (
+            "new x in row 1 of 1 is too large"
+            in run("fit", model, *where, "--at", "1e200", status=1).output
+        )
+
+
+def test_a_line_that_outliers_hardly_move_predicts_its_mean(run, table):
+    """Its rows have weights, so that the noise of a new row is not known."""
+    where = ("load.csv", *COLUMNS, "--where", "system=zvm", "--at", "4")
+    said = run("fit", "robust_line", *where).output
+    assert "\nmean\n" in said and "\nobservation\n" not in said
+
+
 def test_the_output_of_read_can_be_fitted(run, root, tmp_path):
     from tests.toy_runs import sar
 
@@ -100,6 +125,11 @@ def test_errors_name_the_column_the_line_and_the_group(run, tmp_path, table):
     (tmp_path / "t.csv").write_text('n,x\n1,"1,955.16"\n2,"3,000.5"\n')
     said = run("fit", "line", "t.csv", "--x", "n", "--y", "x", status=1).output
     assert "Write '1955.16', without commas between thousands" in said
+    rows = [f"{n},{10 * n}" for n in range(1, 600)]
+    rows[498] = "499,1e308"
+    (tmp_path / "t.csv").write_text("\n".join(["n,x", *rows]) + "\n")
+    said = run("fit", "usl", "t.csv", "--x", "n", "--y", "x", status=1).output
+    assert "t.csv line 500: column 'x' holds a number that is too large; expected" in said
     wrong = ("fit", "usl", "load.csv", "--x", "load", "--y", "throughput")
     assert "no column 'load'; expected one of system" in run(*wrong, status=1).output
     (tmp_path / "few.csv").write_text("g,n,x\na,1,10\na,2,19\n")

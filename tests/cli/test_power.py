@@ -41,6 +41,15 @@ def test_a_claim(run):
         (("--effect", "5"), "either pilot runs"),
         (("--cv", "3"), "--effect says which change"),
         (("--cv", "3", "--margin", "3", "--low", "1"), "choose one"),
+        (("--cv", "3", "--effect", "0"), "--effect 0: no number of runs shows that"),
+        (("--cv", "nan", "--effect", "5"), "'--cv': nan is no finite number"),
+        (("--cv", "3", "--margin", "nan"), "'--margin': nan is no finite number"),
+        (("--cv", "3", "--margin", "inf"), "'--margin': inf is not in the range"),
+        (("--cv", "1e300", "--effect", "5"), "'--cv': 1e+300 is not in the range"),
+        (("--cv", "3", "--effect", "1e10"), "'--effect': 10000000000.0 is not in the range"),
+        (("--cv", "3", "--effect", "5", "--low", "inf"), "'--low': inf is no finite number"),
+        (("--cv", "3", "--effect", "5", "--high", "nan"), "'--high': nan is no finite number"),
+        (("--cv", "3", "--effect", "5", "--power", "nan"), "'--power': nan is no finite number"),
     ],
 )
 def test_what_is_missing_is_said(run, given, message):

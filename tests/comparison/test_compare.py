@@ -233,3 +233,67 @@ def test_equal_runs_of_a_folder_are_split(folders):
     assert (found.splits, found.possible, found.rows) == (20, 10, 2)
     assert table.sentences[0].startswith("A/A, random halves of the runs of each condition: ")
     assert "there are only 10 different ones" in table.sentences[0]
+
+
+def number_tables(folder, cells, heading="score"):
+    """Runs that are tables: a file a run, with the rows of its list of cells."""
+    folder.mkdir()
+    for number, rows in enumerate(cells, 1):
+        (folder / f"{number}.csv").write_text("\n".join([heading, *rows]) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("percentiles", [(), (99,)])
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("timeout", "no finite"),
+        ("inf", "no finite"),
+        ('"6,1"', "no finite"),
+        ("1e308", "too large"),
+    ],
+)
+def test_a_cell_of_a_table_that_is_no_number_is_refused(tmp_path, percentiles, cell, said):
+    rows = [f"6.{k}" for k in range(8)]
+    number_tables(tmp_path / "a", [rows, rows[1:]])
+    number_tables(tmp_path / "b", [rows[2:], [*rows[3:], cell]])
+    with pytest.raises(VirtperfError, match=f"column 'score' holds .*{said}") as caught:
+        virtperf.compare(tmp_path / "a", tmp_path / "b", percentiles=percentiles)
+    assert (caught.value.file, caught.value.line) == (str(tmp_path / "b" / "2.csv"), 7)
+
+
+def test_a_cell_that_other_runs_have_as_a_number_is_refused(tmp_path):
+    """Of tables with one row no column is mostly numbers."""
+    for heading, rest in (("score", ""), ("score,users", ",5")):
+        sides = [tmp_path / f"{side}{rest}" for side in "ab"]
+        number_tables(sides[0], [[f"6.{k}{rest}"] for k in "123"], heading)
+        number_tables(sides[1], [[f"6.{k}{rest}"] for k in "4x6"], heading)
+        with pytest.raises(VirtperfError, match=r"column 'score' holds .*'6\.x'") as caught:
+            virtperf.compare(*sides)
+        assert (caught.value.file, caught.value.line) == (str(sides[1] / "2.csv"), 2)
+
+
+def test_columns_of_texts_are_left_out_and_empty_cells_are_none(tmp_path):
+    for side, scale in (("a", 1), ("b", 2)):
+        cells = [[f"x,{scale * k}.5,ok,", f"y,-,ok,{k}"] for k in (1, 2, 3)]
+        number_tables(tmp_path / side, cells, "driver,score,state,left")
+    found = virtperf.compare(tmp_path / "a", tmp_path / "b")
+    assert [(r.quantity, r.mean_a) for r in found.rows] == [("score", 2.5), ("left", 2.0)]
+
+
+def test_statistics_that_are_too_large_are_refused(tmp_path):
+    for side, value in (("a", 1.5), ("b", 1e200)):
+        for k in (1, 2):
+            (tmp_path / side).mkdir(exist_ok=True)
+            (tmp_path / side / f"{k}.json").write_text(f'{{"ops": {k * value}}}')
+    with pytest.raises(VirtperfError, match="'ops' is not finite, or too large"):
+        virtperf.compare(tmp_path / "a", tmp_path / "b")
+
+
+def test_folders_without_run_yaml_beside_runs_are_named(tmp_path):
+    for side, rates in (("a", A), ("b", B)):
+        run_folders(tmp_path / side, rates)
+    (tmp_path / "a" / "r3" / "run.yaml").unlink()
+    found = virtperf.compare(tmp_path / "a", tmp_path / "b")
+    assert "A: left out: r3, no run.yaml" in found.notes
+    assert not any(note.startswith("B: left out") for note in found.notes)

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 import virtperf
 from rawperf.core.errors import VirtperfError
-from tests.comparison.test_compare import A, B, raw_files
+from tests.comparison.test_compare import A, B, raw_files, wrk
+from tests.toy_runs import write_run
 from virtperf.cli import main
 from virtperf.comparison.changes import ALPHA_NEWEST, _histories, changes
 
@@ -109,3 +110,92 @@ def test_folders_of_runs_named_by_date_and_revision(tmp_path):
 def test_values_that_have_no_ratio_are_refused(tmp_path):
     with pytest.raises(VirtperfError, match="x is not positive at revision rev3"):
         virtperf.history(table(tmp_path, {"x": lambda t: 0 if t == 3 else 1}))
+
+
+def history_table(tmp_path, dates, values=None, name="runs.csv"):
+    """A table with a row a date, and a benchmark `x` that rises with the rows."""
+    values = values or [f"{1 + k / 1000:g}" for k in range(len(dates))]
+    rows = [
+        f"r{k},{date},{value}" for k, (date, value) in enumerate(zip(dates, values, strict=True), 1)
+    ]
+    path = tmp_path / name
+    path.write_text("\n".join(["revision,date,x", *rows]) + "\n")
+    return path
+
+
+def test_dates_are_ordered_by_time_and_not_as_text(tmp_path):
+    """Zones are brought to one clock; a date without a time is its beginning."""
+    dates = [
+        "2026-01-31T12:00:00+09:00",
+        "2026-01-31T04:00:00Z",
+        "2026-01-31",
+        "2026-01-31 03:30:00",
+        "20260130",
+    ]
+    (row,) = virtperf.history(history_table(tmp_path, dates)).rows
+    assert [m.revision for m in row.measured] == ["r5", "r3", "r1", "r4", "r2"]
+
+
+@pytest.mark.parametrize("date", ["1/3/2026", "3.1.2026", "2026-02-30", "2026-1-3", "yesterday"])
+def test_what_is_no_date_is_refused_with_its_line(tmp_path, date):
+    path = history_table(tmp_path, ["2026-01-01", date, "2026-01-03"])
+    with pytest.raises(VirtperfError, match="column 'date' holds no date; expected 2026") as caught:
+        virtperf.history(path)
+    assert (caught.value.file, caught.value.line) == (str(path), 3)
+    assert date in caught.value.found
+
+
+@pytest.mark.parametrize("column", ["date", "revision"])
+def test_an_empty_cell_of_dates_or_revisions_is_refused(tmp_path, column):
+    path = history_table(tmp_path, ["2026-01-01", "2026-01-02", "2026-01-03"])
+    taken = {"date": "2026-01-02", "revision": "r2"}[column]
+    path.write_text(path.read_text().replace(taken, ""))
+    with pytest.raises(VirtperfError, match=f"column '{column}' has an empty cell") as caught:
+        virtperf.history(path)
+    assert (caught.value.file, caught.value.line) == (str(path), 3)
+
+
+def test_folders_whose_name_has_no_such_day_are_refused(tmp_path):
+    for day in ("28", "30"):
+        raw_files(tmp_path / f"2026-02-{day}-c{day}", [int(day) + rate for rate in A[:2]])
+    with pytest.raises(VirtperfError, match=r"the folder's name holds no date.*2026-02-30"):
+        virtperf.history(tmp_path)
+
+
+def test_either_all_revisions_of_run_folders_have_a_date_or_none(tmp_path):
+    for number, rate in enumerate(A, 1):
+        dated = {"date": f"2026-01-0{number}"} if number > 1 else {}
+        write_run(
+            tmp_path,
+            f"r{number}",
+            {"wrk.txt": wrk(rate).encode()},
+            study="kernels",
+            factors={},
+            tools={"revision": f"c{number}", **dated},
+            **dict.fromkeys(("start", "duration_s", "warmup_s", "window_s")),
+        )
+    with pytest.raises(VirtperfError, match="revision c1 has no date"):
+        virtperf.history(tmp_path)
+
+
+def test_a_cell_that_is_no_number_is_refused(tmp_path):
+    dates = [f"2026-01-{day:02}" for day in range(1, 31)]
+    for cell, said in (
+        ("abc", "no finite number"),
+        ("inf", "no finite number"),
+        ("1e+308", "too large"),
+        ("1,5", "no finite number"),
+    ):
+        written = f'"{cell}"'
+        path = history_table(tmp_path, dates, [*["1.25"] * 29, written])
+        with pytest.raises(VirtperfError, match=f"column 'x' holds .*{said}") as caught:
+            virtperf.history(path)
+        assert (caught.value.line, caught.value.found) == (31, repr(cell))
+
+
+def test_folders_without_run_yaml_beside_runs_are_named(tmp_path):
+    for number, rate in enumerate(A, 1):
+        raw = {"wrk.txt": wrk(rate).encode()}
+        write_run(tmp_path, f"r{number}", raw, study="k", factors={}, tools={"revision": number})
+    (tmp_path / "r2" / "run.yaml").unlink()
+    assert virtperf.history(tmp_path).notes == ("left out: r2, no run.yaml",)

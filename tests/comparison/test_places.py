@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import virtperf
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import ParameterError, VirtperfError
 from tests.comparison.test_compare import A, B, row, run_folders, wrk
 from tests.toy_runs import write_run
 from virtperf.comparison import compare as module
@@ -73,6 +73,22 @@ def test_a_revision_without_new_runs_is_refused(repository):
         virtperf.compare("runs", revisions=["older"])
 
 
+def test_a_table_of_a_revision_is_named_by_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    git(tmp_path, "init", "-q")
+    for name, cell in (("old", "bad"), ("new", "9")):
+        for number in (1, 2):
+            (tmp_path / "runs").mkdir(exist_ok=True)
+            rows = f"x\n{number}\n{number + 1}\n{cell}\n"
+            (tmp_path / "runs" / f"{number}.csv").write_text(rows)
+        git(tmp_path, "add", "-A")
+        git(tmp_path, "commit", "-qm", name)
+        git(tmp_path, "tag", name)
+    with pytest.raises(VirtperfError, match="column 'x' holds something") as caught:
+        virtperf.compare("runs", revisions=["old", "new"])
+    assert (caught.value.file, caught.value.line) == ("old:runs/1.csv", 4)
+
+
 def test_two_hosts_of_one_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_folders(tmp_path / "runs" / "a", A)
@@ -129,6 +145,25 @@ def test_conditions_without_a_direction_are_compared_in_all_quantities(tmp_path,
     for where, rows in (({}, 1), ({"test": "cpu"}, 1), ({"test": "memory"}, 1)):
         table = compare_equal("toy", where=where, splits=5, root=tmp_path)
         assert table.equal_runs[0].rows == rows, where
+
+
+def test_options_that_do_not_apply_to_stored_values_are_refused(tmp_path, monkeypatch):
+    definition = tmp_path / "data" / "measured" / "toy" / "study.yaml"
+    definition.parent.mkdir(parents=True)
+    definition.touch()
+    study = MeasuredStudy(SimpleNamespace(factors={"kernel": None}), {}, {}, {})
+    monkeypatch.setattr(module, "measured_study", lambda *_: study)
+    factor = ["kernel=6.1", "kernel=6.6"]
+    with pytest.raises(ParameterError, match="--paired does not apply to two levels"):
+        virtperf.compare("toy", factor=factor, paired=True, root=tmp_path)
+    for calls in (
+        lambda: virtperf.compare("toy", factor=factor, format="nonsense", root=tmp_path),
+        lambda: virtperf.compare("toy", "toy", format="nonsense", root=tmp_path),
+        lambda: compare_equal("toy", format="nonsense", root=tmp_path),
+        lambda: virtperf.history("toy", format="nonsense", root=tmp_path),
+    ):
+        with pytest.raises(ParameterError, match="--input-format does not apply"):
+            calls()
 
 
 def test_iterations_and_statistics_of_suites_are_runs(tmp_path, monkeypatch):

@@ -24,6 +24,7 @@ from virtperf.models import (
     ratio_of_means,
     ratio_of_pairs,
 )
+from virtperf.models.checks import ArgumentError
 
 LOAD = np.array([1.0, 2, 4, 8, 16, 24, 32])
 CURVE = throughput(LOAD, np.array([0.03, 0.002, 10.0])) + 0.03 * np.array(
@@ -61,6 +62,27 @@ def test_numbers_that_are_not_finite_are_named_with_their_row(value):
     for compare in SAMPLES.values():
         with pytest.raises(ModelError, match=r"in row 2 of 5 is not a finite number"):
             compare(damaged(A, value), B)
+
+
+@each_case("value", [1e151, -1e308])
+def test_numbers_whose_squares_are_infinite_are_named_with_their_row(value):
+    for fit in CURVES.values():
+        with pytest.raises(ModelError, match=r"in row 2 of 7 is too large"):
+            fit(LOAD, damaged(CURVE, value))
+    for compare in SAMPLES.values():
+        with pytest.raises(ModelError, match=r"in row 2 of 5 is too large"):
+            compare(damaged(A, value), B)
+
+
+@each_case("name", CURVES)
+def test_a_curve_has_no_value_where_x_is_none(name):
+    fit = CURVES[name](LOAD, CURVE)
+    for x, problem in ((math.nan, "not a finite number"), (math.inf, "not a finite number")):
+        with pytest.raises(ArgumentError, match=f"new x in row 2 of 2 is {problem}"):
+            fit.predict([4, x])
+    if name in SCALING:
+        with pytest.raises(ArgumentError, match="new x in row 2 of 2 is not positive"):
+            fit.predict([4, 0])
 
 
 @each_case("value", [0.0, -3.0])

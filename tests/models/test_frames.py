@@ -60,6 +60,16 @@ def test_group_without_a_fit_says_why(runs: pd.DataFrame) -> None:
     assert set(fits.predict([4])["series"]) == {"Xen"}
 
 
+def test_a_fit_without_such_an_interval_says_why(runs: pd.DataFrame) -> None:
+    fits = models.usl("value ~ guests", runs, by="series", weights="guests")
+    table = fits.predict([4], interval="observation")
+    assert table.empty
+    first, second = table.attrs["warnings"]
+    assert first.startswith("z/VM: no observation at new x: the noise of a new observation")
+    assert second.startswith("Xen: ")
+    assert fits.predict([4]).attrs["warnings"] == []
+
+
 def test_ratios_have_labels_and_the_values_of_arrays(runs: pd.DataFrame) -> None:
     found = models.ratios("value", runs, of={"series": "z/VM"}, to={"series": "Xen"}, by="guests")
     assert list(found) == [1, 2, 4, 8, 16, 32]

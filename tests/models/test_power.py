@@ -89,6 +89,17 @@ def test_bad_questions():
         ("needs a margin", {"cv": 0.1, "question": "equivalence"}),
         ("above -1", {"cv": 0.1, "effect": -1.0}),
         ("allows no ratio", {"cv": 0.1, "question": "claim", "low": 2.0, "high": 1.0}),
+        ("allows no ratio", {"cv": 0.1, "question": "claim", "high": math.nan}),
+        ("allows no ratio", {"cv": 0.1, "question": "claim", "low": math.nan}),
+        (r"\(cv\) is not positive and finite", {"cv": math.nan}),
+        (r"\(cv\) is out of range", {"cv": 1e300}),
+        (r"\(cv\) is out of range", {"cv": 1e-300}),
+        ("above -1", {"cv": 0.1, "effect": math.nan}),
+        ("above -1", {"cv": 0.1, "effect": math.inf}),
+        ("an effect of 0", {"cv": 0.1, "effect": 0.0}),
+        ("the interval is infinite", {"cv": 0.1, "question": "claim", "low": 1.0, "alpha": 1e-17}),
+        ("needs a margin.*nan", {"cv": 0.1, "question": "equivalence", "margin": math.nan}),
+        ("needs a margin.*inf", {"cv": 0.1, "question": "equivalence", "margin": math.inf}),
     ):
         with pytest.raises(ModelError, match=message):
             power(5, **options)

@@ -4,7 +4,8 @@ printed and written, which verdict fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -70,6 +71,17 @@ def result_options(*failures: str) -> Callable[[CliCommand], CliCommand]:
         )
 
     return decorate
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Options that do not apply, or contradict each other, end as click's own errors of use do."""
+    from rawperf.core.errors import ParameterError
+
+    try:
+        yield
+    except ParameterError as err:
+        raise click.UsageError(str(err)) from err
 
 
 def write_and_print(

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 import numpy as np
@@ -15,18 +11,17 @@ import pandas as pd
 from rawperf.core.errors import VirtperfError, did_you_mean
 from rawperf.tidy import file_bytes
 from virtperf.runs.ingest import own
+from virtperf.runs.ingest.columns import numbers_of, row_lines
 from virtperf.study.quantities import parse_level
 
 MAX_LISTED_ROWS = 10
-DELIMITED = (".csv", ".tsv")
-THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
 def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
     """The rows of a table that have the given levels (``COLUMN=VALUE``); - is CSV from standard
     input.
     """
-    frame = own.table(file_bytes(file), Path("-.csv")) if file == "-" else own.read(file)
+    frame = own.table(file_bytes(file), "-", ".csv") if file == "-" else own.read(file)
     for condition in where:
         name, equals, text = condition.partition("=")
         if not equals:
@@ -65,25 +60,12 @@ def require_columns(frame: pd.DataFrame, names: Sequence[str], file: str) -> Non
 
 def row_names(frame: pd.DataFrame, file: str) -> pd.DataFrame:
     """The frame with rows named by their lines in a text file, else by their numbers from 1."""
-    lines = _lines(file)
+    lines = row_lines(file)
     names = [
         f"line {lines[place]}" if place < len(lines) else f"row {place + 1}"
         for place in map(int, frame.index)
     ]
     return frame.set_axis(names, axis="index")
-
-
-def _lines(file: str) -> list[int]:
-    """The line on which each row of a delimited text begins; none for other files."""
-    if Path(file).suffix.lower() not in DELIMITED:
-        return []
-    reader = csv.reader(io.StringIO(file_bytes(file).decode("utf-8", "replace")))
-    found, first = [], 1
-    for cells in reader:
-        if cells:
-            found.append(first)
-        first = reader.line_num + 1
-    return found[1:]  # the first has the names of the columns
 
 
 def with_numbers(
@@ -97,7 +79,7 @@ def with_numbers(
         No such column, a cell that is neither empty nor a finite number, or no row with numbers.
     """
     require_columns(frame, names, file)
-    numbers = {name: _numbers(frame[name], name, file) for name in names}
+    numbers = {name: numbers_of(frame[name], name, file) for name in names}
     whole = np.all([values.notna() for values in numbers.values()], axis=0)
     if not whole.any():
         raise VirtperfError(f"no row has a number in {' and '.join(names)}", file=file)
@@ -107,34 +89,3 @@ def with_numbers(
         shown = ", ".join(rows[:MAX_LISTED_ROWS]) + (", ..." if len(rows) > MAX_LISTED_ROWS else "")
         warnings = [f"{len(rows)} row(s) without a number were left out: {shown}"]
     return frame.assign(**numbers)[whole], warnings
-
-
-def _without_comma(found: str) -> str | None:
-    """What to write in place of a number with a comma."""
-    if THOUSANDS.fullmatch(found) and (found.count(",") > 1 or "." in found):
-        return f"write {found.replace(',', '')!r}, without commas between thousands"
-    if "," in found and "." not in found:
-        return "write a point for the decimal comma"
-    return None
-
-
-def _numbers(column: pd.Series, name: str, file: str) -> pd.Series:
-    values = pd.to_numeric(column, errors="coerce").astype(float)
-    text = column.astype(str).str.strip()
-    bad = (values.isna() & column.notna() & ~text.isin(["", "-"])) | np.isinf(values)
-    if column.dtype == bool:
-        bad = pd.Series(True, index=column.index)
-    if bad.any():
-        at = int(np.argmax(bad))
-        place, found = int(column.index[at]), text.iloc[at]
-        lines = _lines(file)
-        where = "" if place < len(lines) else f" in row {place + 1}"
-        raise VirtperfError(
-            f"column {name!r} holds something that is no finite number{where}",
-            file=file,
-            line=lines[place] if place < len(lines) else None,
-            expected="one number a row, or an empty cell",
-            found=repr(found),
-            remedy=_without_comma(found),
-        )
-    return values

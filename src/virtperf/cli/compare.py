@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from virtperf.cli._levels import levels_of
-from virtperf.cli._results import benchmark_options, result_options, write_and_print
+from virtperf.cli._numbers import FiniteRange
+from virtperf.cli._results import benchmark_options, result_options, usage_errors, write_and_print
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class _Percent(click.ParamType[float]):
     "--percentile",
     "percentiles",
     multiple=True,
-    type=click.FloatRange(0, 100, min_open=True, max_open=True),
+    type=FiniteRange(0, 100, min_open=True, max_open=True),
     metavar="99.9",
     help="Compare this percentile of single values or histograms in place of means; several times.",
 )
@@ -61,7 +62,7 @@ class _Percent(click.ParamType[float]):
 @click.option("--paired", is_flag=True, help="Runs of the same name, or place, belong together.")
 @click.option(
     "--level",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    type=FiniteRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Confidence level of intervals, and of all verdicts together (Holm).",
@@ -121,13 +122,17 @@ def compare(
             )
         if options.pop("percentiles"):
             raise click.UsageError("--aa splits means: leave out --percentile.")
-        found = compare_equal(a, **options)
+        with usage_errors():
+            found = compare_equal(a, **options)
     else:
         if sum([b is not None, bool(factor), bool(revisions)]) != 1:
             raise click.UsageError(
                 "give two places, or one and either --factor twice or --rev once or twice."
             )
-        found = compare_sides(a, b, factor=factor, revisions=revisions, paired=paired, **options)
+        with usage_errors():
+            found = compare_sides(
+                a, b, factor=factor, revisions=revisions, paired=paired, **options
+            )
     write_and_print(
         lambda form: _rendered(found, form), lambda: _print(found), output_format, output
     )

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from virtperf.cli._numbers import FiniteRange
+
 CURVES = {
     "usl": "Universal Scalability Law",
     "amdahl": "Amdahl's law",
@@ -46,7 +48,7 @@ def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @click.option(
     "--cv2", metavar="NUMBER", help="closed: squared CV of service times, or 'free'; default 1."
 )
-@click.option("--at", multiple=True, type=float, metavar="X", help="Predict there.")
+@click.option("--at", multiple=True, type=FiniteRange(), metavar="X", help="Predict there.")
 @click.option("--group", metavar="COLUMN", help="The column that tells two groups apart.")
 @click.option("--of", metavar="LEVEL", help="The first group (a ratio's numerator).")
 @click.option("--to", metavar="LEVEL", help="The second group.")
@@ -54,7 +56,7 @@ def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these rows.")
 @click.option(
     "--level",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    type=FiniteRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Confidence level of intervals.",
@@ -114,6 +116,7 @@ def _curve(
     from rawperf.core.errors import ModelError
     from virtperf import models
     from virtperf.cli._table import require_columns
+    from virtperf.cli._terminal import warn
     from virtperf.models import Missing
 
     by = list(given.get("by", ())) or None
@@ -133,10 +136,12 @@ def _curve(
         for fit in (fit for fit in fits.values() if fit.available):
             table = fit.table().to_string(index=False, float_format="{:.6g}".format)
             click.echo(f"\n{table}")
-    # The noise of a new row is not known where the rows have weights.
-    intervals = ("mean",) if "weights" in given else ("mean", "observation")
+    # The noise of a new row is not known where the rows have weights, or have been given some.
+    weighted = "weights" in given or model == "robust_line"
+    intervals = ("mean",) if weighted else ("mean", "observation")
     for interval in intervals if "at" in given else ():
         table = fits.predict(list(given["at"]), interval=interval, alpha=alpha)
+        warn(table.attrs["warnings"])
         if len(table):
             click.echo(
                 f"\n{interval}\n{table.to_string(index=False, float_format='{:.6g}'.format)}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from virtperf.cli._levels import levels_of
-from virtperf.cli._results import benchmark_options, result_options, write_and_print
+from virtperf.cli._results import benchmark_options, result_options, usage_errors, write_and_print
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -66,17 +66,18 @@ def history(
     """
     from virtperf.comparison.history import history as histories
 
-    found = histories(
-        place,
-        revision=revision,
-        date=date,
-        where=levels_of(where),
-        quantities=quantity,
-        higher=higher_is_better,
-        lower=lower_is_better,
-        format=input_format,
-        root=layout.root,
-    )
+    with usage_errors():
+        found = histories(
+            place,
+            revision=revision,
+            date=date,
+            where=levels_of(where),
+            quantities=quantity,
+            higher=higher_is_better,
+            lower=lower_is_better,
+            format=input_format,
+            root=layout.root,
+        )
     write_and_print(
         lambda form: _rendered(found, form), lambda: _print(found), output_format, output
     )

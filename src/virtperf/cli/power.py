@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from virtperf.cli._numbers import FiniteRange
+
 if TYPE_CHECKING:
     import pandas as pd
 
+MAX_PERCENT = 10_000
 LISTED_RUNS = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
 
 
@@ -20,45 +23,45 @@ LISTED_RUNS = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these pilot runs.")
 @click.option(
     "--cv",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, MAX_PERCENT, min_open=True),
     metavar="PERCENT",
     help="Standard deviation between runs, % of the mean; instead of pilot runs.",
 )
 @click.option(
     "--effect",
-    type=click.FloatRange(-100, min_open=True),
+    type=FiniteRange(-100, MAX_PERCENT, min_open=True),
     metavar="PERCENT",
     help="The true change between the two conditions; for an equivalence 0 unless given.",
 )
 @click.option(
     "--margin",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, MAX_PERCENT, min_open=True),
     metavar="PERCENT",
     help="Show that the change is smaller than this.",
 )
 @click.option(
     "--low",
-    type=click.FloatRange(0),
+    type=FiniteRange(0),
     metavar="RATIO",
     help="The smallest ratio that a claim allows.",
 )
 @click.option(
     "--high",
-    type=click.FloatRange(0),
+    type=FiniteRange(0),
     metavar="RATIO",
     help="The largest ratio that a claim allows.",
 )
 @click.option(
     "--power",
     "target",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.8,
     show_default=True,
     help="Probability of an answer.",
 )
 @click.option(
     "--level",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    type=FiniteRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Confidence level of the interval that decides.",
@@ -158,6 +161,10 @@ def _question(
             "--effect says which change is to be seen, --margin which one is small enough."
         )
     if low is None and high is None:
+        if effect == 0:
+            raise click.UsageError(
+                "--effect 0: no number of runs shows that; --margin asks for equivalence."
+            )
         return {
             "question": "difference",
             "effect": effect / 100,

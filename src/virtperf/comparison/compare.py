@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import ParameterError, VirtperfError, did_you_mean
 from virtperf.comparison.judged import (
     CALLED_DIFFERENT,
     ComparedQuantity,
@@ -19,6 +19,7 @@ from virtperf.comparison.judged import (
     Pair,
     RatioRow,
     RunRatio,
+    condition_text,
     contrast,
     judged,
 )
@@ -287,82 +288,164 @@ def compare(
     VirtperfError
         There are no such runs, or they can't be read; both sides have the same runs; they have
         nothing in common.
+    ParameterError
+        A parameter does not apply to what is compared, or two contradict each other.
     """
     layout = Layout(Path(root))
     where = where or {}
-    options: dict[str, Any] = {"margin": margin, "level": level}
-    of_study = bool(factor) and _is_study(a, layout)
-    if percentiles and (_is_study(a, layout) or (b is not None and _is_study(b, layout))):
+    stored = [_is_study(place, layout) for place in (a, b) if place is not None]
+    if percentiles and any(stored):
         raise VirtperfError(
             "a study's stored values have no percentiles of their own",
             expected="folders of runs, or of raw files",
             remedy="give the folder of its runs, or a quantity with statistic: quantile in study.yaml",
         )
-    study = measured_study(layout, str(a), level) if of_study else None
-    left_out: list[str] = []
-    unlike: tuple[str, ...] = ()
+    if not revisions:
+        require_raw(format, stored)
+    asked = _Asked(quantities, higher, lower, where)
+    judging = _Judging(margin, level, splits)
+    study = measured_study(layout, str(a), level) if factor and stored[0] else None
     if study and _name_of(factor) in study.study.factors:
-        name, first, second = study.factor_levels(tuple(factor))
-        pairs = study.pairs(name, first, second, where)
-        if not pairs:
-            raise VirtperfError(
-                f"no condition was run at {name} {first} and {second}",
-                remedy="runs are compared at the same levels of all other factors",
-            )
-        there = {pair.quantity: study.quantities[pair.quantity] for pair in pairs}
-        told = quantities_to_compare(there, quantities, higher, lower)
-        pairs = [pair for pair in pairs if pair.quantity in told]
-        sides = [study.side(f"{name}={at}", name, at, pairs) for at in (first, second)]
-        rows = judged(pairs, told, contrasted=study.contrast, **options)
-    else:
-        read = partial(
-            _sides,
-            layout=layout,
-            format_name=format,
-            where=where,
-            level=level,
-            distributions=bool(percentiles),
-        )
-        sides = (
-            _split(read((a,))[0], factor)
-            if factor
-            else read(_of_revisions(a, b, revisions, layout))
-        )
-        _require_factors(sides, where)
         if paired:
-            sides = list(_paired(*sides))
-        contrasted: Contrasted = contrast
-        if percentiles:
-            sides, contrasted = with_percentiles(sides, percentiles)
-            splits = 0  # they would split means
-        require_comparable(sides, (*quantities, *higher, *lower))
-        both = {**sides[1].quantities, **sides[0].quantities}
-        left_out = _found_on_one_side(
-            sides, quantities_to_compare(both, quantities, higher, lower), of_each=bool(percentiles)
+            raise ParameterError(
+                "--paired does not apply to two levels of a study's factor",
+                remedy="leave it out: runs of one block are compared within it",
+            )
+        return _levels_of_study(study, factor, asked, judging)
+    read = partial(
+        _sides,
+        layout=layout,
+        format_name=format,
+        where=where,
+        level=level,
+        distributions=bool(percentiles),
+    )
+    sides = (
+        _split(read((a,))[0], factor) if factor else read(_of_revisions(a, b, revisions, layout))
+    )
+    _require_factors(sides, where)
+    return _runs_of_sides(list(_paired(*sides)) if paired else sides, percentiles, asked, judging)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Which quantities and levels a comparison is of, as `compare` takes them."""
+
+    quantities: Sequence[str]
+    higher: Sequence[str]
+    lower: Sequence[str]
+    where: Mapping[str, Level]
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        return (*self.quantities, *self.higher, *self.lower)
+
+    def of(self, known: Mapping[str, ComparedQuantity]) -> dict[str, ComparedQuantity]:
+        return quantities_to_compare(known, self.quantities, self.higher, self.lower)
+
+
+@dataclass(frozen=True)
+class _Judging:
+    """How rows are judged, and how often equal runs are split."""
+
+    margin: float
+    level: float
+    splits: int
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"margin": self.margin, "level": self.level}
+
+
+def _levels_of_study(
+    study: MeasuredStudy, factor: Sequence[str], asked: _Asked, judging: _Judging
+) -> ComparisonTable:
+    """Two levels of a factor of a study, by the values that its runs stage stored."""
+    name, first, second = study.factor_levels(tuple(factor))
+    pairs = study.pairs(name, first, second, asked.where)
+    if not pairs:
+        raise VirtperfError(
+            f"no condition was run at {name} {first} and {second}",
+            remedy="runs are compared at the same levels of all other factors",
         )
-        if not (quantities or higher or lower):  # what only one side has can't be compared
-            common = {*_found(sides[0])} & {*_found(sides[1])}
-            both = {name: both[name] for name in both if name in common} or both
-        told = quantities_to_compare(both, quantities, higher, lower)
-        pairs = _common(sides[0], sides[1], told)
-        rows = judged(pairs, told, contrasted=contrasted, **options)
-        unlike = tuple(unlike_notes(sides[0], sides[1], pairs))
+    told = asked.of({pair.quantity: study.quantities[pair.quantity] for pair in pairs})
+    pairs = [pair for pair in pairs if pair.quantity in told]
+    sides = [study.side(f"{name}={at}", name, at, pairs) for at in (first, second)]
+    rows = judged(pairs, told, contrasted=study.contrast, **judging.options)
+    return _compared(sides, pairs, rows, told, asked, judging)
+
+
+def _runs_of_sides(
+    sides: Sequence[Side], percentiles: Sequence[float], asked: _Asked, judging: _Judging
+) -> ComparisonTable:
+    """Two sides whose runs have values of their own, or percentiles."""
+    contrasted: Contrasted = contrast
+    if percentiles:
+        sides, contrasted = with_percentiles(sides, percentiles)
+        judging = replace(judging, splits=0)  # they would split means
+    require_comparable(sides, asked.patterns)
+    both = {**sides[1].quantities, **sides[0].quantities}
+    left_out = _found_on_one_side(sides, asked.of(both), of_each=bool(percentiles))
+    if not asked.patterns:  # what only one side has can't be compared
+        common = {*_found(sides[0])} & {*_found(sides[1])}
+        both = {name: both[name] for name in both if name in common} or both
+    told = asked.of(both)
+    pairs = _common(sides[0], sides[1], told)
+    rows = judged(pairs, told, contrasted=contrasted, **judging.options)
+    unlike = tuple(unlike_notes(sides[0], sides[1], pairs))
+    return _compared(sides, pairs, rows, told, asked, judging, left_out, unlike)
+
+
+def _compared(
+    sides: Sequence[Side],
+    pairs: Sequence[Pair],
+    rows: Sequence[RatioRow],
+    told: Mapping[str, ComparedQuantity],
+    asked: _Asked,
+    judging: _Judging,
+    left_out: Sequence[str] = (),
+    unlike: Sequence[str] = (),
+) -> ComparisonTable:
+    """The table of both sides, with all that is said beside its rows."""
     return ComparisonTable(
         sides[0].name,
         sides[1].name,
-        margin,
-        level,
+        judging.margin,
+        judging.level,
         tuple(rows),
-        tuple(_splits_of_sides(pairs, told, splits, options)),
+        tuple(_splits_of_sides(pairs, told, judging.splits, judging.options)),
         tuple(_different_facts(*sides)),
         (
             *_notes(sides),
             *left_out,
+            *(_zero(pairs) if asked.patterns else ()),
             *_many_rows(rows, told),
             *unlike,
-            *(_unequal_of_sides(pairs, told) if splits else ()),
+            *(_unequal_of_sides(pairs, told) if judging.splits else ()),
         ),
     )
+
+
+def _zero(pairs: Sequence[Pair]) -> Iterator[str]:
+    """A note on what is zero in all runs, so that it has no row."""
+    names = [
+        f"{pair.quantity}, {condition}"
+        if (condition := condition_text(pair.condition))
+        else pair.quantity
+        for pair in pairs
+        if not (pair.a.values.any() or pair.b.values.any())
+    ]
+    if names:
+        yield f"left out: {_listed(names)} (0 in all runs of both sides, so that there is no ratio)"
+
+
+def require_raw(format_name: str | None, stored: Sequence[bool]) -> None:
+    """Raise `ParameterError` for a format of raw files where none are read."""
+    if format_name is not None and all(stored):
+        raise ParameterError(
+            "--input-format does not apply to a study's stored values",
+            remedy="leave it out, or give the folder of its runs",
+        )
 
 
 def compare_equal(
@@ -393,7 +476,8 @@ def compare_equal(
     layout = Layout(Path(root))
     cells: dict[ComparedCell, Replicates]
     side: Side | None
-    if not Path(place).exists() and str(place) in layout.studies():
+    require_raw(format, [_is_study(place, layout)])
+    if _is_study(place, layout):
         study: MeasuredStudy = measured_study(layout, str(place), level)
         found = study.conditions(where or {})
         known = study.measured(found)

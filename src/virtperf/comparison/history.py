@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from virtperf.comparison.changes import (
     Step,
     changes,
 )
-from virtperf.comparison.compare import change
+from virtperf.comparison.compare import change, require_raw
 from virtperf.comparison.judged import ComparedQuantity, condition_text
 from virtperf.comparison.sides import RunValues, Side, quantities_to_compare, read_sides
 from virtperf.comparison.studies import measured_study
@@ -30,12 +32,14 @@ from virtperf.core.levels import Level
 from virtperf.core.numbers import number
 from virtperf.core.paths import Layout
 from virtperf.runs.ingest import own
+from virtperf.runs.ingest.columns import number_columns, row_place
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
 REVISION = "revision"
 DATE = "date"
 REPLICATE = "replicate"
 DATED = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]?[\d:.]+)?)[-_]+(.+)")
+ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d.*)?|\d{8}(T\d.*)?")
 COLUMNS = ("benchmark", "revisions", "autocorrelation", "changes", "newest", "p (Holm)", "verdict")
 NO_CHANGE = "no change seen"
 TOO_FEW = "too few revisions"
@@ -165,25 +169,27 @@ def history(
         study of the repository, or a folder of run folders, whose run.yaml names the revision.
     revision, date : str
         The columns, or the factors or facts of run.yaml. Revisions are ordered by date, then as
-        they come.
+        they come. Dates are those of ISO 8601, with or without a time and a zone, which else is
+        UTC; all revisions have one, or none.
     where, quantities, higher, lower, format, root
         As those of `compare`.
 
     Raises
     ------
     VirtperfError
-        There are no revisions, or a value is not positive.
+        There are no revisions, a value is not positive, a cell is no number, or a date is missing
+        or not in ISO 8601.
     """
     layout = Layout(Path(root))
     path = Path(place)
+    notes: list[str] = []
     if path.is_file() and path.suffix in TABLE_SUFFIXES:
         found, known = _of_table(path, revision, date)
     else:
-        found, known = _of_runs(place, layout, format, where or {}, revision, date)
+        found, known, notes = _of_runs(place, layout, format, where or {}, revision, date)
     told = quantities_to_compare(known, quantities, higher, lower)
-    order = _ordered(found)
+    order = _ordered(found, str(place))
     rows = []
-    notes = []
     for (quantity, condition), by_revision in found.items():
         if quantity not in told:
             continue
@@ -219,19 +225,23 @@ def _of_table(
             expected=f"one of {', '.join(map(str, frame.columns))}",
             remedy="name the column of revisions by --revision",
         )
-    numbers = [
-        str(name)
-        for name in frame.select_dtypes("number").columns
-        if name not in (revision, date, REPLICATE)
-    ]
+    named = [name for name in (revision, date, REPLICATE) if name in frame.columns]
+    for name in named:
+        if name != REPLICATE:
+            _require_filled(frame[name], path)
+    numbers = number_columns(frame.drop(columns=named), str(path))
+    if date in frame.columns:
+        for row, text in frame[date].astype(str).items():
+            _require_date(text, f"column {date!r}", str(path), row)
     found: RevisionValues = {}
-    for name, rows in frame.groupby(revision, sort=False):
-        when = str(rows[date].iloc[0]) if date in frame.columns else ""
-        for benchmark in numbers:
-            values = tuple(float(v) for v in rows[benchmark] if pd.notna(v))
+    for at, rows in frame.groupby(revision, sort=False):
+        dates = rows[date].astype(str) if date in frame.columns else [""]
+        when = min(dates, key=_clock)
+        for benchmark, column in numbers.items():
+            values = tuple(column[rows.index].dropna().tolist())
             if values:
                 of = found.setdefault((benchmark, ""), {})
-                of[str(name)] = Measured(str(name), when, values)
+                of[str(at)] = Measured(str(at), when, values)
     return found, {name: ComparedQuantity() for name in numbers}
 
 
@@ -242,9 +252,10 @@ def _of_runs(
     where: Mapping[str, Level],
     revision: str,
     date: str,
-) -> tuple[RevisionValues, dict[str, ComparedQuantity]]:
+) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
     folder = Path(place)
     if not folder.exists() and str(place) in layout.studies():
+        require_raw(format_name, [True])
         sides = [measured_study(layout, str(place), 0.95).all_runs(str(place), where)]
     elif folder.is_dir() and (
         dated := [p for p in sorted(folder.iterdir()) if DATED.match(p.name)]
@@ -272,9 +283,9 @@ def _of_runs(
             )
         by_revision.setdefault(name, []).append(run)
     for name, runs in by_revision.items():
-        when = min(_of_run(run, date) or run.day for run in runs)
+        when = min((_date_of(run, date) for run in runs), key=_clock)
         _gather(found, replace(side, runs=tuple(runs)), varied - {revision}, name, when)
-    return found, dict(side.quantities)
+    return found, dict(side.quantities), list(side.warnings)
 
 
 def _of_folders(
@@ -282,15 +293,17 @@ def _of_folders(
     layout: Layout,
     format_name: str | None,
     where: Mapping[str, Level],
-) -> tuple[RevisionValues, dict[str, ComparedQuantity]]:
+) -> tuple[RevisionValues, dict[str, ComparedQuantity], list[str]]:
     found: RevisionValues = {}
+    named = [(of[1], of[2]) for folder in folders if (of := DATED.match(folder.name))]
+    for folder, (day, _) in zip(folders, named, strict=True):
+        _require_date(day, "the folder's name", str(folder))
     sides = read_sides(folders, layout, format_name, where)
     varied = frozenset().union(*(side.varied for side in sides))
-    for folder, side in zip(folders, sides, strict=True):
-        named = DATED.match(folder.name)
-        assert named
-        _gather(found, side, varied, named[2], named[1])
-    return found, dict(sides[0].quantities)
+    for side, (day, revision) in zip(sides, named, strict=True):
+        _gather(found, side, varied, revision, day)
+    notes = [f"{side.name}: {note}" for side in sides for note in side.warnings]
+    return found, dict(sides[0].quantities), notes
 
 
 def _gather(
@@ -306,10 +319,71 @@ def _of_run(run: RunValues, name: str) -> str | None:
     return None if value is None else str(value)
 
 
-def _ordered(found: RevisionValues) -> list[str]:
-    """Revisions by date; those of one date, or without, as they come."""
+def _date_of(run: RunValues, name: str) -> str:
+    """When a run's revision was made, else when the run was; "" where neither is known."""
+    text = _of_run(run, name) or run.day
+    _require_date(text, f"{name} of a run", run.place)
+    return text
+
+
+def _require_filled(column: pd.Series, path: Path) -> None:
+    """Raise `VirtperfError` where a cell is empty: its row would be of no revision, or of no time."""
+    empty = column.isna() | (column.astype(str).str.strip() == "")
+    if not empty.any():
+        return
+    line, where = row_place(column.index[int(np.argmax(empty))], str(path))
+    raise VirtperfError(
+        f"column {column.name!r} has an empty cell{where}",
+        file=str(path),
+        line=line,
+        expected="a value in every row",
+        found=f"{int(empty.sum())} of {len(column)} cells are empty",
+        remedy="fill the cells in, or leave these rows out",
+    )
+
+
+def _require_date(text: str, what: str, file: str, row: object = None) -> None:
+    """Raise `VirtperfError` for a text that is no date; `row` is that of a table."""
+    try:
+        _clock(text)
+    except ValueError:
+        line, where = (None, "") if row is None else row_place(row, file)
+        raise VirtperfError(
+            f"{what} holds no date{where}",
+            file=file,
+            line=line,
+            expected="2026-01-31, or with a time and a zone 2026-01-31T12:00:00+01:00",
+            found=repr(text),
+            remedy="write dates as ISO 8601 has them",
+        ) from None
+
+
+def _clock(text: str) -> float:
+    """Seconds since 1970 of a date, at UTC where it has no zone; no date is before all others.
+
+    Raises `ValueError`: not a date of ISO 8601.
+    """
+    if not text:
+        return -math.inf
+    if not ISO_DATE.fullmatch(text.strip()):
+        raise ValueError(text)
+    at = datetime.fromisoformat(text.strip())
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+def _ordered(found: RevisionValues, place: str) -> list[str]:
+    """Revisions by date; those of one date, or all without one, as they come."""
     dates = {each.revision: each.date for of in found.values() for each in of.values()}
-    return sorted(dates, key=lambda name: dates[name])
+    undated = [name for name, date in dates.items() if not date]
+    if 0 < len(undated) < len(dates):
+        raise VirtperfError(
+            f"revision {undated[0]} has no date",
+            file=place,
+            expected="a date of every revision, or of none",
+            found=f"{len(undated)} of {len(dates)} revisions have none",
+            remedy="state its date in run.yaml, or name another fact by --date",
+        )
+    return sorted(dates, key=lambda name: _clock(dates[name]))
 
 
 def _require_positive(benchmark: str, measured: Sequence[Measured]) -> None:

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rawperf.core.errors import RunError, VirtperfError, did_you_mean
+from rawperf.core.errors import ParameterError, RunError, VirtperfError, did_you_mean
 from rawperf.core.metrics import MetricDictionary
 from rawperf.declared.read import DeclaredFormat
 from rawperf.hdrhistogram import BUCKET, COUNT, YEAR_S
@@ -39,11 +39,13 @@ from virtperf.comparison.judged import ComparedQuantity, Condition
 from virtperf.comparison.places import located, side_names
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
+from virtperf.core.mean import MAX_NUMBER
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.paths import Layout
 from virtperf.models.percentiles import Distribution, merged
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.cache import hash_file
+from virtperf.runs.ingest.columns import first_text, number_columns, numbers_of
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
 from virtperf.runs.ingest.inputs import declared_inputs, inputs_of
 from virtperf.runs.ingest.runs import load_run
@@ -63,14 +65,14 @@ SEVERAL = (
 )
 
 
-def distributions_of(frame: pd.DataFrame) -> dict[str, Distribution]:
+def distributions_of(
+    frame: pd.DataFrame, numbers: Mapping[str, pd.Series]
+) -> dict[str, Distribution]:
     """The distributions that a file holds, by what they are of: single values and buckets of all
-    drivers and intervals, merged; of a table every column of numbers.
+    drivers and intervals, merged; of a table every column of `numbers`.
     """
     if "metric_value" not in frame.columns:
-        numbers = frame.select_dtypes("number")
-        finite = {str(name): column[np.isfinite(column)] for name, column in numbers.items()}
-        return {name: Distribution.of(column) for name, column in finite.items() if len(column)}
+        return {name: Distribution.of(column.dropna()) for name, column in numbers.items()}
     found = {}
     for metric in sorted(SINGLE_VALUES & {*frame["metric"].unique()}):
         values = frame["metric_value"][frame["metric"] == metric]
@@ -246,21 +248,29 @@ def read_sides(
     with tempfile.TemporaryDirectory() as scratch:
         found = [located(place, layout, Path(scratch)) for place in places]
         names = side_names(found)
+        there = [_places(place.path) for place in found]
         listed = [
-            [path for path in _places(place.path) if _at_levels(path, where or {})]
-            for place in found
+            [path for path in of_side if _at_levels(path, where or {})] for of_side, _ in there
         ]
-        kept, notes = listed, [""] * len(listed)
+        notes = [no_runs for _, no_runs in there]
         if len(found) > 1 and any(place.revision for place in found):
-            kept, notes = _made_anew(listed, names)
+            listed, again = _made_anew(listed, names)
+            notes[0] += again
         sides = []
-        for place, name, paths, note in zip(found, names, kept, notes, strict=True):
-            runs = list(_counting(reader, place.written, paths))
-            said = ((note,) if note else ()) + reader.warnings_of(runs)
+        for place, name, paths, left_out in zip(found, names, listed, notes, strict=True):
+            try:
+                runs = list(_counting(reader, place.written, paths))
+            except VirtperfError as err:
+                if place.revision and err.file and err.file.startswith(scratch):
+                    file = _at_revision(err.file, place.revision, scratch)
+                    raise err.restated(type(err), file=file) from err
+                raise
+            said = (*left_out, *reader.warnings_of(runs))
             if place.revision:
                 runs = [_of_revision(run, place.revision, scratch) for run in runs]
             sides.append(Side(name, tuple(runs), reader.quantities, said))
         reader.require_format_used()
+        reader.require_alike([run for side in sides for run in side.runs])
     _refuse_repetitions([run for side in sides for run in side.runs])
     return _without_settings(sides)
 
@@ -319,8 +329,8 @@ def _at_levels(path: Path, where: Mapping[str, Level]) -> bool:
 def _made_anew(
     listed: Sequence[Sequence[Path]], names: Sequence[str]
 ) -> tuple[list[list[Path]], list[str]]:
-    """The runs of each side whose files the other one does not have as well: those tell nothing of
-    what changed between revisions.
+    """The runs of each side whose files the other one does not have as well, which tell nothing of
+    what changed between revisions; a note on those.
     """
     digests = [{path: _digest(*_files_of(path)) for path in paths} for paths in listed]
     common = set.intersection(*(set(of_side.values()) for of_side in digests))
@@ -332,7 +342,7 @@ def _made_anew(
             remedy="`git log --oneline -- FOLDER` lists the revisions that changed them",
         )
     note = f"{len(common)} runs have the same files on both sides and are left out"
-    return kept, [note if common and not place else "" for place in range(len(listed))]
+    return kept, [note] if common else []
 
 
 def _of_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
@@ -340,15 +350,20 @@ def _of_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
     time.
     """
     block = f"{revision}: {run.block}" if run.block else ""
-    place = f"{revision}:{Path(run.place).relative_to(scratch).as_posix().partition('/')[2]}"
-    return replace(run, block=block, place=place)
+    return replace(run, block=block, place=_at_revision(run.place, revision, scratch))
 
 
-def _places(text: str) -> list[Path]:
-    """The folders and files that are runs, by name."""
+def _at_revision(path: str, revision: str, scratch: str) -> str:
+    """``v1.0:results/6.1`` of its copy in the folder `scratch`."""
+    return f"{revision}:{Path(path).relative_to(scratch).as_posix().partition('/')[2]}"
+
+
+def _places(text: str) -> tuple[list[Path], list[str]]:
+    """The folders and files that are runs, by name, and a note on folders that are none."""
     place = Path(text)
+    notes: list[str] = []
     if place.exists():
-        found = list(_inside(place)) if place.is_dir() else [place]
+        found, notes = _inside(place) if place.is_dir() else ([place], [])
     else:
         base = Path(place.anchor) if place.is_absolute() else Path()
         pattern = str(place.relative_to(place.anchor)) if place.is_absolute() else text
@@ -356,18 +371,17 @@ def _places(text: str) -> list[Path]:
         found = [path for path in matched if not _left_out(path)]
     if not found:
         raise VirtperfError("there are no runs", file=text, expected=NO_RUNS)
-    return found
+    return found, notes
 
 
-def _inside(folder: Path) -> Iterator[Path]:
+def _inside(folder: Path) -> tuple[list[Path], list[str]]:
     if (folder / RUN_FILE).is_file():
-        yield folder
-        return
+        return [folder], []
     entries = sorted(path for path in folder.iterdir() if not _left_out(path))
-    with_file = [path for path in entries if (path / RUN_FILE).is_file()]
-    if not with_file:
-        with_file = [path for path in entries if _left_by_suite(path)]
-    yield from with_file or entries
+    if with_file := [path for path in entries if (path / RUN_FILE).is_file()]:
+        without = [path.name for path in entries if path.is_dir() and path not in with_file]
+        return with_file, [f"left out: {', '.join(without)}, no {RUN_FILE}"] if without else []
+    return [path for path in entries if _left_by_suite(path)] or entries, []
 
 
 def _left_by_suite(path: Path) -> bool:
@@ -395,6 +409,7 @@ class RunReader:
         self.quantities: dict[str, ComparedQuantity] = {}
         self._warnings: dict[str, list[str]] = {}
         self._columns: dict[str, tuple[float, ...]] = {}  # of the table that was read last
+        self._texts: dict[str, list[tuple[pd.Series, str]]] = {}  # cells of tables
 
     @cached_property
     def _dictionary(self) -> MetricDictionary:
@@ -427,6 +442,14 @@ class RunReader:
                 remedy="without `match`, every file is read so.",
             )
 
+    def require_alike(self, runs: Sequence[RunValues]) -> None:
+        """Raise `VirtperfError` for a column of texts that most runs have as one of numbers: they
+        would be compared without those runs.
+        """
+        for name, columns in self._texts.items():
+            if sum(name in run.values or name in run.refused for run in runs) > len(columns):
+                numbers_of(columns[0][0], name, columns[0][1])
+
     def warnings_of(self, runs: Sequence[RunValues]) -> tuple[str, ...]:
         return tuple(said for run in runs for said in self._warnings.get(run.place, ()))
 
@@ -456,7 +479,9 @@ class RunReader:
             raise RunError(
                 "no file of the run was read",
                 file=str(path),
-                found=str(next(iter(unread.values()), "")) or None,
+                found=next(
+                    (str(err.restated(type(err), file=n)) for n, err in unread.items()), None
+                ),
                 remedy=None if self._format else "name its --input-format",
             )
         return RunValues(
@@ -492,16 +517,18 @@ class RunReader:
                 self.quantities.setdefault(name, ComparedQuantity())
             return statistics
         frame = own.read(path, format=self._format_of(path))
+        is_table = "metric_value" not in frame.columns
+        numbers = number_columns(frame, str(path)) if is_table else {}
         if self._distributions:
-            single.append(distributions_of(frame))
-        if "metric_value" not in frame.columns:  # a table: its columns of numbers
-            columns = frame.select_dtypes("number")
-            numbers = {str(name): column for name, column in columns.items()}
+            single.append(distributions_of(frame, numbers))
+        if is_table:
+            for of, column in frame.drop(columns=["provenance", "file"]).items():
+                if str(of) not in numbers and len(text := first_text(column)):
+                    self._texts.setdefault(str(of), []).append((text, str(path)))
+                    if not numbers:  # say which cell is none
+                        numbers_of(text, str(of), str(path))
             if len(frame) > 1:
-                self._columns = {
-                    name: tuple(column.to_numpy(dtype=float, na_value=np.nan).tolist())
-                    for name, column in numbers.items()
-                }
+                self._columns = {name: tuple(column.tolist()) for name, column in numbers.items()}
                 refused |= {name: SEVERAL for name in numbers if is_percentile(name)}
             for name in numbers:
                 self.quantities.setdefault(name, ComparedQuantity())
@@ -627,7 +654,8 @@ def _seconds(start: str | None) -> float:
 
 def _unread(run: str, files: Mapping[str, VirtperfError]) -> Iterator[str]:
     if len(files) <= MAX_NAMED_FILES:
-        yield from (f"{run}: not read: {err}" for err in files.values())
+        for name, err in files.items():
+            yield f"{run}: not read: {err.restated(type(err), file=name)}"
         return
     first = ", ".join(list(files)[:MAX_NAMED_FILES])
     more = len(files) - MAX_NAMED_FILES
@@ -651,12 +679,19 @@ def _flat_numbers(path: Path) -> dict[str, float] | None:
         return None
     if not isinstance(held, dict) or not held:
         return None
-    numbers = {
-        name: float(value)
-        for name, value in held.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
-    }
-    return numbers if len(numbers) == len(held) else None
+    kinds = [isinstance(v, int | float) and not isinstance(v, bool) for v in held.values()]
+    if not all(kinds):
+        return None
+    for name, value in held.items():
+        if not abs(value) <= MAX_NUMBER:
+            raise VirtperfError(
+                f"{name!r} is not finite, or too large",
+                file=str(path),
+                expected=f"numbers of at most {MAX_NUMBER:g}",
+                found=repr(value),
+                remedy="leave it out",
+            )
+    return {name: float(value) for name, value in held.items()}
 
 
 def quantity_of(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:
@@ -699,8 +734,16 @@ def quantities_to_compare(
     """The quantities that are compared: those that `names` or a direction asks for (patterns), else
     those with a direction, else all.
 
-    Raises `VirtperfError` for a pattern that none has.
+    Raises `VirtperfError` for a pattern that none has, `ParameterError` for a quantity that is to be
+    better high and low.
     """
+    both = set(_matching(quantities, higher)) & set(_matching(quantities, lower))
+    for name in sorted(both):
+        raise ParameterError(
+            f"{name} can't be better high and low",
+            expected="one direction",
+            found="--higher-is-better and --lower-is-better",
+        )
     found: dict[str, ComparedQuantity] = {}
     told = dict(quantities)
     for better, patterns in (("higher", higher), ("lower", lower)):

@@ -47,9 +47,8 @@ class EqualSplits:
     """How many of so many random splits had a row that was called different.
 
     `design`: in words, how runs were split. `possible`: how many different splits there are of the
-    condition, or quantity, that has the fewest. `rows` of a split on average, of which
-    `called_rows` of all splits together were called different, and `outside` as many as their own
-    interval alone would have been.
+    condition, or quantity, that has the fewest. `rows` of a split on average;
+    `outside` of all splits together have an interval of their own without 1.
     """
 
     design: str
@@ -57,7 +56,6 @@ class EqualSplits:
     possible: int
     called: int
     rows: int
-    called_rows: int
     outside: int
 
     @property
@@ -128,9 +126,9 @@ def _block_ways(runs: Replicates) -> int:
     return math.prod(_ways(n) for n in counts) if min(counts) > 1 else 0
 
 
-def _calls(table: Sequence[RatioRow]) -> tuple[int, int, int]:
-    """Rows of a table, those called different, and those whose own interval excludes 1."""
-    called = sum(row.verdict in CALLED_DIFFERENT for row in table)
+def _calls(table: Sequence[RatioRow]) -> tuple[int, bool, int]:
+    """Rows of a table, whether one is called different, and those whose own interval excludes 1."""
+    called = any(row.verdict in CALLED_DIFFERENT for row in table)
     outside = sum(
         not row.low <= 1 <= row.high
         for row in table
@@ -139,12 +137,9 @@ def _calls(table: Sequence[RatioRow]) -> tuple[int, int, int]:
     return len(table), called, outside
 
 
-def _counted(said: str, possible: int, calls: Sequence[tuple[int, int, int]]) -> EqualSplits:
+def _counted(said: str, possible: int, calls: Sequence[tuple[int, bool, int]]) -> EqualSplits:
     rows, called, outside = (sum(column) for column in zip(*calls, strict=True))
-    different = sum(each > 0 for _, each, _ in calls)
-    return EqualSplits(
-        said, len(calls), possible, different, round(rows / len(calls)), called, outside
-    )
+    return EqualSplits(said, len(calls), possible, called, round(rows / len(calls)), outside)
 
 
 def _halves(cells: Mapping[ComparedCell, Replicates], rng: np.random.Generator) -> list[Pair]:

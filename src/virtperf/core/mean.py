@@ -13,6 +13,8 @@ from scipy import special
 
 from virtperf.core.provenance import Origin
 
+MAX_NUMBER = 1e150
+"""The largest number that is taken as data: the square of a larger one is infinite."""
 MAX_DF_FACTOR = 1.5
 """Degrees of freedom of a comparison are at most so many times the fewest of any mean. Welch's
 alone are too many where few runs stand beside many: of 95 % intervals from 2 and 10 runs up to 12 %

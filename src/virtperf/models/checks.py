@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rawperf.core.errors import ModelError
+from virtperf.core.mean import MAX_NUMBER
 
 Array = NDArray[np.float64]
 
@@ -27,8 +28,8 @@ def column(
     nonnegative: bool = False,
     remedy: str = "drop rows in which nothing was measured",
 ) -> Array:
-    """Return `values` as a one-dimensional float array that is finite, and positive or not negative
-    if asked.
+    """Return `values` as a one-dimensional float array that is finite and at most
+    `core.mean.MAX_NUMBER`, and positive or not negative if asked.
 
     Raises
     ------
@@ -57,6 +58,9 @@ def column(
         raise ModelError(f"{name} is empty", expected="at least one row")
     _refuse(
         ~np.isfinite(array), array, name, "not a finite number", "drop the row or repair its value"
+    )
+    _refuse(
+        np.abs(array) > MAX_NUMBER, array, name, "too large", f"at most {MAX_NUMBER:g} is taken"
     )
     if positive:
         _refuse(array <= 0, array, name, "not positive", remedy)

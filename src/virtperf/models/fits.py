@@ -134,14 +134,21 @@ class Fits(Mapping[Hashable, Any]):
         DataFrame
             The columns of the labels, x, ``value`` and with `interval` also ``se``, ``low`` and
             ``high``; no rows for a fit that is missing, or that has no such interval.
+            ``attrs["warnings"]`` says why.
+
+        Raises
+        ------
+        ArgumentError
+            An x that is not finite, or at which the curves have no value.
         """
-        tables = []
+        tables, warnings = [], []
         for label, fit in self._available().items():
             try:
                 found = fit.predict(x, interval, alpha)
             except ArgumentError:
                 raise
-            except ModelError:
+            except ModelError as err:
+                warnings.append(f"{label}: no {interval or 'value'} at new x: {err}")
                 continue
             values = found if isinstance(found, pd.DataFrame) else pd.DataFrame({"value": found})
             levels = levels_of(self.by, label)
@@ -151,7 +158,9 @@ class Fits(Mapping[Hashable, Any]):
                 ]
             )
         columns = [*self.by, self.x, "value"]
-        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+        found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+        found.attrs["warnings"] = warnings
+        return found
 
     def summary(self, alpha: float = 0.05) -> str:
         """The summaries of all fits below each other."""

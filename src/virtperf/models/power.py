@@ -77,6 +77,12 @@ def power(
         Of the equivalence, as a share: 0.03 stands for ratios from 1/1.03 to 1.03.
     low, high : float
         The ratios that the claim allows.
+
+    Raises
+    ------
+    ModelError
+        Naming the argument: fewer than 2 runs, a number that is NaN, infinite (but for `high`) or
+        out of its range, an effect of 0 where a difference is asked for.
     """
     n = int(runs)
     if n < 2:
@@ -84,24 +90,43 @@ def power(
             "power needs replicates", expected="at least 2 runs of each condition", found=str(runs)
         )
     if not (cv > 0 and math.isfinite(cv)):
-        raise ModelError("the coefficient of variation is not positive", found=repr(cv))
+        raise ModelError(
+            "the coefficient of variation (cv) is not positive and finite", found=repr(cv)
+        )
+    variance = math.log1p(cv * cv)
+    if not (variance > 0 and math.isfinite(variance)):
+        raise ModelError(
+            "the coefficient of variation (cv) is out of range",
+            expected="1e-150 to 1e150",
+            found=repr(cv),
+        )
     checks.one_of(question, QUESTIONS, "question")
     checks.level(alpha)
-    if not effect > -1:
+    if not (effect > -1 and math.isfinite(effect)):
         raise ModelError(
-            "the effect takes away more than there is", expected="above -1", found=repr(effect)
+            "the effect takes away more than there is, or is infinite",
+            expected="a number above -1",
+            found=repr(effect),
         )
-    shift, sd = math.log1p(effect), math.sqrt(math.log1p(cv * cv))
+    shift, sd = math.log1p(effect), math.sqrt(variance)
     if question == "difference":
+        if effect == 0:
+            raise ModelError(
+                "no number of runs shows an effect of 0",
+                expected="another effect",
+                remedy="ask for an equivalence, with a margin",
+            )
         return _outside(shift, _nodes(sd, n, alpha), 0.0, 0.0)
     if question == "equivalence":
-        if margin is None or margin <= 0:
+        if margin is None or not (margin > 0 and math.isfinite(margin)):
             raise ModelError(
-                "an equivalence needs a margin", expected="a positive share, such as 0.03"
+                "an equivalence needs a margin",
+                expected="a positive share, such as 0.03",
+                found=None if margin is None else repr(margin),
             )
         nodes = _nodes(sd, n, 2 * alpha)
         return _inside(shift, nodes, -math.log1p(margin), math.log1p(margin))
-    if not 0 <= low < high:
+    if not (0 <= low < high and math.isfinite(low)):
         raise ModelError(
             "the claim allows no ratio", expected="0 <= low < high", found=f"{low:g} to {high:g}"
         )
@@ -171,7 +196,14 @@ def _nodes(sd: float, n: int, alpha: float) -> _Nodes:
     df = (n - 1) * np.minimum(1 / (share**2 + (1 - share) ** 2), MAX_DF_FACTOR)
     s = sd * np.sqrt(stats.chi2.ppf(_middles(DEVIATION_NODES), 2 * n - 2) / (2 * n - 2))
     root = math.sqrt(2 / n)
-    half = np.outer(special.stdtrit(df, 1 - alpha / 2), root * s).ravel()
+    quantile = special.stdtrit(df, 1 - alpha / 2)
+    if not np.isfinite(quantile).all():
+        raise ModelError(
+            "the interval is infinite",
+            expected="an alpha whose quantiles are finite, such as 0.05",
+            found=repr(alpha),
+        )
+    half = np.outer(quantile, root * s).ravel()
     return half, np.full(len(half), 1 / len(half)), sd * root
 
 

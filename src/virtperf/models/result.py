@@ -240,6 +240,7 @@ class FitResult(ABC):
     observed: Array | None = None
 
     available: ClassVar[bool] = True  # `Missing` says False
+    positive_x: ClassVar[bool] = False  # whether the curve has no value at 0 and below
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name} {value:.6g}" for name, value in self.params.items())
@@ -387,6 +388,12 @@ class FitResult(ABC):
         -------
         ndarray, shape (m,), or DataFrame
             The values; with `interval` the columns ``value, se, low, high``.
+
+        Raises
+        ------
+        ArgumentError
+            An x that is not finite or beyond `core.mean.MAX_NUMBER`, or at which the curve has no
+            value: a scalability curve at 0 and below.
         """
         value, gradient = self._curve(self._new(new))
         if interval is None:
@@ -553,7 +560,13 @@ class FitResult(ABC):
         return "\n".join(lines) + "\n"
 
     def _new(self, new: ArrayLike) -> Array:
-        return checks.column(np.atleast_1d(np.asarray(new)), "new x")
+        """The x that are asked about, which the curve must be defined at; raises `ArgumentError`."""
+        asked = np.atleast_1d(np.asarray(new))
+        remedy = f"{self.model.partition(':')[0]} has values at x above 0 only"
+        try:
+            return checks.column(asked, "new x", positive=self.positive_x, remedy=remedy)
+        except ModelError as err:
+            raise err.restated(checks.ArgumentError) from None
 
     @abstractmethod
     def _curve(self, new: Array) -> tuple[Array, Array]:

@@ -25,6 +25,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -114,6 +115,8 @@ class USLResult(FitResult):
     comparisons : mapping of str to FTest
         Where the curve was chosen: the tests of each kind against the next smaller one.
     """
+
+    positive_x: ClassVar[bool] = True
 
     kind: str
     bounded: bool

@@ -44,6 +44,55 @@ def test_a_column_of_the_file_that_is_called_provenance_does_not_count(tmp_path)
     assert set(frame["provenance_in_file"]) == {"measured"}
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "said", "line"),
+    [
+        ("t.csv", b"guests,x, x\n1,2,3\n", "columns 2 and 3 have the same name", 1),
+        ("t.tsv", b"\n\nx\tguests\tx\n1\t2\t3\n", "columns 1 and 3 have the same name", 3),
+        ("t.csv", b"x y x\n1 2 3\n", "columns 1 and 3 have the same name", 1),
+        (
+            "t.csv",
+            b"x,y\n1,2,3\n2,3,4\n",
+            "rows have more cells than the first one has names",
+            None,
+        ),
+        ("t.csv", "x,y\n1,2\n".encode("utf-16"), "text in UTF-16.*iconv -f UTF-16", None),
+        ("t.csv", "x,y\n1,2\n".encode("utf-16-le"), "text in UTF-16.*iconv -f UTF-16", None),
+        ("t.csv", "x,y\n1,2\n3,é\n".encode("latin-1"), "found byte 0xe9.*WINDOWS-1252", 3),
+        ("t.jsonl", '{"x": 1}\n{"x": "é"}\n'.encode("latin-1"), "found byte 0xe9", 2),
+        ("t.csv", b"x,y\n1,2\n1,2,3\n", "not a table: Expected 2 fields", None),
+    ],
+)
+def test_tables_that_can_not_be_read_are_named_as_they_were_given(
+    tmp_path, monkeypatch, name, data, said, line
+):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / name).write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(VirtperfError, match=said) as caught:
+        read(f"in/{name}")
+    assert (caught.value.file, caught.value.line) == (f"in/{name}", line)
+
+
+def test_a_delimiter_at_the_end_of_each_row_moves_no_column(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n1,2,\n3,4,\n")
+    assert read(tmp_path / "t.csv")[["x", "y"]].to_numpy().tolist() == [[1, 2], [3, 4]]
+
+
+def test_json_may_be_in_utf_16(tmp_path):
+    (tmp_path / "t.json").write_bytes('[{"x": 1}]'.encode("utf-16"))
+    assert read(tmp_path / "t.json")["x"].tolist() == [1]
+
+
+def test_raw_files_that_can_not_be_read_are_named_as_they_were_given(tmp_path, monkeypatch):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "notes.txt").write_text("words\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(VirtperfError) as caught:
+        read("in/notes.txt")
+    assert caught.value.file == "in/notes.txt"
+
+
 def test_what_nothing_recognises_says_what_to_do(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("words\n")

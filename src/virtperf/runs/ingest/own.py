@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pandas as pd
 from rawperf import head_of, ranking
 from rawperf.core.errors import VirtperfError
 from rawperf.pieces import peeked
-from rawperf.registry import METRICS, MIN_CERTAINTY, dictionary_of
+from rawperf.registry import HEAD_BYTES, METRICS, MIN_CERTAINTY, UTF16, dictionary_of, is_utf16
 from rawperf.tidy import file_bytes, opened, read_raw
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
@@ -27,12 +28,41 @@ DELIMITERS = ("\t", ";", ",", "|", " ")
 
 def _delimited(stream: io.BytesIO) -> pd.DataFrame:
     """A table with a heading. pandas' own guess takes a letter for the delimiter of one column."""
-    first = stream.readline().decode("utf-8-sig").strip()
-    stream.seek(0)
+    data = stream.getvalue()
+    blank = len(data) - len(data.lstrip(b"\r\n"))
+    first = data[blank:].partition(b"\n")[0].decode("utf-8-sig").strip()
     unquoted = re.sub(r'"[^"]*"', "", first)
     found = next((mark for mark in DELIMITERS if mark in unquoted), ",")
     sep = r"\s+" if found == " " else found
-    return pd.read_csv(stream, sep=sep, engine="python", skipinitialspace=True)
+    options: dict[str, Any] = {"sep": sep, "engine": "python", "skipinitialspace": True}
+    heading = pd.read_csv(stream, header=None, nrows=1, dtype=str, **options)
+    line = data.count(b"\n", 0, blank) + 1
+    _require_different([name if isinstance(name, str) else "" for name in heading.iloc[0]], line)
+    stream.seek(0)
+    with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
+        try:
+            # without index_col, cells beyond the names move all columns by one
+            return pd.read_csv(stream, index_col=False, **options)
+        except pd.errors.ParserWarning:
+            raise _TableError("rows have more cells than the first one has names") from None
+
+
+def _require_different(names: Sequence[str], line: int) -> None:
+    """Raise `_TableError` for a name of two columns: pandas gives the second one another name."""
+    for place, name in enumerate(names):
+        if name and name in names[:place]:
+            first = names.index(name)
+            raise _TableError(
+                f"columns {first + 1} and {place + 1} have the same name",
+                line=line,
+                expected="a name of its own for each column",
+                found=repr(name),
+                remedy="rename one of them",
+            )
+
+
+class _TableError(VirtperfError):
+    """A table is none, whose file `table` names."""
 
 
 def _records(stream: io.BytesIO) -> pd.DataFrame:
@@ -91,43 +121,64 @@ def read(
     """
     place, layout = Path(path), _layout()
     inputs, name = declared_inputs(layout, study, format)
-    warnings: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
     with opened(place) as stream:
         head, stream = peeked(stream)
         known = name is not None or any(form.takes(place.name, head_of(head)) for form in inputs)
         sure = known or any(certainty >= MIN_CERTAINTY for certainty, _ in ranking(head)[:1])
         if not sure and place.suffix.lower() in TABLE_READERS:
-            frame = table(file_bytes(place), place)
+            frame = table(file_bytes(place), str(path), place.suffix.lower())
         else:
             raw = read_raw(
                 stream,
-                file=place.name,
+                file=str(path),
                 format_name=name,
                 interval_s=interval_s,
                 inputs=inputs,
                 dictionary=dictionary_of(METRICS if layout is None else layout.metrics, inputs),
             )
-            frame, warnings = raw.table, raw.warnings
+            frame, said = raw.table, raw.warnings
     taken = [name for name in ("provenance", "file") if name in frame.columns]
     frame = frame.rename(columns={name: f"{name}_in_file" for name in taken})
     frame = frame.assign(provenance=str(Provenance.OWN_DATA), file=place.name)
-    frame.attrs["warnings"] = list(warnings)
+    frame.attrs["warnings"] = list(said)
     return frame
 
 
-def table(data: bytes, place: Path) -> pd.DataFrame:
-    """The rows of a table, which the suffix of its place tells how to read.
+def table(data: bytes, file: str, suffix: str) -> pd.DataFrame:
+    """The rows of a table, which the suffix tells how to read; errors name `file`.
 
     Raises
     ------
     VirtperfError
-        Not a table.
+        Not a table, not in UTF-8, or with two columns of one name; with the line where there is one.
     """
+    if suffix != ".parquet" and not (suffix == ".json" and is_utf16(data[:HEAD_BYTES])):
+        _require_utf8(data, file)
+    expected = "a first row of names, then rows of as many cells"
     try:
-        return TABLE_READERS[place.suffix.lower()](io.BytesIO(data))
-    except (ValueError, UnicodeDecodeError, pd.errors.ParserError) as err:
-        expected = "a first row of names, then rows of as many cells"
-        raise VirtperfError(f"not a table: {err}", file=place.name, expected=expected) from err
+        return TABLE_READERS[suffix](io.BytesIO(data))
+    except _TableError as err:
+        raise err.restated(VirtperfError, file=file, expected=err.expected or expected) from None
+    except (ValueError, pd.errors.ParserError) as err:
+        raise VirtperfError(f"not a table: {err}", file=file, expected=expected) from err
+
+
+def _require_utf8(data: bytes, file: str) -> None:
+    if is_utf16(data[:HEAD_BYTES]):
+        problem, remedy = UTF16
+        raise VirtperfError(problem, file=file, remedy=remedy)
+    try:
+        data.decode()
+    except UnicodeDecodeError as err:
+        raise VirtperfError(
+            "a byte is no text in UTF-8",
+            file=file,
+            line=data.count(b"\n", 0, err.start) + 1,
+            expected="text in UTF-8",
+            found=f"byte 0x{data[err.start]:02x}",
+            remedy="of a text in Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE",
+        ) from None
 
 
 def _layout() -> Layout | None:
