@@ -476,6 +476,8 @@ class RunReader:
         if said := [*_unread(path.name, unread), *_left_out_percentiles(path.name, refused)]:
             self._warnings[str(path)] = said
         if not values and not refused:
+            if len(unread) == len(names) == 1:
+                raise unread[names[0]]
             raise RunError(
                 "no file of the run was read",
                 file=str(path),
