@@ -304,7 +304,7 @@ def test_statistics_that_are_too_large_are_refused(tmp_path):
         for k in (1, 2):
             (tmp_path / side).mkdir(exist_ok=True)
             (tmp_path / side / f"{k}.json").write_text(f'{{"ops": {k * value}}}')
-    with pytest.raises(VirtperfError, match="'ops' is not finite, or too large"):
+    with pytest.raises(VirtperfError, match=r"b/1\.json: ops is too large; expected"):
         virtperf.compare(tmp_path / "a", tmp_path / "b")
 
 
@@ -315,3 +315,7 @@ def test_folders_without_run_yaml_beside_runs_are_named(tmp_path):
     found = virtperf.compare(tmp_path / "a", tmp_path / "b")
     assert "A: left out: r3, no run.yaml" in found.notes
     assert not any(note.startswith("B: left out") for note in found.notes)
+    for name in ("r1", "r2", "r4"):
+        (tmp_path / "a" / name / "run.yaml").unlink()
+    found = virtperf.compare(tmp_path / "a", tmp_path / "b")
+    assert "A: left out: r1, r2, r3 and 1 more, no run.yaml" in found.notes
