@@ -262,6 +262,24 @@ def test_a_cell_of_a_table_that_is_no_number_is_refused(tmp_path, percentiles, c
     assert (caught.value.file, caught.value.line) == (str(tmp_path / "b" / "2.csv"), 7)
 
 
+def test_a_cell_of_a_table_in_a_folder_of_files_is_named(tmp_path):
+    """Another file of the run is read all the same; where there is none, it is an error."""
+    for side, scale in (("a", 1), ("b", 3)):
+        for run in (1, 2):
+            folder = tmp_path / side / f"r{run}"
+            folder.parent.mkdir(exist_ok=True)
+            number_tables(folder, [[f"{scale * run}.{k}" for k in range(4)]])
+            (folder / "2.csv").write_text(f"rest\n{scale + run}\n")
+    broken = tmp_path / "b" / "r2" / "1.csv"
+    broken.write_text(broken.read_text() + "many\n")
+    notes = virtperf.compare(tmp_path / "a", tmp_path / "b").notes
+    assert any("r2: not read: 1.csv line 6: column 'score' holds" in note for note in notes)
+    (tmp_path / "b" / "r2" / "2.csv").unlink()
+    with pytest.raises(VirtperfError, match="column 'score' holds something") as caught:
+        virtperf.compare(tmp_path / "a", tmp_path / "b")
+    assert (caught.value.file, caught.value.line) == (str(broken), 6)
+
+
 def test_a_cell_that_other_runs_have_as_a_number_is_refused(tmp_path):
     """Of tables with one row no column is mostly numbers."""
     for heading, rest in (("score", ""), ("score,users", ",5")):
@@ -286,7 +304,7 @@ def test_statistics_that_are_too_large_are_refused(tmp_path):
         for k in (1, 2):
             (tmp_path / side).mkdir(exist_ok=True)
             (tmp_path / side / f"{k}.json").write_text(f'{{"ops": {k * value}}}')
-    with pytest.raises(VirtperfError, match="'ops' is not finite, or too large"):
+    with pytest.raises(VirtperfError, match=r"b/1\.json: ops is too large; expected"):
         virtperf.compare(tmp_path / "a", tmp_path / "b")
 
 
@@ -297,3 +315,7 @@ def test_folders_without_run_yaml_beside_runs_are_named(tmp_path):
     found = virtperf.compare(tmp_path / "a", tmp_path / "b")
     assert "A: left out: r3, no run.yaml" in found.notes
     assert not any(note.startswith("B: left out") for note in found.notes)
+    for name in ("r1", "r2", "r4"):
+        (tmp_path / "a" / name / "run.yaml").unlink()
+    found = virtperf.compare(tmp_path / "a", tmp_path / "b")
+    assert "A: left out: r1, r2, r3 and 1 more, no run.yaml" in found.notes

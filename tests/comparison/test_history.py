@@ -199,3 +199,11 @@ def test_folders_without_run_yaml_beside_runs_are_named(tmp_path):
         write_run(tmp_path, f"r{number}", raw, study="k", factors={}, tools={"revision": number})
     (tmp_path / "r2" / "run.yaml").unlink()
     assert virtperf.history(tmp_path).notes == ("left out: r2, no run.yaml",)
+
+
+def test_options_that_do_not_apply_to_a_table_are_refused(tmp_path):
+    path = history_table(tmp_path, ["2026-01-01", "2026-01-02"])
+    for command in (["--where", "x=1"], ["--input-format", "wrk"], ["--lower-is-better", "x"]):
+        result = CliRunner().invoke(main, ["history", str(path), *command])
+        assert result.exit_code == (0 if "x" in command else 2), result.output
+        assert ("do not apply to a table of revisions" in result.output) == ("x" not in command)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import ParameterError, VirtperfError, did_you_mean
 from virtperf.comparison.changes import (
     ALPHA_NEWEST,
     MAX_REVISIONS,
@@ -179,11 +179,19 @@ def history(
     VirtperfError
         There are no revisions, a value is not positive, a cell is no number, or a date is missing
         or not in ISO 8601.
+    ParameterError
+        A parameter does not apply to such a place, or two contradict each other.
     """
     layout = Layout(Path(root))
     path = Path(place)
     notes: list[str] = []
     if path.is_file() and path.suffix in TABLE_SUFFIXES:
+        if format is not None or where:
+            raise ParameterError(
+                "--input-format and --where do not apply to a table of revisions",
+                file=str(place),
+                remedy="leave them out",
+            )
         found, known = _of_table(path, revision, date)
     else:
         found, known, notes = _of_runs(place, layout, format, where or {}, revision, date)

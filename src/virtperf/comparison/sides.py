@@ -316,6 +316,16 @@ def _counting(reader: RunReader, written: str, paths: Sequence[Path]) -> Iterato
     found = [run for path in paths if (run := reader.run(path)) is not None]
     if not found:
         raise VirtperfError("all runs are excluded by hand", file=written, expected=NO_RUNS)
+    for run in found:
+        for name, value in run.values.items():
+            if abs(value) > MAX_NUMBER:
+                raise RunError(
+                    f"{name} is too large",
+                    file=run.place,
+                    expected=f"numbers of at most {MAX_NUMBER:g}",
+                    found=repr(value),
+                    remedy="look at what its tool printed",
+                )
     yield from found
 
 
@@ -380,8 +390,14 @@ def _inside(folder: Path) -> tuple[list[Path], list[str]]:
     entries = sorted(path for path in folder.iterdir() if not _left_out(path))
     if with_file := [path for path in entries if (path / RUN_FILE).is_file()]:
         without = [path.name for path in entries if path.is_dir() and path not in with_file]
-        return with_file, [f"left out: {', '.join(without)}, no {RUN_FILE}"] if without else []
+        return with_file, [_without_file(without)] if without else []
     return [path for path in entries if _left_by_suite(path)] or entries, []
+
+
+def _without_file(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMED_FILES
+    others = f" and {more} more" if more > 0 else ""
+    return f"left out: {', '.join(names[:MAX_NAMED_FILES])}{others}, no {RUN_FILE}"
 
 
 def _left_by_suite(path: Path) -> bool:
@@ -476,6 +492,8 @@ class RunReader:
         if said := [*_unread(path.name, unread), *_left_out_percentiles(path.name, refused)]:
             self._warnings[str(path)] = said
         if not values and not refused:
+            if len(unread) == len(names) == 1:
+                raise unread[names[0]]
             raise RunError(
                 "no file of the run was read",
                 file=str(path),
@@ -679,19 +697,12 @@ def _flat_numbers(path: Path) -> dict[str, float] | None:
         return None
     if not isinstance(held, dict) or not held:
         return None
-    kinds = [isinstance(v, int | float) and not isinstance(v, bool) for v in held.values()]
-    if not all(kinds):
-        return None
-    for name, value in held.items():
-        if not abs(value) <= MAX_NUMBER:
-            raise VirtperfError(
-                f"{name!r} is not finite, or too large",
-                file=str(path),
-                expected=f"numbers of at most {MAX_NUMBER:g}",
-                found=repr(value),
-                remedy="leave it out",
-            )
-    return {name: float(value) for name, value in held.items()}
+    numbers = {
+        name: float(value)
+        for name, value in held.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+    }
+    return numbers if len(numbers) == len(held) else None
 
 
 def quantity_of(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:
