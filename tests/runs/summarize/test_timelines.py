@@ -92,13 +92,14 @@ def test_samples_are_summed_and_converted(tmp_path):
 
 def test_entities_that_are_read_one_after_the_other_are_summed(tmp_path):
     late = SERIES | {("x", "driver", "d2", "page_element_throughput"): traced(3, T + 0.2)}
-    rows = list(timeline_rows(study_with(tmp_path).exhibits[0], run_of(late)))
+    figure = study_with(tmp_path).exhibits[0]
+    rows = list(timeline_rows(figure, run_of(late)))
     sums = {row["t_s"]: row["value"] for row in rows if row["series"] == "Throughput"}
     assert list(sums) == T.tolist()
     assert list(sums.values()) == pytest.approx([300] * len(T))
     # half an interval apart they are two series, of which each has its own times
     apart = SERIES | {("x", "driver", "d2", "page_element_throughput"): traced(3, T + 5)}
-    rows = list(timeline_rows(study_with(tmp_path).exhibits[0], run_of(apart)))
+    rows = list(timeline_rows(figure, run_of(apart)))
     assert sum(row["series"] == "Throughput" for row in rows) == 2 * len(T)
 
 
