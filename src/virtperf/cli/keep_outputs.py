@@ -6,6 +6,9 @@ import click
 
 from virtperf.core.paths import Layout
 
+SYNTHESIS = "synthesis"
+"""The notebook over all studies, which a stage executes too."""
+
 
 @click.command("keep-outputs")
 @click.argument("name")
@@ -13,11 +16,12 @@ from virtperf.core.paths import Layout
 def keep_outputs(layout: Layout, name: str) -> None:
     """Copy the outputs of build/NAME.ipynb into notebooks/NAME.ipynb, ready to commit.
 
-    The pipeline executes the notebook of a study; one that belongs to no study is executed here.
+    The pipeline executes the notebooks of studies and the one over all studies; one that belongs to
+    no stage is executed here.
     """
     from virtperf.report.html.notebooks import keep_outputs as run
 
-    if name not in layout.studies():
+    if name not in (*layout.studies(), SYNTHESIS):
         from virtperf.report.html.notebooks import execute
 
         execute(layout.notebook(name), layout.executed(name), {})
