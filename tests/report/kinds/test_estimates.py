@@ -51,6 +51,16 @@ def test_estimates_say_what_kind_of_interval_they_have(loaded: LoadedStudy, orig
     assert "Fit &lt;1&gt;" in html and ">measured</span>" in html and 'toy.html#figure-2"' in html
 
 
+def test_a_kind_of_interval_that_all_have_is_said_once(loaded: LoadedStudy, origin: Origin) -> None:
+    one = Estimate(1.5, 1.4, 1.6, 0.95, "log-ratio", (), origin)
+    record = loaded.estimates({"a": one, "b": one}, title="Ratios").record
+    assert record.caption == "Intervals: 95 %, log-ratio."
+    assert "Kind of interval" not in plain(record)
+    other = replace(one, method="delta")
+    record = loaded.estimates({"a": one, "b": other}, title="Ratios").record
+    assert record.caption == "" and "Kind of interval" in plain(record)
+
+
 def test_what_no_figure_shows_leads_back_to_its_runs(measured: LoadedStudy) -> None:
     runs = frames.condition(measured.data, measured.study.quantity_at("throughput", {"guests": 8}))
     shown = measured.estimates(

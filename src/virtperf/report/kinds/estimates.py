@@ -59,13 +59,23 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
                 "warnings": notes,
             }
         )
-    columns: tuple[str, ...] = ("Estimate", "Value", "Interval", "Kind of interval", "Remarks")
-    shown = slice(4 if all(row[4] == "none" for row in rows) else 5)
+    kinds = {row[3] for row in rows} - {""}
+    same = len(rows) > 1 and len(kinds) == 1
+    columns = ("Estimate", "Value", "Interval", "Kind of interval", "Remarks")
+    shown = [0, 1, 2]
+    if not same:
+        shown.append(3)
+    if any(row[4] != "none" for row in rows):
+        shown.append(4)
     table = Grid(
-        label=title, columns=columns[shown], rows=tuple(r[shown] for r in rows), numeric=(1, 2)
+        label=title,
+        columns=tuple(columns[k] for k in shown),
+        rows=tuple(tuple(row[k] for k in shown) for row in rows),
+        numeric=(1, 2),
     )
+    caption = f"Intervals: {kinds.pop()}." if same else ""
     numbers = pd.DataFrame(csv, columns=_COLUMNS)
-    return analysis(context, "estimates", title, origin, numbers, table)
+    return analysis(context, "estimates", title, origin, numbers, table, caption=caption)
 
 
 def _flat(estimates: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
