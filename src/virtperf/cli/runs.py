@@ -34,7 +34,6 @@ def runs(layout: Layout, study_id: str, keep_going: bool, jobs: int | None, sche
     Only runs that changed are read again; a line says how many. A run that can't be read is quarantined with the reason
     and the others go on; the command then ends with status 3, unless --keep-going.
     """
-    from virtperf.report.wording import plural
     from virtperf.runs.ingest.stage import refusal_error
     from virtperf.runs.stage import process_runs
 
@@ -43,7 +42,8 @@ def runs(layout: Layout, study_id: str, keep_going: bool, jobs: int | None, sche
     new = f"{summary.n_read} newly read" if summary.n_read else "none newly read"
     count = len(summary.quarantined)
     quarantined = f"; {count} quarantined" if count else ""
-    click.echo(f"{study_id}: {plural(summary.n_ok, 'run')}, {new}{quarantined}")
+    word = "run" if summary.n_ok == 1 else "runs"
+    click.echo(f"{study_id}: {summary.n_ok:,} {word}, {new}{quarantined}")
     for refused in summary.quarantined:
         click.echo(f"quarantined {refused['run']}: {refusal_error(refused)}", err=True)
     if summary.quarantined and not keep_going:
