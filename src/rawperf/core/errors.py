@@ -25,6 +25,12 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     return f"known are {', '.join(names[:MAX_LISTED_NAMES])}{more}."
 
 
+def undecodable(err: UnicodeDecodeError) -> dict[str, Any]:
+    """Where a text is not what it should be, as parts of an error: the line, and what was found."""
+    line = err.object.count(b"\n", 0, err.start) + 1
+    return {"line": line, "found": f"the byte 0x{err.object[err.start]:02x}"}
+
+
 def if_meant(name: object, known: Iterable[object]) -> str:
     """``did you mean 'Xen'?``; "" where no known name is near."""
     lower = {n.lower(): n for n in reversed(list(dict.fromkeys(map(str, known))))}

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from rawperf.core.errors import StudyError
+from rawperf.core.errors import StudyError, undecodable
 
 try:
     from yaml import CSafeLoader as SafeLoader
@@ -94,9 +94,8 @@ def read_text(path: Path, file: str) -> str:
         raise StudyError(
             "the file is not UTF-8",
             file=file,
-            line=err.object.count(b"\n", 0, err.start) + 1,
-            found=f"the byte 0x{err.object[err.start]:02x}",
             remedy="save it as UTF-8",
+            **undecodable(err),
         ) from err
 
 

@@ -74,9 +74,8 @@ def _elsewhere(
     for other in others:
         at = (study.judged_over, other)
         judged = judge(study, claims, text, observations, level=level, elsewhere=at)
-        rows += [{str(k): v for k, v in row.items()} for row in judged.to_dict("records")]
-        for row in rows[-len(judged) :]:
-            row["level"] = other
+        found = judged.assign(level=other).to_dict("records")
+        rows += [{str(name): value for name, value in row.items()} for row in found]
     untested = {
         (claim.id, level): reason
         for claim in claims

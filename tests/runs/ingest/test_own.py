@@ -58,8 +58,8 @@ def test_a_column_of_the_file_that_is_called_provenance_does_not_count(tmp_path)
         ),
         ("t.csv", "x,y\n1,2\n".encode("utf-16"), "text in UTF-16.*iconv -f UTF-16", None),
         ("t.csv", "x,y\n1,2\n".encode("utf-16-le"), "text in UTF-16.*iconv -f UTF-16", None),
-        ("t.csv", "x,y\n1,2\n3,é\n".encode("latin-1"), "found byte 0xe9.*WINDOWS-1252", 3),
-        ("t.jsonl", '{"x": 1}\n{"x": "é"}\n'.encode("latin-1"), "found byte 0xe9", 2),
+        ("t.csv", "x,y\n1,2\n3,é\n".encode("latin-1"), "found the byte 0xe9.*WINDOWS-1252", 3),
+        ("t.jsonl", '{"x": 1}\n{"x": "é"}\n'.encode("latin-1"), "found the byte 0xe9", 2),
         ("t.csv", b"x,y\n1,2\n1,2,3\n", "not a table: Expected 2 fields", None),
     ],
 )

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf import head_of, ranking
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError, undecodable
 from rawperf.pieces import peeked
 from rawperf.registry import HEAD_BYTES, METRICS, MIN_CERTAINTY, UTF16, dictionary_of, is_utf16
 from rawperf.tidy import file_bytes, opened, read_raw
@@ -174,10 +174,9 @@ def _require_utf8(data: bytes, file: str) -> None:
         raise VirtperfError(
             "a byte is no text in UTF-8",
             file=file,
-            line=data.count(b"\n", 0, err.start) + 1,
             expected="text in UTF-8",
-            found=f"byte 0x{data[err.start]:02x}",
             remedy="of a text in Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE",
+            **undecodable(err),
         ) from None
 
 
