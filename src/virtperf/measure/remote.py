@@ -153,7 +153,8 @@ class Connection:
 
     def await_ready(self) -> None:
         """Wait until the host answers; raises `LostHost` where it does not."""
-        if self._answer(self.host.connect_s + PATIENCE_S) != "ready":
+        patience_s = self.host.connect_s + PATIENCE_S
+        if self._answer(patience_s, ended="no connection") != "ready":
             raise LostHost(f"{self.name}: {self.folder} can't be made there")
         if self.sent:
             self.send()
@@ -201,7 +202,7 @@ class Connection:
             raise LostHost(f"{self.name}: the connection was lost{self.why}") from err
         return self._answer(PATIENCE_S)
 
-    def _answer(self, patience_s: float) -> str:
+    def _answer(self, patience_s: float, ended: str = "the connection was lost") -> str:
         assert self._keeper is not None and self._keeper.stdout is not None  # `begin` made both
         out, until = self._keeper.stdout.fileno(), time.monotonic() + patience_s
         while b"\n" not in self._read:
@@ -212,7 +213,7 @@ class Connection:
                     self._keeper.wait(1.0)  # what ssh says comes last
                 except subprocess.TimeoutExpired:
                     self._keeper.kill()  # the script there ended alone, other commands go on
-                raise LostHost(f"{self.name}: no connection{self.why}")
+                raise LostHost(f"{self.name}: {ended}{self.why}")
             self._read += more
         line, _, self._read = self._read.partition(b"\n")
         return line.decode("utf-8", "replace").strip()
