@@ -82,6 +82,20 @@ def test_an_experiment_says_only_what_differs(repository):
     assert long.expected_s == 9
 
 
+def test_an_experiment_may_be_like_one_further_up(repository):
+    cpu = {"name": "cpu", "over": {"guests": [1, 2]}, "warmup_s": 3, "workload": ["own {seconds}"]}
+    long = {"name": "long", "like": "cpu", "over": {"guests": [2]}, "window_s": 9}
+    repository.write(experiments=[cpu, long])
+    short, long = repository.harness().definition.experiments
+    assert (short.window_s, long.window_s) == (0.2, 9)
+    assert (long.name, long.over, long.warmup_s) == ("long", {"guests": (2,)}, 3)
+    assert long.workload == short.workload
+    assert [run.run_id for run in runs(repository, "long")] == [
+        "long-guests-2-r1",
+        "long-guests-2-r2",
+    ]
+
+
 @pytest.mark.parametrize(
     ("only", "words"),
     [
@@ -160,6 +174,18 @@ def test_a_choice_that_names_nothing_is_refused(repository, only, words):
             "workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}}\n  - {name: a, at: {guests: 2}}",
             3,
             "two runs would be called a-r1",
+        ),
+        (
+            "workload: [x]\nexperiments:\n  - {name: cpu, at: {guests: 1}}\n"
+            "  - {name: a, like: cpo, at: {guests: 1}}",
+            5,
+            "no experiment further up is called 'cpo'. Did you mean 'cpu'?",
+        ),
+        (
+            "experiments:\n  - {name: cpu, at: {guests: 1}, workload: [x], replicates: 2}\n"
+            "  - {name: a, like: cpu, at: {guests: 1}, until: {quantity: speed}}",
+            4,
+            "no quantity 'speed'",
         ),
         (
             "workload: [{run: x, stop: SIGINT}]\nexperiments:\n  - {name: a, at: {guests: 1}}",

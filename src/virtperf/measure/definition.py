@@ -261,6 +261,7 @@ class Experiment(Settings, extra="forbid"):
     """Conditions that are compared with each other: every combination of `over` at `at`."""
 
     name: Id
+    like: Id | None = None  # an experiment further up; what this one does not say is as there
     at: dict[str, Level] = {}
     over: dict[str, Levels] = {}
 

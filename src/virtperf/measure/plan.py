@@ -28,6 +28,8 @@ from virtperf.study.definition import Study
 
 LABELS = ("a", "b")
 """Names of the two sides of runs that are alike."""
+Place = tuple[str | int, ...]
+"""Keys that lead to a setting in measure.yaml."""
 FIELDS_FILE = ".fields.yaml"
 """File of the run folder in which commands may say fields of run.yaml that are known only
 afterwards.
@@ -106,10 +108,20 @@ def load_definition(path: Path, study: Study, report: Report = stop) -> Definiti
     definition, document = load_model(path, Definition, report, aliases=False)
     given = {name: getattr(definition, name) for name in Settings.model_fields}
     experiments: list[Experiment] = []
-    for written in definition.experiments:
-        said = written.model_fields_set
-        own = {name: getattr(written, name) for name in said}
-        experiments.append(Experiment.model_construct(said, **{**given, **own}))
+    for position, written in enumerate(definition.experiments):
+        own = {name: getattr(written, name) for name in written.model_fields_set}
+        above = {experiment.name: experiment for experiment in experiments}
+        if written.like is None:
+            base = given
+        elif written.like in above:
+            base = dict(above[written.like])
+        else:
+            problem = f"no experiment further up is called {written.like!r}"
+            place = ("experiments", position, "like")
+            remedy = did_you_mean(written.like, above)
+            report(document.error(problem, *place, remedy=remedy))
+            base = given
+        experiments.append(Experiment.model_construct(written.model_fields_set, **{**base, **own}))
     definition = definition.model_copy(update={"experiments": tuple(experiments)})
     for name, command in definition.tools.items():
         try:
@@ -178,16 +190,23 @@ def _problems(
             for run in runs:
                 run.calls(phase, Path("/"), Path("/"), Path("/"))
         except ValueError as err:
-            where = (*place, phase) if phase in experiment.model_fields_set else (phase,)
+            where = _said_at(experiment, place, phase)
             yield document.error(f"{experiment.name}, {phase}: {err}", *where)
 
 
+def _said_at(experiment: Experiment, place: Place, setting: str) -> Place:
+    """Where measure.yaml says a setting of the experiment at `place`, or whom it is like."""
+    if setting in experiment.model_fields_set:
+        return (*place, setting)
+    return (setting,) if experiment.like is None else (*place, "like")
+
+
 def _until_problems(
-    experiment: Experiment, place: tuple[str | int, ...], study: Study, document: Document
+    experiment: Experiment, place: Place, study: Study, document: Document
 ) -> Iterator[StudyError]:
     until = experiment.until
     assert until is not None
-    where = (*place, "until") if "until" in experiment.model_fields_set else ("until",)
+    where = _said_at(experiment, place, "until")
     if until.quantity not in study.quantities:
         yield document.error(
             f"the study has no quantity {until.quantity!r}",
@@ -230,8 +249,7 @@ def missing_file_problems(
     for position, experiment in enumerate(definition.experiments):
         for run in _conditions(experiment, study, 1, 0, definition.hosts):
             for phase, number, file in missing_files(run, path.parent, root):
-                own = phase in experiment.model_fields_set
-                where = ("experiments", position, phase) if own else (phase,)
+                where = _said_at(experiment, ("experiments", position), phase)
                 yield document.error(
                     f"{phase}: there is no {file}",
                     *where,
