@@ -58,8 +58,7 @@ class _Elements(Target):
         return self._kept > 0
 
     def settled(self) -> bool:
-        """Whether a block is due: many rows, and further ones on later lines (records go by line).
-        """
+        """Whether a block is due: many rows, later ones on later lines (records go by line)."""
         begin = self._open[0][2] if self._open else self.line()
         return self._kept - self._flushed >= ROWS and begin > self._latest
 
