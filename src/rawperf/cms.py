@@ -270,8 +270,7 @@ class CmsConsole(Streaming):
     title = "transcript of a CMS console"
 
     def sniff(self, head: bytes) -> float:
-        """Highest for a ready message with its times, then CP's responses, a short ready message.
-        """
+        """Highest for a ready message with its times, then CP's responses, then a short message."""
         return surest(_SNIFFS, head)
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
@@ -383,8 +382,7 @@ class _Session:
         return float(clock + DAY * self.days)
 
     def settled(self) -> bool:
-        """Whether a block is due: there are records, all commands have ended, the clock is known.
-        """
+        """Whether a block is due: there are records, all commands ended, the clock is known."""
         return self.clock is not None and self.since == len(self.rows) > 0
 
     def finish(self, lines: int) -> None:

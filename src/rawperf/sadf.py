@@ -282,8 +282,7 @@ class SampleReader:
         self._forms: dict[tuple[bytes, tuple[bytes, ...]], SampleForm] = {}
 
     def records(self, found: Elements, line: int) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-        """Records of the samples in a part of a file, which `line` lines precede, and their lines.
-        """
+        """Records of the samples in a part of a file, and their lines; `line` lines precede it."""
         newlines = np.flatnonzero(np.frombuffer(found.data, np.uint8) == ord("\n"))
         values, fine = found.values()
         opening = np.searchsorted(found.at, found.begin)
@@ -506,8 +505,8 @@ class SadfJsonFormat(Streaming):
     title = "sadf -j output (sysstat, JSON)"
 
     def sniff(self, head: bytes) -> float:
-        """1 for an object with first key ``sysstat`` that holds ``hosts``; 0 for mpstat's and
-        similar.
+        """1 if the first key is ``sysstat`` and its object holds ``hosts``; 0 for mpstat and the
+        like.
         """
         return 1.0 if _BEGINS.match(head) and not _OTHER_TOOL.search(head) else 0.0
 
@@ -599,8 +598,7 @@ class _File:
         return end
 
     def _behind(self, tail: bytes, line: int) -> dict[str, str]:
-        """Parse restarts and comments after all samples; raises `FormatError` as `SadfJsonFormat`.
-        """
+        """Parse restarts and comments at the end; raises `FormatError` as `SadfJsonFormat` does."""
         if len(self.samples.zones) > 1:
             said = f"{self.file}: samples are in the zones {', '.join(self.samples.zones)}; times were taken as printed"
             self.said.say(said)
