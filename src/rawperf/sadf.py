@@ -505,9 +505,7 @@ class SadfJsonFormat(Streaming):
     title = "sadf -j output (sysstat, JSON)"
 
     def sniff(self, head: bytes) -> float:
-        """1 if the first key is ``sysstat`` and its object holds ``hosts``; 0 for mpstat and the
-        like.
-        """
+        """1 for an object that begins with ``sysstat`` and ``hosts``; 0 for mpstat and the like."""
         return 1.0 if _BEGINS.match(head) and not _OTHER_TOOL.search(head) else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:

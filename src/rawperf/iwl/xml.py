@@ -214,7 +214,10 @@ class IwlXml(Streaming):
         return 0.95 if path[-1].encode() in tags else 0.6
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read snapshots on the elapsed clock; raises `FormatError` for bad, hostile or foreign XML."""
+        """Read snapshots on the elapsed clock.
+
+        Raises `FormatError` for bad, hostile or foreign XML.
+        """
         rules = self.mapping
         target, warnings = Snapshots(rules, file), Warnings(file)
         pieces, feed = XmlPieces(stream, warnings, file), XmlFeed(target)
