@@ -53,7 +53,7 @@ class OneLineErrors(NearCommands):
 
 
 def os_error(err: OSError, output: str | None) -> str:
-    """Message for a failed write: the file, the system's error and a remedy."""
+    """Message for an `OSError`: the file, the system's reason and a remedy."""
     file = output or err.filename or "standard output"
     folder = Path(file).absolute().parent if output else "the output's folder"
     remedy = {

@@ -1,8 +1,8 @@
-"""Reader of CMS console transcripts: costs of each command, from its ready message, and responses
-of CP (messages of DEFSEG and SAVESEG, ``QUERY NSS MAP``, ``QUERY VIRTUAL``).
+"""Reader of CMS console transcripts: command costs from ready messages, and responses of CP.
 
-A line that begins like a response and continues differently is left out with a warning: transcripts
-that went through a document have columns run together, and half a row must not become a number.
+Parsed responses are messages of DEFSEG and SAVESEG, ``QUERY NSS MAP`` and ``QUERY VIRTUAL``. A line
+that begins like a response and continues differently is left out with a warning: transcripts that
+went through a document have columns run together, and half a row must not become a number.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Responses:
 
     def begin(self, command: str) -> None:
         """Start a command; the operands of DEFSEG are the pages that it defines."""
-        self._map: list[str] | None = None  # columns, while a table of QUERY NSS MAP goes on
+        self._map: list[str] | None = None  # columns of an open table of QUERY NSS MAP
         self._owner, self._ranges = "", 0
         self._listed: set[str] = set()
         self._defined = range(0)
@@ -202,9 +202,7 @@ class Responses:
 
 
 def _in_order(begin: str, end: str) -> bool:
-    """Whether two columns are a range: CP prints both page numbers of a row with the same number of
-    digits.
-    """
+    """Whether two columns are a range: CP prints both pages with the same number of digits."""
     return len(begin) == len(end) and begin <= end
 
 
@@ -270,7 +268,7 @@ class CmsConsole(Streaming):
     title = "transcript of a CMS console"
 
     def sniff(self, head: bytes) -> float:
-        """Highest for a ready message with its times, then CP's responses, then a short message."""
+        """Highest for a ready message with its times, then CP's responses, then a bare message."""
         return surest(_SNIFFS, head)
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:

@@ -1,9 +1,9 @@
-"""HdrHistogram logs, format versions 1.0 to 1.3: a histogram per interval, written by clients of
-load tests (HdrHistogram's own recorders, YCSB, Cassandra's stress tool, JLBH).
+"""Reader of HdrHistogram logs, format versions 1.0 to 1.3: a histogram per interval.
 
-Histograms are in version 2 of HdrHistogram's compressed format (base64 of a header and a zlib
-stream of ZigZag LEB128 counts, a negative number being a run of empty buckets), which its libraries
-for Java, C, Go, Python, Rust and .NET write since 2016.
+Clients of load tests write them (HdrHistogram's own recorders, YCSB, Cassandra's stress tool,
+JLBH). Histograms are in version 2 of HdrHistogram's compressed format (base64 of a header and a
+zlib stream of ZigZag LEB128 counts, a negative number being a run of empty buckets), which its
+libraries for Java, C, Go, Python, Rust and .NET write since 2016.
 
 Source: ``HistogramLogWriter.java``, ``HistogramLogReader.java``, ``AbstractHistogram.java`` and
 ``ZigZagLEB128Codec.java`` of HdrHistogram.

@@ -1,4 +1,4 @@
-"""Counters printed by ``netstat -s`` on Linux (net-tools).
+"""Reader of the counters of ``netstat -s`` on Linux (net-tools).
 
 Source: ``statistics.c`` of net-tools.
 """
@@ -26,8 +26,9 @@ SPELLINGS = (
         "recovered from packet loss by selective acknowledgements",
     ),
 )
-"""Older wordings of net-tools and their replacements in field names; a final full stop is dropped
-too.
+"""Older wordings of net-tools and their replacements in field names.
+
+A final full stop is dropped too.
 """
 
 _WORDS_ONLY = re.compile(r"(Forwarding is|RTO algorithm is) \S+")  # settings without a number

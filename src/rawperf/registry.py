@@ -1,5 +1,6 @@
-"""Registry of formats: recognition of files, identification of unsupported ones, and the metric
-dictionary with the fields of declared formats.
+"""Registry and recognition of formats; metric dictionary with the fields of declared formats.
+
+Unsupported files are identified where possible.
 """
 
 from __future__ import annotations

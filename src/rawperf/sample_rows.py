@@ -76,9 +76,7 @@ _BEFORE = -1  # order of a sample from an earlier part
 
 
 SAME_NUMBER = 0.01
-"""Relative tolerance for one number printed twice on a line in other units: sadf's ``rkB`` and
-``rd_sec``.
-"""
+"""Relative tolerance for a number printed twice on a line: sadf's ``rkB`` and ``rd_sec``."""
 
 
 class DropDuplicates:

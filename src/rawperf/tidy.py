@@ -239,18 +239,18 @@ def read(
     Parameters
     ----------
     path : str or Path
-        The file, plain or packed, or "-" for standard input.
+        The file, plain or compressed, or "-" for standard input.
     format : str or Path, optional
-        Name of a format, or a YAML file that declares one; without it the content decides.
+        Name of a format, or a YAML file that declares one; default: recognised by content.
     interval_s : float, optional
         Seconds between samples, for files that only number them.
     metrics : str or Path, optional
-        Another metric dictionary than the one that the package brings.
+        Metric dictionary; default: that of the package.
 
     Returns
     -------
     DataFrame
-        One row a number, columns `COLUMNS`: `t` in seconds, `value` in the tool's own unit,
+        One row per number, columns `COLUMNS`: `t` in seconds, `value` in the tool's own unit,
         `metric_value` in `metric_unit`. ``frame.attrs["warnings"]`` holds the warnings.
 
     Raises

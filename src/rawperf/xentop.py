@@ -315,8 +315,7 @@ _DAMAGED = "the line is damaged; remove its sample."
 
 
 def numbered(found: ListingLines) -> tuple[NDArray[np.int64], int]:
-    """Sample number of each row, from 0 in this part of the file (-1 before the first), and number
-    of whole samples.
+    """Sample number of each row, from 0 in this part (-1 before the first); whole samples' count.
 
     Raises `FormatError` at a header without a row, and a sample without its summary or its header.
     """

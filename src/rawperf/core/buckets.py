@@ -17,9 +17,7 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, order=True)
 class Bucket:
-    """Values from `lower` to `upper`, in `unit`; `owner` is the entity that the histogram
-    describes.
-    """
+    """Values from `lower` to `upper`, in `unit`; `owner` is the entity of the histogram."""
 
     lower: float
     upper: float

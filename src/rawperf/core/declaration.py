@@ -54,9 +54,7 @@ GroupPatterns = Annotated[tuple[Groups, ...], Listed]
 
 
 class Match(Model):
-    """Recognition of a file: by its path in the run folder or its name, by its first 8 KiB, or
-    both.
-    """
+    """Recognition of a file: path in the run folder or name, text in the first 8 KiB, or both."""
 
     file: Texts = ()
     text: Patterns = ()
@@ -117,8 +115,10 @@ class Time(Model):
 
 
 class Entity(Model):
-    """Entity that a row describes: its kind, and its name from a line above the row and from fields
-    (joined by blanks), else from the file's name. `optional`: rows may lack all of these.
+    """Entity that a row describes.
+
+    Its name comes from a line above the row and from fields (joined by blanks), else from the
+    file's name. `optional`: rows may lack all of these.
     """
 
     kind: Annotated[str, Field(min_length=1)] = "host"

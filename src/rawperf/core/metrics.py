@@ -25,12 +25,11 @@ WHOLE = "host"
 
 
 class Source(Model):
-    """Raw field that a metric is read from, with the factor to the metric's unit (of a counter per
-    second).
+    """Raw field that a metric is read from, and its factor to the metric's unit.
 
-    A loaded dictionary has one source per `format`. `entity`: use only the records of this entity,
-    which stand for the whole host or guest (``all`` of a table of processors). `minus`: subtract
-    the field in a sum.
+    The factor of a counter is per second. A loaded dictionary has one source per `format`.
+    `entity`: use only the records of this entity, which stand for the whole host or guest (``all``
+    of a table of processors). `minus`: subtract the field in a sum.
     """
 
     formats: Texts = Field(alias="format")
@@ -164,9 +163,7 @@ class MetricDictionary:
     def _looked_up(
         self, records: pd.DataFrame, format_name: str
     ) -> tuple[np.ndarray, list[int], list[Name], list[tuple[Metric, Source]]]:
-        """Look up sources by the distinct names: index per record, number of sources, names,
-        sources.
-        """
+        """Look up sources by distinct names: index per record, source counts, names, sources."""
         place, first = combinations(records, _NAMES)
         many: list[int] = []
         names: list[Name] = []
@@ -228,8 +225,7 @@ def _repeated(place: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
-    """Load `src/rawperf/metrics.yaml`; raises `StudyError` with file and line for any mistake in
-    it.
+    """Load `src/rawperf/metrics.yaml`; raises `StudyError` with file and line of any mistake.
 
     A valid dictionary is cached by the file's bytes, whatever its path: every raw file that is read
     needs it, and building it takes longer than reading most of them.

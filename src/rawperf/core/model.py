@@ -98,14 +98,15 @@ Listed = BeforeValidator(lambda value: (value,) if isinstance(value, str) else v
 Texts = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_different), Listed]
 """One string, or a list of distinct strings."""
 Keyed = BeforeValidator(_keyed)
-"""Mapping of models: pass each its key through the alias <name>, which is no name in any file."""
+"""Mapping of models: passes each its key through the alias <name>. Written names lack the <."""
 
 
 def load_model(
     path: Path, model: type[M], report: Report = stop, *, aliases: bool = True
 ) -> tuple[M, Document]:
-    """Read a YAML file as a model; raises `StudyError` as `load_yaml` does, and for schema
-    violations.
+    """Read a YAML file as a model.
+
+    Raises `StudyError` as `load_yaml` does, and for violations of the schema.
     """
     document = load_yaml(path, aliases=aliases)
     try:
@@ -211,8 +212,9 @@ def _part(data: Any, where: Sequence[Any]) -> Any:
 
 
 def _place(data: Any, where: Sequence[Any]) -> str:
-    """Readable path, with list members by their own id, name or label:
-    ``exhibits/figure-1/series/Xen: ``.
+    """Readable path, with list members by their own id, name or label.
+
+    ``exhibits/figure-1/series/Xen: `` is an example.
     """
     words = []
     for key in where:

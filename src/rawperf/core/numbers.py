@@ -9,8 +9,9 @@ SIGNIFICANT = 4
 
 
 def number(value: float | None, digits: int = SIGNIFICANT) -> str:
-    """Format a number in ASCII with `digits` significant digits: ``66``, ``65.9``, ``11264``,
-    ``0.001234``.
+    """Format a number in ASCII with `digits` significant digits.
+
+    Examples: ``66``, ``65.9``, ``11264``, ``0.001234``.
     """
     if value is None or math.isnan(value):
         return "n/a"

@@ -13,9 +13,7 @@ LONGEST_LINE = 100_000
 
 
 def check_pattern(pattern: str) -> str:
-    """Return the pattern; raises `ValueError` if it is too long, or RE2 rejects it (back
-    references).
-    """
+    """Return a pattern; raises `ValueError` if too long, or not valid in RE2 (back references)."""
     if len(pattern) > LONGEST_PATTERN:
         raise ValueError(f"a pattern of more than {LONGEST_PATTERN} characters")
     try:
@@ -27,8 +25,9 @@ def check_pattern(pattern: str) -> str:
 
 @lru_cache(maxsize=256)
 def groups_of(pattern: str) -> tuple[str, ...]:
-    """Names of a pattern's groups; raises `ValueError` as `check_pattern` does, and for unnamed or
-    duplicate groups.
+    """Names of a pattern's groups.
+
+    Raises `ValueError` as `check_pattern` does, and for unnamed or duplicate groups.
     """
     check_pattern(pattern)
     try:
@@ -49,9 +48,7 @@ def searchable(head: bytes) -> pa.Array:
 
 
 def occurs(pattern: str, text: pa.Array) -> bool:
-    """Whether a pattern occurs in the only text of `searchable`; ``^`` and ``$`` match at line
-    ends.
-    """
+    """Whether a pattern occurs in the text of `searchable`; ``^`` and ``$`` match at line ends."""
     return bool(pc.match_substring_regex(text, f"(?m){pattern}")[0].as_py())
 
 

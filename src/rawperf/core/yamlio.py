@@ -25,9 +25,7 @@ _LARGEST_NUMBER = 2**63
 
 @dataclass(frozen=True)
 class Document:
-    """Content of a YAML file, and the first line of each part by path, e.g. ``("claims", 3,
-    "value")``.
-    """
+    """Content of a YAML file, and the line of each part by path: ``("claims", 3, "value")``."""
 
     data: dict[str, Any]
     path: Path

@@ -185,9 +185,8 @@ class Collector:
         found = np.full(len(chunk.lines), all_of)
         for name, patterns in condition.items():
             cells, codes = _distinct(chunk.column(name))
-            matches = lru_cache(MAX_CACHED_TEXTS)(
-                partial(_matches, patterns)
-            )  # texts of one chunk often repeat
+            # texts of one chunk often repeat
+            matches = lru_cache(MAX_CACHED_TEXTS)(partial(_matches, patterns))
             fits = np.array(
                 [cell is not None and matches(_text(cell)) for cell in cells], dtype=bool
             )
@@ -382,7 +381,7 @@ class Collector:
             ],
             dtype=bool,
         )
-        if isinstance(cells, np.ndarray):  # numbers that need nothing but parsing
+        if isinstance(cells, np.ndarray):  # already parsed numbers
             record = np.zeros(len(called), dtype=CODE)
             for place in np.flatnonzero(wanted).tolist():
                 rule = rules[place]

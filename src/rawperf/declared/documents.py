@@ -166,8 +166,9 @@ def _rows(
 def _entries(
     document: Any, lines: Lines, steps: list[str], names: tuple[str, ...], into: Into
 ) -> Iterator[tuple[Any, Lines]]:
-    """Keys and values of objects, and pairs of lists, as rows, merged with the other keys of the
-    object at the path's last ``*``.
+    """Keys and values of objects, and pairs of lists, as rows.
+
+    They are merged with the other keys of the object at the path's last ``*``.
 
     Raises `FormatError`: a list element that is not a pair.
     """

@@ -23,8 +23,9 @@ _Stamp = tuple[str | None, str | None, int]
 
 
 class _Text:
-    """Complete lines of a text, right-stripped, and the lines that give a time, an entity or a unit
-    to those below them.
+    """Complete lines of a text, right-stripped.
+
+    It also locates the lines that give a time, an entity or a unit to those below them.
     """
 
     def __init__(

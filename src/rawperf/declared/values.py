@@ -1,5 +1,6 @@
-"""Conversion of cells: numbers (with unit suffix, decimal comma, thousands separator, or as a
-duration), times, and CSV rows parsed by Arrow.
+"""Conversion of cells: numbers, times, and CSV rows parsed by Arrow.
+
+Numbers may have a unit suffix, a decimal comma, a thousands separator, or be durations.
 """
 
 from __future__ import annotations
@@ -313,8 +314,9 @@ class TimeReader:
 
 
 def texts_at_once(texts: pa.Array, time: Time) -> np.ndarray | None:
-    """Vectorised parsing of times in a zero-padded numeric format; None if a text deviates, which
-    Python may still parse.
+    """Vectorised parsing of times in a zero-padded numeric format.
+
+    None if a text deviates, which Python may still parse.
     """
     if time.format == "iso":
         return _iso_at_once(texts) if time.zone == "UTC" else None
@@ -434,8 +436,9 @@ class TypedRows:
         self._can = width > 1 and bool(wanted) and delimiter.isascii() and delimiter not in '"\n\r'
 
     def cells(self, text: str) -> Cells | None:
-        """Parse whole lines without comments; None if a line is blank or does not fit, or if quotes
-        occur other than around cells.
+        """Parse whole lines without comments.
+
+        None if a line is blank or does not fit, or if quotes occur other than around cells.
         """
         if not self._can:
             return None

@@ -1,5 +1,6 @@
-"""Page headers and times of Performance Toolkit listings and screens, and their number formats:
-``8'192MB``, ``.3``, ``---``, ``1761K``.
+"""Page headers, times and numbers of Performance Toolkit listings and screens.
+
+Printed numbers look like ``8'192MB``, ``.3``, ``---``, ``1761K``.
 """
 
 from __future__ import annotations
@@ -143,9 +144,7 @@ def _cast(
 
 
 PAGE_BEGINS = re.compile(r"^1?[ ]{0,3}(FCX\d{3})(?=[ \n]|\Z)(.*)$", re.MULTILINE)
-"""First line of a page: the report id at the left edge, optionally after the carriage control 1 of
-a new page.
-"""
+"""First line of a page: report id at the left edge, or after carriage control 1 (new page)."""
 
 NO_DATA = re.compile(r"[ ]{0,3}FCX[A-Z]{3}\d+[A-Z]\b|[ ]*(?:Select  |Command ===>|P?F\d+=)")
 """Message of the toolkit in the middle of a page, or a screen's prompts."""

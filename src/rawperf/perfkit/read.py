@@ -1,5 +1,4 @@
-"""Reader of listings and captured screens of the z/VM Performance Toolkit (FCXnnn reports), driven
-by layouts.
+"""Reader of listings and captured screens of the z/VM Performance Toolkit (FCXnnn reports).
 
 A file is a sequence of pages. Each begins with a report id; the id and the heading select a layout
 (`layouts.yaml`), and the heading's character positions determine the columns of a row.
@@ -33,8 +32,9 @@ from rawperf.rows import Warnings, record_table
 from rawperf.text import DAY
 
 NEWS, KNOWN = 16, 8
-"""Templates that a part of a file may add, and templates known per report: all headers of a damaged
-file may differ.
+"""Templates that a part of a file may add, and that may be known per report.
+
+All headers of a damaged file may differ.
 """
 
 
@@ -89,9 +89,8 @@ class _Listing:
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
         self.tables: dict[tuple[str, int], LayoutRows] = {}
-        self.items: list[
-            tuple[int, ReportLayout, int, str, float]
-        ] = []  # page, layout, line, field, value
+        # page, layout, line, field, value
+        self.items: list[tuple[int, ReportLayout, int, str, float]] = []
 
     def read(self, part: FilePart, ends: bool) -> None:
         """Parse the pages of a part of the file; `ends` for the last part."""

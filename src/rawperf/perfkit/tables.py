@@ -1,5 +1,6 @@
-"""Records of Performance Toolkit pages: tables, with rows cut at the character positions of their
-heading, and pages of labels and values (FCX102, FCX103).
+"""Records of Performance Toolkit pages: tables, and pages of labels and values (FCX102, FCX103).
+
+The rows of a table are cut at the character positions of their heading.
 """
 
 from __future__ import annotations

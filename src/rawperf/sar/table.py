@@ -1,5 +1,7 @@
-"""Tables of sysstat's tools: headings (tool, activity, entity, numeric fields), times of rows
-(date, 12-hour clock, midnights, restarts), and conversion of rows to records.
+"""Tables of sysstat's tools: headings, times of rows, and conversion of rows to records.
+
+A heading tells tool, activity, entity and numeric fields; times depend on the date, 12-hour clocks,
+midnights and restarts.
 """
 
 from __future__ import annotations
@@ -80,8 +82,9 @@ ACTIVITIES = {
     "%sio": "psi-io",
     "%smem": "psi-memory",
 }
-"""Activity by a column name that is unique to its table. RHEL 4 and 5 print proc/s and cswch/s in
-tables of their own.
+"""Activity by a column name that is unique to its table.
+
+RHEL 4 and 5 print proc/s and cswch/s in tables of their own.
 """
 
 SINCE_BOOT = " since boot"
@@ -440,8 +443,9 @@ def read_date(text: str, said: list[str], place: str) -> int | None:
 
 
 def seconds_of(time: str, half: str, file: str, line: int) -> int:
-    """Seconds since midnight of ``HH:MM:SS``, with or without AM or PM, or since 1970; raises
-    `FormatError`.
+    """Seconds since midnight of ``HH:MM:SS``, with or without AM or PM, or since 1970.
+
+    Raises `FormatError`.
     """
     if ":" not in time:
         return int(time)

@@ -1,6 +1,4 @@
-"""Reader of SwingBench's results as JSON: the same document as the XML, exported from the database
-that it was stored in.
-"""
+"""Reader of SwingBench's results as JSON: the XML's document, exported from a database."""
 
 from __future__ import annotations
 
