@@ -315,7 +315,7 @@ _DAMAGED = "the line is damaged; remove its sample."
 
 
 def numbered(found: ListingLines) -> tuple[NDArray[np.int64], int]:
-    """Sample number of each row, from 0 in this part (-1 before the first); whole samples' count.
+    """Number each row's sample, from 0 in this part (-1 before the first); count whole samples.
 
     Raises `FormatError` at a header without a row, and a sample without its summary or its header.
     """

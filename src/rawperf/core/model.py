@@ -98,7 +98,7 @@ Listed = BeforeValidator(lambda value: (value,) if isinstance(value, str) else v
 Texts = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_different), Listed]
 """One string, or a list of distinct strings."""
 Keyed = BeforeValidator(_keyed)
-"""Mapping of models: passes each its key through the alias <name>. Written names lack the <."""
+"""Mapping of models: passes each its key through the alias <name>, which no file uses."""
 
 
 def load_model(

@@ -169,7 +169,7 @@ _PADDING = 1024  # at least the width of any row
 
 
 class FilePart:
-    """Line and page offsets of a part of a file, in UTF-8, below line `above`.
+    """Line and page offsets of a part of a file, in UTF-8; `above` lines precede it.
 
     Attributes
     ----------
