@@ -1,6 +1,5 @@
-"""Contradictions of a paper, one entry a cause: minimal sets of claims that exclude each other, and
-the claims to set aside so that the others can hold. Entries that affect most plotted points come
-first.
+"""Contradictions of a paper, one entry a cause: claims that exclude each other, and the claims to
+set aside so that the others can hold. Entries that affect most plotted points come first.
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...
 def _words(data: StudyData, worded: Sequence[Claim]) -> Grid:
     """Table of the words in the study's claims, with their limits under every reading."""
     under = [readings_beside(data.study.folder, reading) for reading in READING_NAMES]
-    alike: dict[str, list[str]] = {}  # words grouped by their reason, which is unique to a word
+    alike: dict[str, list[str]] = {}  # synonyms by their reason; each word has one
     for name in sorted({c.word for c in worded}):
         alike.setdefault(under[0][name].why, []).append(name)
     rows: list[tuple[Words, ...]] = []
