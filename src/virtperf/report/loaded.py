@@ -73,17 +73,17 @@ def load_study(
     study_id : str
         Its folder's name in data/published.
     data : path, optional
-            The repository's `data` folder. None or "": that of the repository around the working
-            folder, else of the one around the package.
+        The repository's `data` folder. None or "": that of the repository around the working
+        folder, else of the one around the package.
     level : float
         Confidence level of intervals.
     seed : int
-            Random seed; exhibits draw no random numbers.
+        Random seed; exhibits draw no random numbers.
     assumptions : bool
-            Whether limits include our assumptions; False shows the limits of the paper alone.
+        Whether limits include our assumptions; False shows the limits of the paper alone.
     show_examples : bool
-            Whether synthetic example runs are shown and, where nothing was measured, judged;
-            figures, estimates and verdicts are labelled as based on examples.
+        Whether synthetic example runs are shown and, where nothing was measured, judged; figures,
+        estimates and verdicts are labelled as based on examples.
     """
     found = stored.load(study_id, Path(data) if data else find_data(), examples=show_examples)
     check_exhibits(found.study)
@@ -179,17 +179,17 @@ class LoadedStudy:
         exhibit_id : str
             Its id in study.yaml.
         *shown
-                A picture and fits as in `show`; estimates of the fits are tabulated. Mappings of
-                label to `virtperf.models.Estimate`, such as from `ratios`, become separate tables.
+            A picture and fits as in `show`; estimates of the fits are tabulated. Mappings of label
+            to `virtperf.models.Estimate`, such as from `ratios`, become separate tables.
         ranges : bool or sequence of str
-                Whether to show the derived numbers of study.yaml below; or the ids of those to
-                show. A number based on several exhibits is shown below the first.
+            Whether to show the derived numbers of study.yaml below; or the ids of those to show. A
+            number based on several exhibits is shown below the first.
         claims : bool
-                Whether to show the paper's claims about it below, collapsed.
+            Whether to show the paper's claims about it below, collapsed.
         note : str
-                Markdown above the exhibit; if empty, the note of study.yaml.
+            Markdown above the exhibit; if empty, the note of study.yaml.
         heading : bool
-                Whether to add a heading with its title.
+            Whether to add a heading with its title.
         tables : mapping
             Further tables of estimates by title.
 
@@ -198,7 +198,7 @@ class LoadedStudy:
         StudyError
             There is no such exhibit or derived number.
         ProvenanceError
-                The origin of a fit or an estimate does not match the study's runs.
+            The origin of a fit or an estimate does not match the study's runs.
         """
         return self._exhibit(exhibit_id, shown, ranges, claims, note, tables or {}, heading)
 

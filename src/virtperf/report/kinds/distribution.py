@@ -163,9 +163,7 @@ def _of_samples(part: pd.DataFrame, level: float) -> dict[str, Limits]:
 
 
 def _of_buckets(part: pd.DataFrame, level: float) -> dict[str, Limits]:
-    """Quantiles by the upper bounds of their buckets; both quartiles of the range hold
-    simultaneously.
-    """
+    """Quantiles as upper bounds of their buckets; quartile intervals hold jointly (Bonferroni)."""
     counts = BucketCounts(*(part[name].to_numpy(float) for name in ("lower", "value", "count")))
     found = {name: counts.quantile(share, level) for name, share in QUANTILES.items()}
     each = 1 - (1 - level) / 2
