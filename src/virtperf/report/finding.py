@@ -100,8 +100,7 @@ def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
 
 
 def _pairs(claim: Claim, instance: Instance) -> Iterator[tuple[Quantity, Quantity, bool]]:
-    """Yield (greater, smaller, strict) for the pairs of one relation; none for sums and multiples.
-    """
+    """Yield (greater, smaller, strict) for pairs of a relation; none for sums and multiples."""
     terms = [part.terms for part in instance.parts]
     if any(len(of) != 1 or of[0][0] != 1 for of in terms):
         return

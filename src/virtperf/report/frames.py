@@ -209,9 +209,7 @@ def load(
         study.folder.parent.name, "hypotheses.yaml" if study.kind == "measured" else "claims.yaml"
     )
     contradictions = mapping("reconstructed", "contradictions.json")
-    reading = contradictions.get(
-        "reading", "default"
-    )  # the reading used by the stage for the other tables
+    reading = contradictions.get("reading", "default")  # used by the stage for the other tables
     index = mapping("samples", "index.json")
     if index:
         index["runs"] = [run for run in index["runs"] if chosen(run["provenance"])]

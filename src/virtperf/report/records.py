@@ -51,7 +51,7 @@ class _Part(BaseModel):
 
 
 class Span(_Part):
-    """A run of text within a paragraph or a cell.
+    """A styled span of text within a paragraph or a cell.
 
     `style`: ``verdict`` is a badge, ``small`` stands below the rest, ``folded`` is collapsed behind
         `summary`.

@@ -144,7 +144,7 @@ class Trace:
 
     @property
     def assumed(self) -> bool:
-        """Whether our assumptions change what the text alone allows."""
+        """Whether our assumptions change the range allowed by the text alone."""
         return self.allowed != self.allowed_text
 
 

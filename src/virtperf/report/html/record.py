@@ -234,9 +234,7 @@ class LinkBase:
         return f"#{quote(anchor)}" if anchor in self.known else ""
 
 
-NOTEBOOK = LinkBase(
-    folder="../reports/", elsewhere=True
-)  # a notebook stands in a folder beside the reports
+NOTEBOOK = LinkBase(folder="../reports/", elsewhere=True)  # notebooks are in a sibling folder
 
 
 _SAFE = "/,;:=[]()*!"  # not percent-encoded in URLs, which keeps pages small

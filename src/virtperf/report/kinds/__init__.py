@@ -8,8 +8,9 @@ as HTML. To add a kind, write a module here; `study.yaml` may then name it if it
     class Spec(ExhibitSpec):
         table: str
 
-    def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) ->
-    Record: ...
+    def record(
+        context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
+    ) -> Record: ...
 
     KIND = ExhibitKind("dot", record, spec=Spec)
 """

@@ -25,7 +25,7 @@ from virtperf.study.derived import Derivation, derivations
 NO_RUNS = "No run has measured these numbers yet."
 NO_RANGES = "The ranges of these numbers are not computed yet."
 MAX_SENTENCES = 2
-"""Sentences named whose alternative readings change a number."""
+"""Number of sentences named that change a number under other readings."""
 SEARCH_NOTE = (
     "“Found”: a fitted model is no linear function of the values, so that its range was searched for over data sets "
     "that agree with the text. The number can lie outside of it."

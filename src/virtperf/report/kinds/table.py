@@ -1,6 +1,4 @@
-"""Printed tables of the paper as they stand there, with corrections marked; optionally one column
-as bars.
-"""
+"""Printed tables of the paper, with corrections marked; optionally one column as bars."""
 
 from __future__ import annotations
 
@@ -39,8 +37,10 @@ class Bars(Model):
 
 
 class Spec(ExhibitSpec):
-    """`table`: a file in tables/, without its suffix. `reworded`: the words are ours, the numbers
-        the paper's.
+    """Specification of a printed table.
+
+    `table`: a file in tables/, without its suffix. `reworded`: the words are ours, the numbers the
+        paper's.
     `footnotes`: remarks below the table, in our words. `bars`: a column to draw above the table,
         one bar a row.
     """

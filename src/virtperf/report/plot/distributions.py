@@ -33,8 +33,8 @@ from virtperf.report.wording import pretty, wrapped
 MARKED = (0.5, 0.99)
 """Quantiles marked on each curve."""
 MAX_STEPS = 250
-"""Most steps of a drawn curve, its height in points; larger samples are thinned by rank, with the
-first and the last kept.
+"""Largest number of steps of a drawn curve, its height in points; larger samples are thinned by
+rank, with the first and the last kept.
 """
 BAND_ALPHA = 0.18
 HEIGHT = 300  # points of the panel

@@ -52,7 +52,7 @@ class QuantityRow(Model):
     id: Id
     says: str = Field(min_length=1)  # the quantity in words
     unit: str = RATIO  # or the common unit of its numbers; "" for claims in words
-    shared: bool = True  # whether all numbers are of one quantity, and thus can (dis)agree
+    shared: bool = True  # whether all numbers are of one quantity, so that they are comparable
     cells: Annotated[tuple[Reference, ...], Field(min_length=1)]  # a study without a cell is silent
 
     @property

@@ -190,8 +190,7 @@ def matrix(
 
 
 def question(asked: SynthesisQuestion, found: ValuesByRow) -> Record:
-    """Table of all numbers that answer one question, with evidence, and whether the studies agree.
-    """
+    """Table of all numbers that answer one question, with evidence and agreement of studies."""
     lines: list[tuple[Words, ...]] = []
     shown: list[Value] = []
     remarks: list[Block] = []
@@ -298,8 +297,7 @@ def joint(found: Sequence[JointValues], pairs: Sequence[tuple[float, float]]) ->
 
 
 def limits_record(found: Sequence[Course]) -> Record:
-    """Table of the tested ratios at which throughput stays near its reference, and of the others.
-    """
+    """Table of the tested ratios by whether throughput stays near its reference."""
     chosen = [course for course in found if course.measure == "throughput"]
     rows: list[tuple[Words, ...]] = []
     for course in chosen:

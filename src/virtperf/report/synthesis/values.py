@@ -32,7 +32,7 @@ _problem = partial(StudyError, file="data/synthesis.yaml")
 MAX_END_RATIO = 20.0
 """Ratio of the limits of a range above which only one limit is given."""
 ROUNDED = 0.02
-"""Relative width of a range up to which its middle is given, too."""
+"""Width of a range relative to its upper end, up to which its middle is given, too."""
 _RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
 
 
