@@ -510,7 +510,7 @@ def legend(figure: Figure, series: Sequence[LegendEntry], layers: Sequence[Legen
     widest = max(len(line) for _, text in entries for line in text.split("\n")) * CHARACTER + HANDLE
     columns = max(1, min(MAX_COLUMNS, len(entries), int(FIGURE_WIDTH // widest)))
     rows = [entries[k : k + columns] for k in range(0, len(entries), columns)]
-    down = [row[k] for k in range(columns) for row in rows if k < len(row)]  # Matplotlib fills columns
+    down = [row[k] for k in range(columns) for row in rows if k < len(row)]  # column by column
     lines = sum(max(text.count("\n") + 1 for _, text in row) for row in rows)
     figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * lines / 72)
     figure.legend(

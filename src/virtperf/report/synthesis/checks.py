@@ -32,7 +32,7 @@ Known = Mapping[str, tuple[Study, Iterable[Claim]]]
 
 
 def check_synthesis(file: SynthesisFile, known: Known, report: Report) -> None:
-    """Report all references without a target, and studies left out."""
+    """Pass an error to `report` for every unresolved reference, and for studies left out."""
     named: list[tuple[Reference | Curve | JointGrid, str]] = [
         (c, row.unit) for row in file.rows.values() for c in row.cells
     ]
