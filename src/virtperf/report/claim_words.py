@@ -135,8 +135,8 @@ def printed_number(claim: Claim, unit: str = "") -> str:
 
 
 def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:
-    """Range of the claim's number implied by all other claims; without a number, what they imply of
-    the claim itself.
+    """Range of the claim's number implied by all other claims; for a claim without a number, the
+    implied outcome.
     """
     if not {"implied_low", "implied_high"} <= result.keys():
         return "not computed"

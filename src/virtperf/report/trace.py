@@ -226,7 +226,7 @@ def limit(data: StudyData, claims: Mapping[str, Claim], by: Sequence[str]) -> Li
 
 def _conventions(data: StudyData, claim: Claim) -> Iterator[str]:
     """Conventions in a claim's limit: words read as numbers, and the smallest difference that
-    counts as an order, which is not its size.
+    counts as an order, whatever its true size.
     """
     if claim.reading and not claim.assumed:
         yield f"read as: {claim.reading}"
