@@ -739,11 +739,11 @@ def quantities_to_compare(
     higher: Sequence[str],
     lower: Sequence[str],
 ) -> dict[str, ComparedQuantity]:
-    """The quantities that are compared: those that `names` or a direction asks for (patterns), else
+    """Select the quantities to compare: those requested by `names` or a direction (patterns), else
     those with a direction, else all.
 
-    Raises `VirtperfError` for a pattern that none has, `ParameterError` for a quantity that is to be
-    better high and low.
+    Raises `VirtperfError` for a pattern without a match, `ParameterError` for a quantity with both
+    directions.
     """
     both = set(_matching(quantities, higher)) & set(_matching(quantities, lower))
     for name in sorted(both):
