@@ -56,7 +56,7 @@ class Family:
         return np.where(bad, np.inf, found)
 
     def score(self, y: Array, weights: Array, eta: Array) -> tuple[Array, Array]:
-        """Derivative of half the deviance in eta, and its expected second derivative, both (n, B)."""
+        """Derivative and expected second derivative of half the deviance in eta, both (n, B)."""
         mu = 1 / eta
         square = mu * mu
         if self.power == 2:
@@ -96,7 +96,7 @@ def solve(
     """Minimise the deviance of each data set, with ``row @ b == target`` and, if `bounded`, ``b >=
     0``.
 
-    The unconstrained optimum is tried first. If it has a negative coefficient, the active sets
+    The optimum without bounds is tried first. If it has a negative coefficient, the active sets
     (faces with some coefficients at zero) are enumerated: the deviance is convex for the Gamma
     family, so the optimum under the bounds is on one of these faces.
 

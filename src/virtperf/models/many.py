@@ -1,7 +1,6 @@
 """Batched fits of one model to many data sets: estimates only, without errors and intervals.
 
-Used for identified ranges: the smallest and largest value over all data sets compatible with a
-text.
+For identified ranges: the smallest and largest value over all data sets compatible with a text.
 """
 
 from __future__ import annotations

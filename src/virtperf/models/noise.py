@@ -47,8 +47,8 @@ def check_noise(x: Array, y: Array, weights: Array, noise: str) -> tuple[str, ..
     The restricted likelihood of normal replicates with variance ``scale * mean**power / weight`` is
     maximised over the power and the scale; each noise model is tested by the likelihood ratio,
     chi-squared with one degree of freedom. There is no test with fewer than two means with a
-    spread,
-    fewer than four degrees of freedom, a mean of zero, or weights, which define the variance.
+    spread, fewer than four degrees of freedom, a mean of zero, or weights, which define the
+    variance.
 
     References
     ----------

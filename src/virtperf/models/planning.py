@@ -35,8 +35,7 @@ FIRST_BLOCKS = 6
 """Minimum number of blocks before `stop_when` may stop."""
 SEQUENTIAL_ALPHA = 0.8
 """Share of alpha for each interim look: a rule that stops at a narrow interval stops too often
-where
-the spread happens to be small; with this share 95 % intervals cover 93.8 to 96.1 %
+where the spread happens to be small; with this share 95 % intervals cover 93.8 to 96.1 %
 (docs/methods.md)."""
 MAX_REPETITIONS = 1000
 
@@ -52,8 +51,7 @@ class VarianceComponents:
     groups : tuple of int
         Number of groups at each level.
     variances : tuple of float
-        Variance added by each level, of log values or of values; negative estimates are set to
-        zero.
+        Variance added by each level, of log values or of values; negative estimates become zero.
     log : bool
         Whether values are logarithms, so that standard deviations are relative to the mean.
     """
@@ -80,11 +78,11 @@ class VarianceComponents:
         )
 
     def half_width(self, counts: Mapping[str, int], alpha: float = 0.05) -> float:
-        """Expected half-width of the interval of a mean with so many repetitions: of each level
-        within one of the level above it.
+        """Expected half-width of the interval of a mean, given the repetitions of each level within
+        one of the level above.
 
-        The outermost repetitions are the units of the interval (Student's t). Of logarithms it is a
-        share of the mean.
+        The outermost repetitions are the units of the interval (Student's t). For logarithms it is
+        relative to the mean.
         """
         if missing := [name for name in self.levels if name not in counts]:
             raise ArgumentError(f"there is no number of repetitions of {missing[0]!r}")
