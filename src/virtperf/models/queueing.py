@@ -431,9 +431,8 @@ def fit_closed(
         Per row, or one value for all.
     response : array_like, shape (n,), optional
         Measured response times, in the unit of `think`. In a closed loop they follow from
-        throughput
-        (Little's law), so they add no information about the demand: rows in which ``throughput
-        (response + think)`` differs from the clients cause a warning.
+        throughput (Little's law), so they add no information about the demand: rows in which
+        ``throughput (response + think)`` differs from the clients cause a warning.
     cv2 : float or None
         Squared coefficient of variation of service times: 1 exponential, 0 constant; None estimates
         it, which requires rows that are neither idle nor saturated.

@@ -35,7 +35,7 @@ MAX_ROWS = 1000
 
 @dataclass(frozen=True)
 class ExplainingColumn:
-    """A column over which rows were pooled as replicates.
+    """A column that contradicts pooling rows as replicates.
 
     Parameters
     ----------
@@ -136,8 +136,7 @@ def explaining_column(
 
 @dataclass(frozen=True, eq=False)
 class _Test:
-    """A column's levels, as an orthonormal basis of what they add to the groups, against the groups
-    alone.
+    """F test of a column's levels, as an orthonormal basis of their contribution beyond the groups.
     """
 
     name: str

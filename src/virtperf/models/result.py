@@ -79,7 +79,7 @@ class Estimate:
 
 
 class NoResult(ModelError, AttributeError):
-    """Access to an attribute of a missing result."""
+    """Attribute access on a missing result."""
 
 
 @dataclass(frozen=True)
@@ -324,8 +324,7 @@ class FitResult(ABC):
     @property
     def aic(self) -> float:
         """Akaike's criterion, ``2 k - 2 llf`` with k `free_parameters`; as in statsmodels, the
-        scale
-        is not counted. Comparable only between fits of the same rows and the same noise.
+        scale is not counted. Comparable only between fits of the same rows and the same noise.
         """
         return 2 * self.free_parameters - 2 * self.llf
 
@@ -426,8 +425,8 @@ class FitResult(ABC):
         return CurvePrediction(self, self.x if exog is None else self._new(exog))
 
     def row_deviation(self) -> Array:
-        """Standard deviation of each row by noise model and weights, up to the factor
-        ``sqrt(scale)``.
+        """Relative standard deviation of each row by noise model and weights; times ``sqrt(scale)``
+        the absolute one.
         """
         return np.asarray(1 / np.sqrt(self.weights))
 
@@ -449,7 +448,7 @@ class FitResult(ABC):
             return np.where(room > 1e-9, self.rss - residual**2 / room, math.nan)
 
     def headline(self) -> tuple[str, float]:
-        """Name and value of the most important quantity of the fit."""
+        """Name and value of the quantity to report first."""
         return self.param_names[-1], float(self.theta[-1])
 
     def influence(self) -> pd.DataFrame:
