@@ -324,8 +324,8 @@ def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
 
 
 def stationarity(x: np.ndarray, alpha: float = 0.01) -> str:
-    """Classify a series as ``constant``, ``drift`` (a trend), ``step``, or ``undetermined`` with few
-    samples.
+    """Classify a series as ``constant``, ``drift`` (a trend), ``step``, or ``undetermined`` with
+    few samples.
 
     A straight line and the best single step are fitted by least squares to equally spaced samples,
     and each is tested at level `alpha`. Tests account for autocorrelation by the effective sample
