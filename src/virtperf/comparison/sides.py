@@ -421,8 +421,8 @@ class RunReader:
         self._studies: dict[str, tuple[Study | None, MetricDictionary]] = {}
         self.quantities: dict[str, ComparedQuantity] = {}
         self._warnings: dict[str, list[str]] = {}
-        self._columns: dict[str, tuple[float, ...]] = {}  # of the table that was read last
-        self._texts: dict[str, list[tuple[pd.Series, str]]] = {}  # cells of tables
+        self._columns: dict[str, tuple[float, ...]] = {}  # of the last table read
+        self._texts: dict[str, list[tuple[pd.Series, str]]] = {}  # text columns of tables
 
     @cached_property
     def _dictionary(self) -> MetricDictionary:

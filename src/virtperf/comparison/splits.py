@@ -47,8 +47,8 @@ class EqualSplits:
     """Number of random splits with at least one row called different.
 
     `design`: description of the splitting. `possible`: number of distinct splits of the condition,
-    or quantity, with the fewest. `rows`: mean rows per split; `outside`: rows of all splits whose
-    own interval excludes 1.
+    or quantity, with the fewest. `rows`: mean rows per split; `outside`: rows of all splits with
+    an unadjusted interval that excludes 1.
     """
 
     design: str

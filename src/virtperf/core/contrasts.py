@@ -5,8 +5,8 @@ Runs of one block were made one after another (a round over all conditions, a da
 the drift between blocks. Positive values are compared on the log scale. Where two conditions have
 several blocks in common, their ratio is the mean of the log ratios within blocks: block effects
 cancel, and the two spreads may differ. Conditions in different blocks are compared by block means,
-whose spread includes that between blocks. Runs without blocks are taken as independent, with a
-separate spread for each condition (Welch); two quantities of the same runs are compared within
+with a spread that includes that between blocks. Runs without blocks are taken as independent, with
+a separate spread for each condition (Welch); two quantities of the same runs are compared within
 runs.
 
 Few runs give an imprecise standard error, so conditions of one quantity with the same design share
@@ -231,7 +231,7 @@ class SampledRatio:
     means: tuple[Mean, ...]
     design: str = ""
     confounded: bool = False
-    se: float = math.nan  # their intervals have no common error
+    se: float = math.nan  # the intervals have no common standard error
     df: float = math.nan
 
     @property

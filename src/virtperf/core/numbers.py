@@ -9,8 +9,8 @@ from rawperf.core.numbers import SIGNIFICANT as SIGNIFICANT
 from rawperf.core.numbers import number as number
 
 NO_BREAK = "\u00a0"
-PROSE_SIGNIFICANT = 3  # in captions, where nobody computes on
-SKEWED = 2.0  # so much longer above its middle than below is an interval on the log scale
+PROSE_SIGNIFICANT = 3  # in captions, which are not inputs of computations
+SKEWED = 2.0  # minimum ratio of the upper to the lower part of a log-scale interval
 
 
 def pretty(value: float | None, digits: int = SIGNIFICANT) -> str:

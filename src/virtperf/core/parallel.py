@@ -137,7 +137,7 @@ def _require_equal_versions(client: Any) -> None:
 
 
 def _client(address: str) -> Any:
-    if not ADDRESS.fullmatch(address):  # a client that can't use it would go on trying
+    if not ADDRESS.fullmatch(address):  # a client would retry an invalid address
         raise VirtperfError(
             "this is no address of a Dask scheduler",
             expected="protocol, host and port, such as tcp://host:8786 or tls://host:8786",

@@ -22,15 +22,15 @@ from virtperf.core.levels import level_text, parse_level
 class CellKind(StrEnum):
     """Type of a column's cells; comments give the representations in a frame and in a file."""
 
-    TEXT = "text"  # str, "" where there is nothing
-    NUMBER = "number"  # float64, NaN (null) where there is nothing; infinities stay
+    TEXT = "text"  # str, "" if missing
+    NUMBER = "number"  # float64, NaN (null) if missing; infinities are kept
     WHOLE = "whole"  # int64
     TRUTH = "truth"  # bool
     LEVEL = (
-        "level"  # int, float or str as the study writes it; text, as `levels.level_text` makes it
+        "level"  # int, float or str as in the study; text in files, serialized by `levels.level_text`
     )
-    NAMES = "names"  # list of str, perhaps empty; list of string
-    NUMBERS = "numbers"  # list of float, perhaps empty, infinities stay; list of float64
+    NAMES = "names"  # list of str, possibly empty; list of string
+    NUMBERS = "numbers"  # list of float, possibly empty, infinities are kept; list of float64
 
 
 _CODED = pa.dictionary(pa.int32(), pa.string())  # in memory only; files store plain strings

@@ -119,8 +119,7 @@ class BreakpointSearch:
         """Prepare the search; `sloped` adds a slope to the first piece."""
         knots = np.unique(x)
         root = np.sqrt(weights)
-        # Each sloping piece needs two distinct x; a first piece without slope may shrink to the
-        # first x.
+        # Each sloping piece needs two distinct x; a first piece without slope needs only one.
         first, last = (1 if sloped else 0), len(knots) - 2
         columns = [np.ones(len(x)), x - x.mean()] if sloped else [np.ones(len(x))]
         basis = np.linalg.qr(root[:, None] * np.column_stack(columns))[0]
@@ -209,7 +208,7 @@ class BreakpointSearch:
         e = _residual(y, self.basis)
         explained = self.peaks(e)[1].max(axis=1)
         left = np.einsum("ij,ij->i", e, e) - explained
-        with np.errstate(over="ignore"):  # an exact kink leaves nothing: its F is infinite
+        with np.errstate(over="ignore"):  # F is infinite for an exact kink
             return explained / np.maximum(left, np.finfo(float).tiny) * df
 
     def accepted(self, e: Array, need: Array) -> tuple[Array, NDArray[np.bool_]]:

@@ -224,7 +224,7 @@ def _mean_of(x: Array, y: Array, power: int) -> Array:
     design = np.column_stack((np.ones(len(x)), (x - x.mean()) / np.ptp(x)))
     start = WLS(y, design, weights=np.maximum(y, y.max() * 1e-3) ** -power).fit().params
     with python_warnings.catch_warnings(), np.errstate(all="ignore"):
-        python_warnings.simplefilter("ignore")  # of a link that allows negative means
+        python_warnings.simplefilter("ignore")  # about a link that allows negative means
         model = GLM(y, design, family=family(links.Identity()))
         fitted = model.fit(start_params=start, tol_criterion="params", atol=0.0, rtol=1e-12)
     mean = np.asarray(fitted.fittedvalues)

@@ -101,7 +101,7 @@ def plateau_decline(x: Array, y: Array) -> Mapping[str, Ends]:
     breaks = np.where(anywhere, x.min(), low), np.where(anywhere, x.max(), high)
     levels = [
         _plateau(x, y, np.minimum(psi, search.knots[-2])) for psi in breaks
-    ]  # in the last gap it is one level
+    ]  # the level is constant in the last gap
     return {"breakpoint": breaks, "plateau": (np.minimum(*levels), np.maximum(*levels))}
 
 

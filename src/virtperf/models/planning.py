@@ -216,7 +216,7 @@ def variance_components(
     )
 
 
-VALUE = "value of a row"  # a column of `variance_components` that no frame has
+VALUE = "value of a row"  # internal column of `variance_components`, absent from frames
 
 
 def _sums(group: pd.DataFrame, names: tuple[str, ...], deep: bool) -> tuple[Array, Array, Array]:

@@ -145,7 +145,7 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: s
         )
     gain = (
         max(explained, 0.0) / df_num
-    )  # rounding can make the drop of two nested fits slightly negative
+    )  # rounding can make the difference of nested fits slightly negative
     noise = rss / df_denom
     statistic = gain / noise if noise > 0 else (math.inf if gain > 0 else 0.0)
     pvalue = 0.0 if math.isinf(statistic) else float(special.fdtrc(df_num, df_denom, statistic))

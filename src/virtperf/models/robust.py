@@ -46,7 +46,7 @@ Fitted = TypeVar("Fitted", bound=FitResult)
 
 
 def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fitted:
-    """Robust version of the fit `fit` of given y, whose `observed` is y.
+    """Robust version of `fit`; the result has the data y in `observed`.
 
     Raises
     ------

@@ -45,7 +45,7 @@ class PageRange:
 
     @classmethod
     def parse(cls, text: str) -> PageRange:
-        """Read a range as DEFSEG takes it, such as ``20000-5FFFF``."""
+        """Parse a range in the syntax of DEFSEG, such as ``20000-5FFFF``."""
         match = _RANGE.fullmatch(text)
         if match is None:
             raise VirtperfError(

@@ -260,7 +260,7 @@ class Gathered:
         )  # samples per file; those without a time
         self._incomplete: dict[
             str, tuple[int, int]
-        ] = {}  # by metric: order of the first, and count
+        ] = {}  # by metric: order of the first one, and their count
         self._snapshots: list[pd.DataFrame] = []
         self._keys: list[Key] = []
         self._rates, self._once = (

@@ -365,7 +365,7 @@ def _next_replicate(study: Study, given: Given, measured: Path) -> int:
     for folder in run_folders(measured):
         with suppress(
             VirtperfError
-        ):  # errors in other runs are reported by `virtperf check`
+        ):  # errors in other runs are not raised here: `virtperf check` reports them
             other = load_run(folder, study, "measured", raw_files(folder))
             if other.factors == wanted:
                 taken.append(other.replicate)

@@ -152,7 +152,7 @@ def _powers(x: np.ndarray) -> np.ndarray:
     """
     return fft.dct(x - x.mean())[1:] ** 2 / (
         2 * len(x)
-    )  # scipy's dct has a factor of 2
+    )  # scipy's dct returns twice the sums of products with the cosines
 
 
 def median(x: np.ndarray, level: float) -> Mean:
