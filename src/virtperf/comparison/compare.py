@@ -268,7 +268,7 @@ def compare(
     paired : bool
         Pair runs by name, else by position: the first of A with the first of B, and so on.
     quantities : sequence of str
-        Names or patterns of quantities to compare; default: all with a known direction.
+        Names or patterns of quantities to compare; default: those with a known direction.
     higher, lower : sequence of str
         Quantities for which higher, or lower, is better; overrides the metric dictionary.
     percentiles : sequence of float

@@ -510,7 +510,7 @@ class RunReader:
         )
 
     def _together(self, of_files: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-        """Merge the values of a run's files; names that occur in several files get a suffix."""
+        """Merge the values of a run's files; duplicate names are qualified by the file's name."""
         times = Counter(name for values in of_files.values() for name in values)
         found = {}
         for file, values in of_files.items():

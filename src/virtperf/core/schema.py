@@ -27,7 +27,7 @@ class CellKind(StrEnum):
     WHOLE = "whole"  # int64
     TRUTH = "truth"  # bool
     LEVEL = (
-        "level"  # int, float or str as in the study; text in files, serialized by `levels.level_text`
+        "level"  # int, float or str as in the study; text in files, encoded by `levels.level_text`
     )
     NAMES = "names"  # list of str, possibly empty; list of string
     NUMBERS = "numbers"  # list of float, possibly empty, infinities are kept; list of float64

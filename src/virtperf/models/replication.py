@@ -57,9 +57,7 @@ class ExplainingColumn:
 
     @property
     def finding(self) -> str:
-        """Describe the result: ``guests explains 93 % of the differences within the groups (p =
-        1e-05)``.
-        """
+        """``guests explains 93 % of the differences within the groups (p = 1e-05)``."""
         p = "p < 1e-12" if self.pvalue < 1e-12 else f"p = {self.pvalue:.1g}"
         return f"{self.name} explains {int(100 * self.share)} % of the differences within the groups ({p})"
 
@@ -85,9 +83,9 @@ def explaining_column(
     F tests, Bonferroni-adjusted at `LEVEL` over all columns, of ``value = group + level`` against
     ``value = group``; where levels are repeated within a group also of ``value = group * level``;
     for numeric levels also of a parabola per group over their ranks, since curves over a load bend
-    and differ. F tests are invalid if the groups have unequal variances: so permutations of values
-    within the groups must rarely reach the p-value; with few rows, the test must also hold after
-    scaling the groups to equal spread, with a large share.
+    and differ. F tests are invalid if the groups have unequal variances: permutations of values
+    within the groups must therefore rarely reach the p-value; with few rows instead, the test must
+    hold after scaling the groups to equal spread, with a large share.
 
     Parameters
     ----------

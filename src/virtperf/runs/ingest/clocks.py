@@ -19,7 +19,7 @@ def align(t: np.ndarray, clock: str, file: RawFile, run: Run) -> np.ndarray:
 
 class FileClock:
     """Incremental conversion of one file's times to the run's clock; `clock` is one of
-    `formats.base.CLOCKS`.
+    `rawperf.base.CLOCKS`.
 
     absolute: minus the start. time-of-day: minus the start's time of day, shifted by the whole days
     that put most samples inside the run. elapsed: plus `start_s`. sample: ``start_s + t *

@@ -2,8 +2,8 @@
 standard error under autocorrelation.
 
 Adjacent samples of a run are correlated, so the standard error of independent samples is too small,
-by ``sqrt((1 + r) / (1 - r))`` for lag-1 autocorrelation r. Three remedies are implemented: the
-series' slowest cosines (the default), batch means, and a first-order autoregressive model.
+by ``sqrt((1 + r) / (1 - r))`` for lag-1 autocorrelation r. Two remedies are implemented: the
+series' slowest cosines (the default), and a first-order autoregressive model.
 
 References
 ----------
