@@ -133,9 +133,7 @@ class LinearSystem:
     def intervals(
         self, expressions: Sequence[Expression], mask: np.ndarray | None = None
     ) -> list[tuple[Extreme, Extreme]]:
-        """Intervals of several expressions: all minima first, then all maxima, for cheap warm
-        starts.
-        """
+        """Intervals of several expressions: all minima first, then all maxima, for warm starts."""
         low = [self.minimum(expression, mask) for expression in expressions]
         return list(
             zip(low, [self.maximum(expression, mask) for expression in expressions], strict=True)
