@@ -4,7 +4,7 @@ Data sets are vertices of the feasible set in random directions, and points betw
 hit-and-run (Smith 1984, Operations Research 32). A local search starts from the best data sets of
 each number: towards the vertex in the direction of the gradient, and points on the way to it (Frank
 and Wolfe 1956, Naval Research Logistics Quarterly 3); then, since numbers of bounded models have
-kinks, random steps of decreasing length towards other data sets. The result is an inner
+kinks, random steps of log-uniform length towards other data sets. The result is an inner
 approximation: nothing proves that the number takes no value beyond.
 """
 

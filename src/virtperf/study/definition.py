@@ -191,9 +191,7 @@ class Study(Model):
 
         def likeness(reference: tuple[Quantity, float]) -> tuple[int, list[bool]]:
             same = [a == b for a, b in zip(reference[0].at, quantity.at, strict=True)]
-            return sum(
-                same
-            ), same  # ties: the one that agrees in the earlier factor
+            return sum(same), same  # ties: the one that agrees in the earlier factor
 
         return max(references, key=likeness)
 
