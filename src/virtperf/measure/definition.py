@@ -151,7 +151,7 @@ class Rules(Model):
     steal_percent: NotNegative | None = None  # share of processor time stolen by the hypervisor
     others_cpus: NotNegative | None = None  # processors busy with anything but the run
     thermal_throttles: NotNegative | None = None  # thermal throttling events
-    quota_throttles: NotNegative | None = None  # nr_throttled of the harness's own control groups
+    quota_throttles: NotNegative | None = None  # CPU quota exhausted (nr_throttled), own groups
 
 
 class FactLimits(Model):
