@@ -268,8 +268,8 @@ def plan(
     """All runs in the order of measurement, existing ones included; with `until` the maximum.
 
     Block k of an experiment has one run of each condition, shuffled by a seed that depends on
-    `seed`, the experiment and k only: more replicates, or fewer conditions, do not change the order
-    of the others.
+    `seed`, the experiment and k only: more replicates, or a selection by `only`, do not change the
+    order of the others.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ class LinearSystem:
         return found.status != OPTIMAL or -found.value > limit
 
     def vertex(self, c: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray | None:
-        """A vertex that minimises ``c @ x``; None if the minimum is unbounded or infeasible."""
+        """A vertex that minimises ``c @ x``; None if unbounded or infeasible."""
         found = self._solve(c, mask)
         return found.x if found.status == OPTIMAL else None
 

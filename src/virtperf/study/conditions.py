@@ -33,11 +33,9 @@ from virtperf.study.quantities import Quantity
 
 CONSTANT, DRIFT, UNDETERMINED = "constant", "drift", "undetermined"
 STEADY_MARGIN = 0.05
-"""Equivalence margin: the largest change over the window, as a share of the mean, that counts as
-none.
-"""
+"""Equivalence margin for the change over the window, as a share of the mean."""
 FEWEST_UNITS = 3
-"""Minimum number of runs, or blocks of runs, for a standard error."""
+"""Minimum number of runs, or blocks of runs, for a confidence interval."""
 
 
 @dataclass(frozen=True)
@@ -165,8 +163,8 @@ def _within_bounds(mean: Mean, kind: QuantityKind, scale: str) -> Mean:
     """Clip the interval of a mean to the bounds of its quantity: no rate is below 0.
 
     The excluded part never contains the true value, so that the coverage is unchanged. Bounds are
-    those of the scale on which the study defines the quantity. A mean outside them (a host's
-    recovered share, negative by noise) keeps its interval.
+    those of the scale on which the study defines the quantity. A mean outside them (an amount
+    that a host recovered, negative by noise) keeps its interval.
     """
     if (scale == RELATIVE) != bool(kind.references) or not kind.low <= mean.value <= kind.high:
         return mean
@@ -209,7 +207,7 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
 
 
 def mean_of(row: Mapping[str, Any] | pd.Series, level: float) -> Mean:
-    """The mean of one run from its row of `OBSERVATIONS`, with an interval at `level`."""
+    """The mean of one run from its row of `OBSERVATIONS`; `level` is that of its interval."""
     value, se, df, low, high = (float(row[name]) for name in ("value", "se", "df", "low", "high"))
     return Mean(value, se, df, low, high, level, int(row["n"]), str(row["method"]))
 

@@ -48,7 +48,7 @@ class Study(Model):
         block have one.
     `machine_may_differ`: facts about machine, tools and protocol that may differ between compared
         runs, each with the reason; `study.run_groups` lists the names.
-    `machine_factor`: a factor whose levels may be different machines, such as days of measurement:
+    `machine_factor`: a factor whose levels may be different machines, such as measurement sessions:
         machine and tools must be equal within each level only.
     `artifact`: provenance of the runs, if the paper's authors published them.
     `judged_over`: a factor; claims, or hypotheses, are judged again at each of its other levels.
