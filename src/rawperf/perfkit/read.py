@@ -15,7 +15,7 @@ import pandas as pd
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.perfkit.layout import REMEDY, ReportLayout, load_layouts
+from rawperf.perfkit.layout import REMEDY, LayoutCell, ReportLayout, load_layouts
 from rawperf.perfkit.page import NO_DATA, PAGE_BEGINS, FilePart, PageHeader, Spans, read_header
 from rawperf.perfkit.tables import (
     FoundHeading,
@@ -30,12 +30,6 @@ from rawperf.perfkit.tables import (
 from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings, record_table
 from rawperf.text import DAY
-
-NEWS, KNOWN = 16, 8
-"""Templates that a part of a file may add, and that may be known per report.
-
-All headers of a damaged file may differ.
-"""
 
 
 class PerfKit(Streaming):
@@ -88,7 +82,7 @@ class _Listing:
         self.assumed: set[str] = set()
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
-        self.tables: dict[tuple[str, int], LayoutRows] = {}
+        self.tables: dict[tuple[str, tuple[LayoutCell, ...]], LayoutRows] = {}
         # page, layout, line, field, value
         self.items: list[tuple[int, ReportLayout, int, str, float]] = []
 
@@ -213,7 +207,7 @@ class _Listing:
         below: FoundHeading | None = heading
         while below:
             place, layout, cells = below
-            key = (page.report, id(cells))  # `matching_layout` caches cells by heading
+            key = (page.report, cells)
             table = self.tables.setdefault(key, LayoutRows(layout, cells, body[place][1]))
             body = body[place + 1 :]
             below = (
