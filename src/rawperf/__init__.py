@@ -1,12 +1,12 @@
-"""Raw formats: one folder each, found by name or by content; most tools' are declared, not
-programmed (`declared`).
+"""Readers of raw formats, recognised by name or by content; one folder each.
 
-A format knows a tool's files and nothing of studies. `read` gives the tool's own field names and
-units; ingest translates them with the metric dictionary (`src/rawperf/metrics.yaml`).
+Most tools' formats are declared, not programmed (`declared`). A format knows a tool's files, but no
+studies. `read` returns the tool's own field names and units; ingest translates them with the metric
+dictionary (`src/rawperf/metrics.yaml`).
 
 A third party adds a format by a declaration, or through the entry-point group ``rawperf``; see
-``docs/formats/``. The names of this module are imported when they are first used: what needs only
-`rawperf.core` starts without the readers.
+``docs/formats/``. The names of this module are imported lazily: code that needs only `rawperf.core`
+starts without the readers.
 """
 
 from __future__ import annotations

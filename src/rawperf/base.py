@@ -1,4 +1,4 @@
-"""What a raw format is: how it is recognised, what reading gives, what writing takes."""
+"""Interfaces of raw formats: recognition, reading, streaming."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ RECORD_COLUMNS = ("report", "entity_kind", "entity", "field", "t", "value")
 """Columns of `Reading.records`; `t` and `value` are float64, the others strings."""
 
 LONGEST_SAMPLE = 1_000_000
-"""Records of one time that are kept together."""
+"""Largest number of records of one time that are kept together."""
 
 CLOCKS = ("absolute", "time-of-day", "elapsed", "sample", "none")
-"""What `t` counts.
+"""Clocks: meanings of `t`.
 
 absolute
-    Seconds since 1970-01-01 00:00 in the zone that the file prints (or UTC where it says so).
+    Seconds since 1970-01-01 00:00 in the zone that the file prints (or UTC if it says so).
 time-of-day
     Seconds since the midnight before the first sample; grows past 86400 when the file crosses
     midnight.
 elapsed
     Seconds since the tool started.
 sample
-    The sample's number from 0, in a file that carries no time at all.
+    Sample number from 0, in a file without times.
 none
     A single snapshot; `t` is NaN.
 """
@@ -38,25 +38,26 @@ none
 
 @dataclass(frozen=True)
 class Reading:
-    """The content of one raw file.
+    """Content of one raw file.
 
     Attributes
     ----------
     records : DataFrame
         Columns `RECORD_COLUMNS`, in file order, one number a row. `report` is the part of the file
-        that the number comes from (a sar activity, an FCX report id, an element path; "" where the
-        format has only one), `entity_kind` and `entity` what it describes (``domain``/``Domain-0``,
-        ``cpu``/``all``, ``host``/``""``), `field` the tool's own name, `value` in the tool's own unit.
+        that the number comes from (a sar activity, an FCX report id, an element path; "" if the
+        format has only one), `entity_kind` and `entity` name the entity
+        (``domain``/``Domain-0``, ``cpu``/``all``, ``host``/``""``), `field` is the tool's own
+        name, `value` is in the tool's own unit.
     clock : str
         One of `CLOCKS`.
     info : dict of str to str
         Header facts, such as host name, tool version, start date, interval.
     warnings : tuple of str
-        What was damaged but could be kept up to the damage (a truncated last sample), one sentence
-        each with its line.
+        Damage up to which the file was read (a truncated last sample), one sentence each with its
+        line.
     lines : ndarray of int, shape (records,), optional
-        The line of the file, from 1, on which each number stands, or its XML element begins; no
-        part of the content.
+        The line of the file, from 1, of each number, or of the start of its XML element; not
+        compared.
     """
 
     records: pd.DataFrame
@@ -66,7 +67,7 @@ class Reading:
     lines: NDArray[np.int64] | None = field(default=None, compare=False)
 
     def part(self, rows: slice) -> Reading:
-        """The same with some of the records."""
+        """Select records by a slice."""
         return replace(
             self,
             records=self.records.iloc[rows],
@@ -81,7 +82,7 @@ class Format(Protocol):
     title: str
 
     def sniff(self, head: bytes) -> float:
-        """How surely the first 8 KiB are of this format, from 0 (not) to 1 (certainly)."""
+        """Certainty that the first 8 KiB are of this format, from 0 (not) to 1 (certainly)."""
         ...
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
@@ -91,18 +92,14 @@ class Format(Protocol):
 
 @runtime_checkable
 class Streaming(Format, Protocol):
-    """A raw format whose files are read part by part, in memory that does not grow with the
-    file.
-    """
+    """A raw format that is read part by part, in memory that does not grow with the file."""
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Readings of consecutive parts of a file, at least one, which `concat_readings` makes the reading
-        of the whole.
+        """Yield the readings of consecutive parts of a file, at least one; see `concat_readings`.
 
-        All have the same clock, and times, numbers of samples and lines go on from block to block.
-        `info` of a block is what is known up to its end, so that the last block's is the file's.
-            What is wrong with the file is raised as
-        `FormatError` where it is met, after the blocks before it.
+        All have the same clock, and times, sample numbers and lines continue from block to block.
+        `info` of a block covers the file up to its end, so that the last block's is the file's.
+        Errors are raised as `FormatError` where they occur, after the blocks before them.
         """
         ...
 
@@ -112,7 +109,7 @@ class Streaming(Format, Protocol):
 
 
 def concat_readings(blocks: Iterable[Reading]) -> Reading:
-    """The reading of a whole file of the readings of its parts, of which there is at least one."""
+    """Concatenate the readings of a file's parts, of which there is at least one."""
     parts = list(blocks)
     if len(parts) == 1:
         return parts[0]
@@ -124,11 +121,10 @@ def concat_readings(blocks: Iterable[Reading]) -> Reading:
 
 
 def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
-    """The same readings, cut so that no two hold records of one time that stand together in the
-    file: parts of a sum.
+    """Re-split readings at sample boundaries, so that parts of a sum stay together.
 
-    A sample of more than `LONGEST_SAMPLE` records is cut all the same. Of one block there comes
-    one.
+    No two readings share consecutive records of one time, except in a sample of more than
+    `LONGEST_SAMPLE` records. A single block stays one.
     """
     held: Reading | None = None
     for block in blocks:
@@ -149,9 +145,7 @@ def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
 
 
 def sample_end(t: np.ndarray) -> int:
-    """How many of these times come before the last sample; all of them, if that is longer than
-    `LONGEST_SAMPLE`.
-    """
+    """Number of times before the last sample; all if that is longer than `LONGEST_SAMPLE`."""
     other = np.flatnonzero((t != t[-1:]) & ~(np.isnan(t) & np.isnan(t[-1:])))
     cut = int(other[-1]) + 1 if len(other) else 0
     return cut if len(t) - cut <= LONGEST_SAMPLE else len(t)
@@ -159,10 +153,8 @@ def sample_end(t: np.ndarray) -> int:
 
 @runtime_checkable
 class Outside(Format, Protocol):
-    """A raw format that another program reads."""
+    """A raw format that an external program reads."""
 
     def outside(self) -> str:
-        """What a reading depends on beside the file: the program's version, "" where it is not
-        installed.
-        """
+        """Version of the external program, on which readings depend; "" if it is not installed."""
         ...

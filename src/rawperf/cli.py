@@ -23,7 +23,7 @@ OUTPUT_SUFFIXES = (".csv", ".parquet", ".json")
 
 
 class NearCommands(click.Group):
-    """Of an unknown command it says which known one is meant."""
+    """Command group that suggests a similar command for an unknown one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -39,7 +39,7 @@ class NearCommands(click.Group):
 
 
 class OneLineErrors(NearCommands):
-    """Errors of the package, and of files that can't be read or written, as one line."""
+    """Command group that prints errors of the package and of file access as one line."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -53,7 +53,7 @@ class OneLineErrors(NearCommands):
 
 
 def os_error(err: OSError, output: str | None) -> str:
-    """What the system refused, with the file that was written and what to do."""
+    """Message for an `OSError`: the file, the system's reason and a remedy."""
     file = output or err.filename or "standard output"
     folder = Path(file).absolute().parent if output else "the output's folder"
     remedy = {
@@ -130,9 +130,9 @@ def read_file(
     spreadsheet: bool = False,
     inputs: Sequence[DeclaredFormat] = (),
 ) -> None:
-    """What `read` does; formats that are declared in `inputs` come before all others.
+    """Implementation of `read`; formats declared in `inputs` take precedence.
 
-    Raises `click.UsageError` where the table can't be written as named, and `RawperfError`.
+    Raises `click.UsageError` if the table can't be written as named, and `RawperfError`.
     """
     from rawperf.registry import METRICS
     from rawperf.tidy import opened_raw
@@ -163,10 +163,10 @@ def read_file(
 
 
 def _are_one_file(first: str, second: str) -> bool:
-    """Whether two names lead to one file, by links too."""
+    """Whether two paths refer to the same file, also through links."""
     try:
         return Path(first).samefile(second)
-    except OSError:  # one of them is not there yet
+    except OSError:  # one of them does not exist yet
         return False
 
 
@@ -178,12 +178,12 @@ def _show_preview(raw: RawTables, file: str) -> None:
 
 
 def _printable(text: str) -> str:
-    """Text of a file as a terminal may show it: no control characters."""
+    """Replace control characters, for display on a terminal."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _write(raw: RawTables, file: str, output: Path, spreadsheet: bool) -> int:
-    """Write all tables below each other, by the name's suffix; returns the number of records."""
+    """Write all tables in the format of the file's suffix; returns the number of records."""
     from rawperf.core.files import replaced_file
     from rawperf.tidy import write_json, write_parquet
 

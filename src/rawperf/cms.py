@@ -1,8 +1,8 @@
-"""Transcripts of a CMS console: what each command cost, by its ready message, and what CP
-answered (messages of DEFSEG and SAVESEG, ``QUERY NSS MAP``, ``QUERY VIRTUAL``).
+"""Reader of CMS console transcripts: command costs from ready messages, and responses of CP.
 
-A line that begins like an answer and goes on otherwise is left out with a warning: transcripts
-that went through a document have columns run together, and half a row must not become a number.
+Parsed responses are messages of DEFSEG and SAVESEG, ``QUERY NSS MAP`` and ``QUERY VIRTUAL``. A line
+that begins like a response and continues differently is left out with a warning: transcripts that
+went through a document have columns run together, and half a row must not become a number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NSS, VIRTUAL, DEFSEG = "QUERY NSS", "QUERY VIRTUAL", "DEFSEG"
 """Values of `report` besides message ids and ``command``."""
 
 SEGMENT, RANGE, DEVICE, CPU = "segment", "segment range", "device", "virtual cpu"
-"""Entity kinds. A range is called ``NAME number TYPE``, such as ``SWAPPING 1 EW``."""
+"""Entity kinds. A range is named ``NAME number TYPE``, such as ``SWAPPING 1 EW``."""
 
 NSS_COLUMNS = (
     "FILE",
@@ -37,10 +37,7 @@ NSS_COLUMNS = (
     "VMGROUP",
 )
 _MAY_LACK = {"MINSIZE", "PARMREGS", "VMGROUP"}
-ACTIVE = (
-    "A",
-    "R",
-)  # classes of the one copy of a segment that is in force; any other class may have several
+ACTIVE = ("A", "R")  # classes with one copy of a segment, the active one; others may have several
 SIZE_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
 
 _HEX, _TYPE, _NAME = r"[0-9A-F]{1,16}", r"(?:E[WNR]|S[WNRC])", r"[A-Z0-9$#@_+-]{1,8}"
@@ -82,15 +79,15 @@ _DEFSEG_RANGE = re.compile(rf"({_HEX})(?:-({_HEX}))?", re.ASCII)
 
 
 class Responses:
-    """Takes the lines of one response after the other and adds what they say to `rows`."""
+    """Parser of CP responses, line by line; adds their numbers to `rows`."""
 
     def __init__(self, rows: RecordRows, warnings: Warnings, info: dict[str, str]) -> None:
         self.rows, self.warnings, self.info = rows, warnings, info
         self.begin("")
 
     def begin(self, command: str) -> None:
-        """A command was entered; DEFSEG's own operands say which pages it defines."""
-        self._map: list[str] | None = None  # columns, while a table of QUERY NSS MAP goes on
+        """Start a command; the operands of DEFSEG are the pages that it defines."""
+        self._map: list[str] | None = None  # columns of an open table of QUERY NSS MAP
         self._owner, self._ranges = "", 0
         self._listed: set[str] = set()
         self._defined = range(0)
@@ -105,19 +102,19 @@ class Responses:
             self._defined = range(first, len(self.rows))
 
     def failed(self) -> None:
-        """The command ended with a return code: what it was to define is not defined."""
+        """Discard the definitions of a command that ended with a return code."""
         if len(self._defined):
             self.rows.drop(self._defined.start, self._defined.stop)
 
     def takes(self, line: str, number: int) -> bool:
-        """Add what a line says; False for a line that is none of these responses."""
+        """Parse a line; False if it is not one of these responses."""
         if not self._alone(line, number):
             return self._nss(line, number)
         self._map = None
         return True
 
     def _alone(self, line: str, number: int) -> bool:
-        """Take a line that says something without those around it."""
+        """Parse a line that is independent of the lines around it."""
         if match := _SAVED.fullmatch(line):
             self.rows.add(match[1].upper(), SEGMENT, match[2].upper(), "fileid", int(match[3]))
         elif match := _SIZE.fullmatch(line):
@@ -139,7 +136,7 @@ class Responses:
     def _nss(self, line: str, number: int) -> bool:
         words = [word for word in line.split(" ") if word]
         if words[:2] == ["FILE", "FILENAME"] or (words[0].startswith("FILE") and "BEGPAG" in line):
-            if "BEGPAG" not in line:  # another form of QUERY NSS
+            if "BEGPAG" not in line:  # another variant of QUERY NSS
                 self._map = None
                 return False
             whole = [
@@ -205,36 +202,30 @@ class Responses:
 
 
 def _in_order(begin: str, end: str) -> bool:
-    """Whether two columns hold a range: CP prints both page numbers of a row with the same number
-    of digits.
-    """
+    """Whether two columns are a range: CP prints both pages with the same number of digits."""
     return len(begin) == len(end) and begin <= end
 
 
 COMMAND, LOGON, SAVED = "command", "LOGON", "HCPNSS440I"
 RETURN_CODE, VIRTUAL_CPU, TOTAL_CPU, ELAPSED = "return code", "virtual CPU", "total CPU", "elapsed"
-"""Fields of report `COMMAND`, in the order in which they stand; CPU and elapsed times in
-seconds.
-"""
+"""Fields of report `COMMAND`, in order; CPU and elapsed times in seconds."""
 
 READY = re.compile(
     r"Ready(?:\((-?\d{1,10})\))?;(?: +T=(\d{1,9}\.\d\d)/(\d{1,9}\.\d\d) +(\d\d:\d\d:\d\d))?",
     re.ASCII | re.IGNORECASE,
 )
 _BEGINS_READY = re.compile(r"Ready *[;(]", re.IGNORECASE)
-_CPU_PREFIX = re.compile(
-    r"\A[0-3][0-9A-F]:(?!\d\d:\d\d) ?", re.ASCII
-)  # of a guest with several virtual CPUs
-_STAMP = re.compile(
-    r"\A\d\d:\d\d:\d\d +(?=\S)", re.ASCII
-)  # of TERMINAL TIMESTAMP, and of messages from others
+# prefix of guests with several virtual CPUs
+_CPU_PREFIX = re.compile(r"\A[0-3][0-9A-F]:(?!\d\d:\d\d) ?", re.ASCII)
+# time printed by TERMINAL TIMESTAMP, and in messages from other users
+_STAMP = re.compile(r"\A\d\d:\d\d:\d\d +(?=\S)", re.ASCII)
 _PROMPT = re.compile(r"\A=+> *")
 _TO_CP = re.compile(r"\A#?CP +(?=\S)")
 _MESSAGE = re.compile(r" *[A-Z]{3,8}\d{3,5}[A-Z] |\d\d:\d\d:\d\d |\* ?(?:MSG|WNG)\b", re.ASCII)
 _LOGON = re.compile(r"(?:LOGON|RECONNECTED) AT (\d\d:\d\d:\d\d\b.{0,60})", re.ASCII)
 _ENDS_SESSION = ("LOGOFF", "LOGOUT", "LOG", "DISCONN", "DISC")
 _LONGEST_COMMAND = 200
-# Where the width of a screen breaks a line, and what its rest looks like.
+# Line breaks due to the screen's width: end of the first line, pattern of the rest.
 _WRAPS = (
     (" R/W", re.compile(r"\d{1,12} +(?:CYL|BLK) +ON .*", re.ASCII)),
     (" R/O", re.compile(r"\d{1,12} +(?:CYL|BLK) +ON .*", re.ASCII)),
@@ -244,9 +235,7 @@ _WRAPS = (
     (" defined in", re.compile(r"file ?id \d{1,5}\.?", re.ASCII | re.IGNORECASE)),
     (" in fileid", re.compile(r"\d{1,5}\.?", re.ASCII)),
 )
-_VALUE_BEFORE = re.compile(
-    r"SUBCHANNEL(?: =)?\Z"
-)  # what is broken off behind it is no number that is read
+_VALUE_BEFORE = re.compile(r"SUBCHANNEL(?: =)?\Z")  # the rest of the line has no number to read
 
 _SNIFFS = (
     (
@@ -279,15 +268,13 @@ class CmsConsole(Streaming):
     title = "transcript of a CMS console"
 
     def sniff(self, head: bytes) -> float:
-        """Sure of a ready message with its times, nearly sure of CP's responses, not quite of a
-        short ready message.
-        """
+        """Highest for a ready message with its times, then CP's responses, then a bare message."""
         return surest(_SNIFFS, head)
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a transcript; ``t`` is the time of the ready message that ends a command.
 
-        One without times is read as a whole.
+        A transcript without times is read as a whole.
 
         Raises `FormatError` at a damaged ready message, and in a text without any ready message or
         known response.
@@ -306,24 +293,21 @@ class CmsConsole(Streaming):
 
 
 class _Session:
-    """The commands of a transcript, one after the other."""
+    """Commands of a transcript, in sequence."""
 
     def __init__(self, file: str) -> None:
         self.file, self.warnings = file, Warnings(file)
         self.rows, self.info = RecordRows(), dict[str, str]()
-        self.said: dict[
-            str, str
-        ] = {}  # info of the command that goes on; belongs to `info` once it has ended
+        self.said: dict[str, str] = {}  # info of the open command; moved to `info` at its end
         self.responses = Responses(self.rows, self.warnings, self.said)
         self.command: str | None = None
         self.since = self.others = self.ready = self.days = 0
         self.clock: int | None = None  # time of day of the last timed ready message
-        self.previous: float | None = (
-            None  # the same of the last ready message, if it had a time; grows past midnight
-        )
+        # unwrapped time of the last ready message, None if it had none
+        self.previous: float | None = None
 
     def line(self, line: str, number: int, cut: bool) -> None:
-        """Take one line; `cut` for a last line without its line end."""
+        """Parse one line; `cut` for a last line without its line end."""
         if match := READY.fullmatch(line):
             self._ends(match, number)
         elif not line:
@@ -340,7 +324,7 @@ class _Session:
             )
         elif logon := _LOGON.fullmatch(line):
             self.command = LOGON
-            self.responses.failed()  # what stood before is a screen's heading, no command
+            self.responses.failed()  # the text before is a screen's heading, not a command
             self.responses.begin(LOGON)
             self.said.setdefault("logon", logon[1])
         elif self.responses.takes(_STAMP.sub("", line), number):
@@ -353,7 +337,7 @@ class _Session:
             self.others += 1
 
     def _ends(self, match: re.Match[str], number: int) -> None:
-        """A ready message ends a command."""
+        """End a command at its ready message."""
         code = int(match[1] or 0)
         if code:
             self.responses.failed()
@@ -396,12 +380,13 @@ class _Session:
         return float(clock + DAY * self.days)
 
     def settled(self) -> bool:
-        """Whether there are commands, all of which have ended, and whose clock is known."""
+        """Whether a block is due: there are records, all commands ended, the clock is known."""
         return self.clock is not None and self.since == len(self.rows) > 0
 
     def finish(self, lines: int) -> None:
-        """Take the end, behind so many lines; facts behind the last ready message have no time and
-        are left out.
+        """End the transcript after `lines` lines; records after the last ready message are dropped.
+
+        They have no time.
         """
         pending = len(self.rows) > self.since or bool(self.command)
         if self.ready and pending and self.command not in _ENDS_SESSION:
@@ -424,7 +409,7 @@ class _Session:
             self.info["other lines"] = str(self.others)
 
     def taken(self, strange: Warnings, last: bool) -> Reading:
-        """What was read since the last time."""
+        """Reading since the last call."""
         records, lines = self.rows.frame(), self.rows.lines()
         self.rows.drop(0, len(self.rows))
         self.since = 0
@@ -435,7 +420,7 @@ class _Session:
 
 
 def _lines(pieces: Pieces, strange: Warnings, file: str) -> Iterator[tuple[str, bool, bool]]:
-    """The lines of a file: whether it is the last one, and whether its line end is missing."""
+    """Yield the lines of a file, and whether each is the last one, and lacks its line end."""
     held: str | None = None
     whole = True
     for piece in pieces:
@@ -449,11 +434,10 @@ def _lines(pieces: Pieces, strange: Warnings, file: str) -> Iterator[tuple[str, 
 
 
 def _joined(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int, str, int, bool]]:
-    """Numbers and lines without the CPU's prefix; a line that the screen's width broke is one
-    again.
+    """Rejoin lines that the screen's width broke, without the CPU's prefix.
 
-    The third is the number of the line on which the value of such a line stands, the fourth whether
-    the line is cut.
+    Yields the number of the first line, the text, the number of the line that holds the value, and
+    whether the line is cut.
     """
     begun, begun_at, value_at = "", 0, 0
     for number, (raw, last, cut) in enumerate(lines, start=1):

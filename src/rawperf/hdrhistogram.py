@@ -1,9 +1,9 @@
-"""HdrHistogram logs, format versions 1.0 to 1.3: a histogram of every interval, which clients of
-load tests (HdrHistogram's own recorders, YCSB, Cassandra's stress tool, JLBH) write.
+"""Reader of HdrHistogram logs, format versions 1.0 to 1.3: a histogram per interval.
 
-Histograms are in version 2 of HdrHistogram's compressed format (base64 of a header and a zlib stream
-of ZigZag LEB128 counts, a negative number being so many empty buckets), which its libraries for Java,
-C, Go, Python, Rust and .NET write since 2016.
+Clients of load tests write them (HdrHistogram's own recorders, YCSB, Cassandra's stress tool,
+JLBH). Histograms are in version 2 of HdrHistogram's compressed format (base64 of a header and a
+zlib stream of ZigZag LEB128 counts, a negative number being a run of empty buckets), which its
+libraries for Java, C, Go, Python, Rust and .NET write since 2016.
 
 Source: ``HistogramLogWriter.java``, ``HistogramLogReader.java``, ``AbstractHistogram.java`` and
 ``ZigZagLEB128Codec.java`` of HdrHistogram.
@@ -27,18 +27,18 @@ COMPRESSED, COUNTS = 0x1C849304, 0x1C849303
 _WORD_SIZE = 0xF0
 _OUTER, _INNER = struct.Struct(">II"), struct.Struct(">IIiiQQQ")
 MAX_BYTES = 16 * 1024**2
-"""Of the counts, unpacked: 47 powers of two at five digits take less."""
+"""Largest size of the decompressed counts: 47 powers of two at five digits take less."""
 MAX_DIGITS = 5
 _LAST_BYTE = 8
 _SIGN = 1 << 63
 
 
 class PayloadError(ValueError):
-    """What is wrong with an encoded histogram."""
+    """Invalid encoding of a histogram."""
 
 
 def buckets(text: str) -> list[tuple[int, int]]:
-    """The highest value of each bucket that is not empty, and its count; in the order of values.
+    """Decode the non-empty buckets: highest value and count of each, in ascending order.
 
     Raises `PayloadError` for any other text, and for histograms in another encoding.
     """
@@ -94,9 +94,7 @@ def _counted(data: bytes) -> list[tuple[int, int]]:
 
 
 def _highest(index: int, half: int, unit: int) -> int:
-    """The highest value that is counted in a bucket; buckets of the lower half of the first power of
-    two come first.
-    """
+    """Highest equivalent value of a bucket; the lower half of the first power of two is first."""
     bucket = max((index >> half) - 1, 0)
     if bucket + half + unit >= _SIGN.bit_length():
         raise PayloadError("a bucket lies above the highest value of 64 bits")
@@ -123,8 +121,7 @@ def _numbers(data: bytes) -> Iterator[int]:
 
 
 BUCKET, COUNT = "bucket", "count"
-"""Entity kind of a bucket, whose name is the highest value that is counted in it, and the field of how
-many values were."""
+"""Entity kind of a bucket, named by its highest equivalent value, and field of its count."""
 LENGTH, MAX = "Interval_Length", "Interval_Max"
 YEAR_S = 365 * 24 * 3600.0
 
@@ -146,7 +143,7 @@ class HdrHistogramFormat:
     title = "HdrHistogram log"
 
     def sniff(self, head: bytes) -> float:
-        """Sure of a log's first comment, or of its heading."""
+        """High for a log's first comment, or its heading."""
         return surest(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:

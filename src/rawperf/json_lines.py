@@ -1,4 +1,4 @@
-"""JSON together with the lines on which its values stand."""
+"""JSON with the line number of each value."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Any
 
-# A key with its colon stays as it is; every other string, number or word is a value.
+# A key with its colon is kept; every other string, number or word is a value.
 TOKEN = re.compile(
     r'("(?:[^"\\]|\\.)*+"[ \t\r\n]*:)|"(?:[^"\\]|\\.)*+"|-?[0-9][0-9.eE+-]*|true|false|null|NaN|-?Infinity'
 )
 
 
 def loads(text: str) -> Any:
-    """A JSON document, without the constants that JSON has not."""
+    """Parse a JSON document, rejecting NaN and infinities."""
     return json.loads(text, parse_constant=no_constant)
 
 
 def no_constant(word: str) -> float:
-    """What refuses them, as `json` takes it."""
+    """Reject a constant, as a callback of `json`."""
     raise ValueError(f"{word} is no JSON number")
 
 
 def with_lines(text: str, loads: Callable[[str], Any], before: int = 0) -> tuple[Any, Any]:
-    """A document, and the same document with the number of its line, from 1, in the place of each
-    value.
+    """Parse a document, and build its copy with each value replaced by its line, from 1.
 
-    Objects and arrays, their keys and their order are the same in both, so that both can be walked
-    side by side. Lines of `text` end with a line feed; `loads` makes the document of it; `before`
-    is how many lines are before it.
+    Objects and arrays, their keys and their order are the same in both, so that both can be
+    traversed in parallel. Lines of `text` end with a line feed; `loads` parses the document;
+    `before` is the number of preceding lines.
     """
     document = loads(text)
     ends = array("q", (match.start() for match in re.finditer("\n", text)))
@@ -47,7 +46,7 @@ def with_lines(text: str, loads: Callable[[str], Any], before: int = 0) -> tuple
 
 
 def first_line(lines: Any) -> int | None:
-    """The line of the first value within a part of `lines`; None where there is none."""
+    """Line of the first value within a part of `lines`; None if it has no value."""
     waiting = [lines]
     while waiting:
         found = waiting.pop()

@@ -1,4 +1,4 @@
-"""The counters that ``netstat -s`` prints on Linux (net-tools).
+"""Reader of the counters of ``netstat -s`` on Linux (net-tools).
 
 Source: ``statistics.c`` of net-tools.
 """
@@ -26,8 +26,9 @@ SPELLINGS = (
         "recovered from packet loss by selective acknowledgements",
     ),
 )
-"""Older wordings of net-tools and the ones that stand for them in field names; a closing full stop
-is dropped too.
+"""Older wordings of net-tools and their replacements in field names.
+
+A final full stop is dropped too.
 """
 
 _WORDS_ONLY = re.compile(r"(Forwarding is|RTO algorithm is) \S+")  # settings without a number
@@ -49,9 +50,7 @@ class NetstatFormat:
     title = "netstat -s snapshot (Linux)"
 
     def sniff(self, head: bytes) -> float:
-        """0.95 for a section title with a line that only netstat words so, 0.6 for two section
-        titles.
-        """
+        """0.95 for a section title with a line specific to netstat, 0.6 for two section titles."""
         sections = len(_SNIFF.findall(head))
         if sections and _KNOWN.search(head):
             return 0.95
@@ -113,7 +112,7 @@ class NetstatFormat:
 
 
 def _counter(words: str, error: partial[FormatError]) -> tuple[str, float]:
-    """Field and value of one line; the number stands first, last behind a colon, or once inside."""
+    """Field and value of one line; the number is first, last after a colon, or once inside."""
     places = list(_NUMBER.finditer(words))
     if places and (places[0].start() == 0 or words[: places[-1].start()].endswith(": ")):
         place = places[0] if places[0].start() == 0 else places[-1]

@@ -1,7 +1,7 @@
-"""Text files in pieces that end where a format says, so that memory does not grow with the file.
+"""Chunked reading of text files, cut at boundaries of the format, so that memory is bounded.
 
-Packed files (gzip, xz, bzip2, zstd) are read as what they hold, within bounds that no packed file of
-text comes near.
+Compressed files (gzip, xz, bzip2, zstd) are decompressed on the fly, within limits that no text
+file comes near.
 """
 
 from __future__ import annotations
@@ -25,24 +25,20 @@ MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\x
 SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
 CHUNK = 256 * 1024
 ALWAYS_ALLOWED_BYTES = 64 * 1024**2
-"""Bytes that any packed file may unpack to."""
+"""Decompressed size that any compressed file may have."""
 MAX_UNPACK_RATIO = 500
-"""A file that unpacks to more than that many times its size is no log: those of monitors come to
-about 5 to 60.
-"""
+"""Largest compression ratio (decompression bombs); logs of monitors have about 5 to 60."""
 _XZ_MEMORY = 128 * 1024**2
 _DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 
 
 def packing(head: bytes) -> str:
-    """How a file is packed, by its first bytes; "" where it is not."""
+    """Compression format from the magic bytes; "" if there is none."""
     return next((name for magic, name in MAGIC.items() if head.startswith(magic)), "")
 
 
 def unpacked_head(data: bytes, size: int) -> bytes:
-    """The first `size` bytes of what a packed file holds, fewer where it is cut or damaged; of
-    others, of the file.
-    """
+    """First `size` bytes of a file, decompressed; fewer if it is truncated or damaged."""
     kind = packing(data)
     if not kind:
         return data[:size]
@@ -56,9 +52,9 @@ def unpacked_head(data: bytes, size: int) -> bytes:
 
 
 def unpacked(stream: BinaryIO, *, file: str) -> BinaryIO:
-    """What a stream holds: its own bytes, or those that it packs.
+    """Decompress a stream if necessary.
 
-    Reading raises `FormatError` where the packed data are damaged, end early, or unpack to far more
+    Reading raises `FormatError` if the compressed data are damaged, truncated, or expand far more
     than a log would.
     """
     head = read_full(stream, CHUNK)
@@ -68,15 +64,13 @@ def unpacked(stream: BinaryIO, *, file: str) -> BinaryIO:
 
 
 def peeked(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
-    """The first `CHUNK` bytes, which tell what a stream holds, and the stream as if they were not
-    read.
-    """
+    """Read the first `CHUNK` bytes for recognition; also return the stream with them restored."""
     head = read_full(stream, CHUNK)
     return head, io.BufferedReader(_Stream(_whole(head, stream)), CHUNK)
 
 
 def read_full(stream: BinaryIO, size: int) -> bytes:
-    """As many bytes as asked for, fewer only at the end."""
+    """Read `size` bytes, fewer only at the end."""
     parts: list[bytes] = []
     while size > 0 and (part := stream.read(size)):
         parts.append(part)
@@ -91,7 +85,7 @@ def _decompressor(kind: str) -> Any:
 
 
 class _Stream(io.RawIOBase):
-    """The bytes of several parts, one after the other; counts those that were taken."""
+    """Raw stream over an iterator of bytes; counts the bytes read."""
 
     def __init__(self, parts: Iterator[bytes]) -> None:
         super().__init__()
@@ -112,14 +106,14 @@ class _Stream(io.RawIOBase):
 
 
 def _whole(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
-    """A beginning that was read, and what is behind it."""
+    """Chain the bytes already read and the rest of a stream."""
     while head:
         yield head
         head = stream.read(CHUNK)
 
 
 def _unpacked(source: _Stream, kind: str, file: str) -> Iterator[bytes]:
-    """What a packed stream holds."""
+    """Decompress a stream, limiting its expansion."""
     given = 0
     try:
         for part in _zstd(source) if kind == "zstd" else _members(source, kind):
@@ -149,7 +143,7 @@ def _zstd(source: _Stream) -> Iterator[bytes]:
 
 
 def _members(source: _Stream, kind: str) -> Iterator[bytes]:
-    """What the parts of a gzip, xz or bzip2 stream hold, one behind the other."""
+    """Decompress the concatenated members of a gzip, xz or bzip2 stream."""
     rest = source.read(CHUNK) or b""
     while rest:
         one = _decompressor(kind)
@@ -168,19 +162,19 @@ def _members(source: _Stream, kind: str) -> Iterator[bytes]:
 
 
 PIECE = 1024**2
-"""Bytes that are read at a time."""
+"""Bytes per read."""
 MAX_PIECE_BYTES = 32 * 1024**2
-"""Bytes that a format may want to see at once."""
+"""Largest piece that a format may request."""
 LARGEST_WHOLE = 256 * 1024**2
-"""Bytes of a file that is read as a whole."""
+"""Largest file that is read as a whole."""
 
 
 class Pieces:
-    """A file in pieces, of whole lines unless told otherwise.
+    """Iterator over a file in pieces, of whole lines unless `by_line` is False.
 
     Lines end with a line feed; a byte order mark and the colours of a terminal are dropped. `cut`
-    gets lines of the file, or all bytes as they are unless `by_line`, and says where a piece may
-    end: the number of bytes before it, 0 for nowhere.
+    gets lines of the file, or all bytes unchanged unless `by_line`, and returns the number of bytes
+    before the piece's end, 0 if it can't end yet.
     """
 
     def __init__(
@@ -188,11 +182,11 @@ class Pieces:
     ) -> None:
         self._stream, self._cut, self._file, self._by_line = stream, cut, file, by_line
         self.line = 0  # lines of the file before the piece
-        self.last = False  # the piece is the file's last
-        self.back = 0  # bytes at the piece's end to be given again with the next one; set by the reader of the pieces
+        self.last = False  # whether the piece is the file's last
+        self.back = 0  # bytes at the piece's end to repeat in the next one; set by the consumer
 
     def __iter__(self) -> Iterator[bytes]:
-        lines, rest = b"", b""  # whole lines, and the beginning of one
+        lines, rest = b"", b""  # complete lines, and a partial one
         begins = True
         while not self.last:
             raw = read_full(self._stream, PIECE)
@@ -226,9 +220,7 @@ class Pieces:
 
 
 def recoded(piece: bytes, line: int, said: Warnings, file: str) -> bytes:
-    """A piece in UTF-8; `said` is told once where it is not, `line` being how many lines are before
-    it.
-    """
+    """Recode a piece in UTF-8; warns once in `said` if it was not, `line` lines being before it."""
     piece, strange = utf8(piece)
     if strange >= 0:
         said.once("utf8", not_utf8(file, line + strange))
@@ -236,10 +228,10 @@ def recoded(piece: bytes, line: int, said: Warnings, file: str) -> bytes:
 
 
 def whole(stream: BinaryIO, name: str, file: str) -> bytes:
-    """All of a file whose format `name` reads it as a whole; raises `FormatError` where that is too
-    much.
+    """Read a whole file for a format `name` that does not stream.
 
-    Of a text the byte order mark and the colours of a terminal are dropped.
+    The byte order mark and the colours of a terminal are dropped from text. Raises `FormatError` if
+    the file is too large.
     """
     data = stream.read(LARGEST_WHOLE + 1)
     if len(data) > LARGEST_WHOLE:
@@ -253,16 +245,16 @@ def whole(stream: BinaryIO, name: str, file: str) -> bytes:
 
 
 def line_ends(text: bytes) -> int:
-    """How many lines end in a text: ten times as fast as to count bytes in Python."""
+    """Count the line feeds of a text, ten times as fast as in Python."""
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
 
 
 def line_end(lines: bytes) -> int:
-    """Where the last whole line ends: a piece may end at any line."""
+    """Cut after the last complete line."""
     return lines.rfind(b"\n") + 1
 
 
 def paragraph_end(lines: bytes) -> int:
-    """Where the last blank line ends: a piece ends behind a table."""
+    """Cut after the last blank line, that is, after a table."""
     place = lines.rfind(b"\n\n")
     return place + 2 if place >= 0 else 0

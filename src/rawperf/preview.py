@@ -1,4 +1,4 @@
-"""What a preview shows of a file that is read part by part."""
+"""Preview of a file that is read part by part."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ _SUMMED = {"size": "sum", "count": "sum", "sum": "sum", "min": "min", "max": "ma
 
 
 class FilePreview:
-    """What has been seen of a file: its first records, the first and last time, entities and
-    fields.
+    """Running summary of a file: first records, range of times, entities and fields.
 
-    A field's numbers are in the unit of its metric where its first record has one.
+    A field's numbers are in the unit of its metric if its first record has one.
     """
 
     def __init__(self) -> None:
@@ -39,7 +38,7 @@ class FilePreview:
         self.low, self.high = np.nan, np.nan
 
     def add(self, table: pd.DataFrame) -> None:
-        """Take a part: columns as `rawperf.tidy.COLUMNS`."""
+        """Add a part: columns as `rawperf.tidy.COLUMNS`."""
         self.first = pd.concat(
             [self.first, table.head(max(0, FIRST_RECORDS - self.records))], ignore_index=True
         )
@@ -59,9 +58,7 @@ class FilePreview:
         self._numbers = both.agg({column: _SUMMED[column[1]] for column in part.columns})
 
     def fields(self) -> pd.DataFrame:
-        """One row a field, as they are met: its name, metric and unit, samples, mean, lowest,
-        highest.
-        """
+        """Summarise each field in order of occurrence: name, metric, unit, samples, mean, range."""
         numbers = self._numbers.reindex(pd.MultiIndex.from_frame(self._named[_FIELD]))
         translated = self._named["metric"].to_numpy()[:, None] != ""
         chosen = np.where(translated, numbers["metric_value"], numbers["value"])
@@ -71,9 +68,9 @@ class FilePreview:
 
 
 def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
-    """What `raw` is and holds: its format, its times, its first records, one row a field.
+    """Yield the lines of a preview: format, times, first records, one row per field.
 
-    The file is read to its end for it. Lines may hold control characters of the file.
+    It reads the whole file. Lines may contain control characters of the file.
     """
     seen = FilePreview()
     for table in raw.tables():
@@ -109,7 +106,7 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
 
 
 def _aligned(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """The lines of a table, columns of numbers flush right."""
+    """Format a table, with numeric columns right-aligned."""
     cells = [list(columns), *([str(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:

@@ -1,5 +1,6 @@
-"""Which formats there are, which of them a file is read in, and the metric dictionary with what
-declared formats add; of a file that none of them reads, what it is.
+"""Registry and recognition of formats; metric dictionary with the fields of declared formats.
+
+Unsupported files are identified where possible.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from rawperf.text import uncoloured
 DELIMITERS = ",;\t|"
 MAX_ROWS = 200
 MAX_FIELDS = 6
-"""Columns that are written down in the declaration; others can be added by hand."""
+"""Columns in a suggested declaration; others can be added by hand."""
 MILLISECONDS = 1e11
-"""Larger numbers of a time are no seconds since 1970 that anybody measured."""
+"""Larger numbers in a column of times are not seconds since 1970."""
 _TIMES = re.compile(r"(?i)(?:time_?stamp|date_?time|time|date|ts|epoch)(?:[_ ]?(?:s|ms|utc))?")
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 _YAML_WORDS = {"on", "off", "yes", "no", "true", "false", "null", "y", "n"}
@@ -41,7 +42,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Columns:
-    """The heading of a CSV, and rows below it."""
+    """Heading of a CSV, and rows below it."""
 
     delimiter: str
     names: list[str]
@@ -49,7 +50,7 @@ class Columns:
     commented: bool = False
 
     def numbers(self) -> list[str]:
-        """The columns that hold numbers only, that of times excepted."""
+        """Columns that hold numbers only, without the time column."""
         time = self._time()
         return [
             name
@@ -64,7 +65,7 @@ class Columns:
         return next((name for name in self.names if _TIMES.fullmatch(name)), None)
 
     def declaration(self) -> str:
-        """A declaration of its columns, on one line of YAML."""
+        """Suggest a declaration of the columns, on one line of YAML."""
         cells, time = self._cells(), self._time()
         when = _time(time, cells[time]) if time is not None else None
         texts = [n for n in cells if n != time and not all(map(_is_number, cells[n]))]
@@ -82,7 +83,7 @@ class Columns:
 
 
 def csv_columns(head: bytes) -> Columns | None:
-    """The columns of a CSV by its beginning; None where it is none, or has no heading."""
+    """Detect the columns of a CSV from its head; None if it is not one, or has no heading."""
     text = head.decode("utf-8", "replace").replace("\r\n", "\n")
     lines = text[: text.rfind("\n") + 1].split("\n")[:MAX_ROWS]
     commented = any(line.startswith("#") for line in lines)
@@ -113,7 +114,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _time(name: str, cells: tuple[str, ...]) -> str | None:
-    """How the times of a column are declared; None where they are not of a common form."""
+    """Declare the times of a column; None if they have no common form."""
     field = f"field: {_word(name)}"
     if all(_NUMBER.fullmatch(cell.strip()) for cell in cells):
         largest = max(map(float, cells))
@@ -129,7 +130,7 @@ def _time(name: str, cells: tuple[str, ...]) -> str | None:
 
 
 def _word(name: str) -> str:
-    """A name as YAML takes it in one line."""
+    """Quote a name for flow-style YAML if necessary."""
     plain = _PLAIN.fullmatch(name) and name.lower() not in _YAML_WORDS
     return name if plain else json.dumps(name, ensure_ascii=False)
 
@@ -138,14 +139,14 @@ HEAD_BYTES = 8192
 MIN_CERTAINTY = 0.5
 DECLARE_REMEDY = "a few lines declare its columns or lines, see docs/formats/declared.md"
 MAX_SHOWN = 160
-"""Characters of a heading in a message."""
+"""Characters of a heading that a message shows."""
 _PACKED = {
     b"\x1f\x8b": "gzip",
     b"PK\3\4": "zip",
     b"7z\xbc\xaf\x27\x1c": "7z",
     b"\x1f\x9d": "compress",
 }
-# What no format reads: its name, what shows it in the first 8 KiB, and what helps.
+# Unsupported outputs: name, pattern in the first 8 KiB, remedy.
 _SADF = "print it by sadf -j"
 _OUTPUTS = (
     (
@@ -270,7 +271,7 @@ _PATTERNS = tuple((name, re.compile(pattern, re.M), remedy) for name, pattern, r
 
 @cache
 def all_formats() -> dict[str, Format]:
-    """Every format by name, in alphabetical order: programmed ones, and declared ones (`presets`).
+    """Load all formats by name, in alphabetical order: programmed and declared ones (`presets`).
 
     Raises `StudyError` for a declaration that is wrong, or named like another format.
     """
@@ -283,13 +284,13 @@ def all_formats() -> dict[str, Format]:
 
 
 def by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
-    """Whether a format's files are told by their names too, since others have the same content."""
+    """Whether a format is recognised by file name too, since its content is ambiguous."""
     match = fmt.declaration.match if isinstance(fmt, DeclaredFormat) else None
     return match is not None and bool(match.file)
 
 
 def get_format(name: str) -> Format:
-    """The format of that name; raises `FormatError` listing the known ones."""
+    """Get a format by name; raises `FormatError` listing the known ones."""
     formats = all_formats()
     if name not in formats:
         remedy = "install the package that brings the format, or correct the name."
@@ -300,10 +301,9 @@ def get_format(name: str) -> Format:
 
 
 def ranking(data: bytes) -> list[tuple[float, str]]:
-    """How sure each format is of the file's beginning, the surest first; without those that are
-    sure of nothing.
+    """Rank the formats by their certainty about a file's head, without those of certainty 0.
 
-    A byte order mark and the colours of a terminal say nothing about a format.
+    A byte order mark and the colours of a terminal are ignored.
     """
     head = head_of(data)
     scores = ((fmt.sniff(head), name) for name, fmt in all_formats().items() if not by_name(fmt))
@@ -311,9 +311,7 @@ def ranking(data: bytes) -> list[tuple[float, str]]:
 
 
 def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
-    """The format that is surest of the file's beginning; raises `FormatError` when none is at least
-    half sure.
-    """
+    """Recognise the format of a file's head; raises `FormatError` if no certainty reaches 0.5."""
     scores = ranking(data)
     if not scores or scores[0][0] < MIN_CERTAINTY:
         what, help_ = _unread(head_of(data))
@@ -338,18 +336,18 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
 
 
 UTF16 = "it is text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
-"""What such a file is, and what helps."""
+"""Problem and remedy of a file in UTF-16."""
 
 
 def is_utf16(head: bytes) -> bool:
-    """Whether a file's beginning is text in UTF-16, with a byte order mark or mostly Latin."""
+    """Whether a file's head is UTF-16 text, with a byte order mark or mostly Latin."""
     return head[:2] in (b"\xff\xfe", b"\xfe\xff") or (
         head[1::2].count(0) > len(head) // 4 and head[::2].count(0) == 0
     )
 
 
 def _unread(head: bytes) -> tuple[str, str]:
-    """What a file's first 8 KiB show it to be, and what helps; both "" where they show nothing."""
+    """Identify an unsupported file from its first 8 KiB: problem and remedy, or "" twice."""
     if not head.strip():
         return "it is empty", "collect the run again; the tool may have printed to its error output"
     packed = next((name for magic, name in _PACKED.items() if head.startswith(magic)), None)
@@ -368,28 +366,25 @@ def _unread(head: bytes) -> tuple[str, str]:
 
 
 def _shape(head: bytes) -> str:
-    """What a text looks like, without its content, which may be nobody else's business."""
+    """Describe a text without its content, which may be confidential."""
     first = head.split(b"\n")[0].decode("utf-8", "replace")
     return f"a first line of {len(first)} characters, {len(first.split())} words"
 
 
 def head_of(data: bytes) -> bytes:
-    """The beginning of a file that formats are asked about: unpacked, without byte order mark and
-    colours.
-    """
+    """Head of a file for recognition: decompressed, without byte order mark and colours."""
     return uncoloured(unpacked_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
 
 
 def blocks_of(
     fmt: Format, stream: BinaryIO, *, file: str = "<bytes>", coded: bool = False
 ) -> Iterator[Reading]:
-    """Readings of consecutive parts of a file, packed or not; one of the whole file where the
-    format does not stream.
+    """Yield the readings of a file's consecutive parts; one reading if the format does not stream.
 
-    The stream need not be seekable. With `coded`, texts may be categories.
+    The file may be compressed and need not be seekable. With `coded`, texts may be categorical.
 
-    Raises `FormatError`: what the format raises; a packed file that is damaged or unpacks to too
-    much; a file that is too large for a format that does not stream.
+    Raises `FormatError`: the errors of the format; a compressed file that is damaged or expands to
+    too much; a file that is too large for a format that does not stream.
     """
     plain = unpacked(stream, file=file)
     if coded and isinstance(fmt, DeclaredFormat):
@@ -402,10 +397,9 @@ def blocks_of(
 
 
 def with_presets(dictionary: MetricDictionary, report: Report = lambda _: None) -> MetricDictionary:
-    """A dictionary that knows the fields of the installed declarations too.
+    """Extend a dictionary with the fields of the installed declarations.
 
-    What it does not fit, such as a metric that a dictionary of somebody's own lacks, is told to
-    `report` and left out.
+    Conflicts, such as a metric that a user's dictionary lacks, are passed to `report` and left out.
     """
     return extended(
         dictionary, (f for f in all_formats().values() if isinstance(f, DeclaredFormat)), report
@@ -419,17 +413,17 @@ def extended(
     *,
     preferred: bool = False,
 ) -> MetricDictionary:
-    """A dictionary that knows the fields of declared formats too.
+    """Extend a dictionary with the fields of declared formats.
 
     Parameters
     ----------
     report : callable, optional
-        Told of every problem, so that all can be listed.
+        Receives every problem, so that all can be listed.
     preferred : bool
         Whether their fields come before others that a metric is read from.
 
-    Raises `StudyError`: a metric that is not in the dictionary, or is there already; a unit that
-    can't be converted; with the place in the declaration.
+    Raises `StudyError`, with the place in the declaration: a metric that is not in the dictionary,
+    or is there already; a unit that can't be converted.
     """
     formats = tuple(formats)
     metrics: dict[str, Metric] = dict(dictionary.metrics)
@@ -481,7 +475,7 @@ def _source(format_name: str, part: TableDeclaration, rule: FieldRule, metric: M
 
 
 METRICS = PACKAGED_METRICS
-"""The metric dictionary that the package brings."""
+"""Metric dictionary of the package."""
 
 
 def choose_format(
@@ -492,16 +486,14 @@ def choose_format(
     *,
     file: str,
 ) -> Format:
-    """The format of a raw file: the one that is named, else the first input that takes it, else the
-    surest.
+    """Choose a raw file's format: the named one, else the first matching input, else by content.
 
-    `data` is its beginning, as long as `peeked` gives it; `path` is its place within the run
-        folder. Raises
-    `FormatError` where there is no such format, or none recognises the file.
+    `data` is the head from `peeked`; `path` is the path within the run folder. Raises `FormatError`
+    if there is no such format, or none recognises the file.
     """
     if format_name is not None:
         known: dict[str, Format] = {form.name: form for form in inputs}
-        if format_name not in known:  # loading all takes as long as reading some MB
+        if format_name not in known:  # loading all formats takes as long as reading some MB
             known = {**all_formats(), **known}
         if format_name not in known:
             raise FormatError(
@@ -517,15 +509,16 @@ def choose_format(
 
 
 def dictionary_of(path: Path = METRICS, inputs: Sequence[DeclaredFormat] = ()) -> MetricDictionary:
-    """The metric dictionary with all declared formats' fields, those of `inputs` first; raises
-    `StudyError`.
+    """Metric dictionary with all declared formats' fields, those of `inputs` first.
+
+    Raises `StudyError`.
     """
     known = with_presets(load_metrics(path))
     return extended(known, inputs, preferred=True) if inputs else known
 
 
 def dictionary_for(form: DeclaredFormat, path: Path = METRICS) -> MetricDictionary:
-    """The same for the files of one declared format; raises as `dictionary_of` does."""
+    """Metric dictionary for one declared format; raises as `dictionary_of` does."""
     try:
         return extended(load_metrics(path), (form,), preferred=True)
     except RawperfError:  # it may name a metric that a preset brings

@@ -1,4 +1,4 @@
-"""Records gathered one at a time, for formats whose files are short."""
+"""Record builders for formats with short files, and warnings."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from rawperf.base import RECORD_COLUMNS
 
 WHOLE = "host"
-"""Entity kind of numbers that describe what the tool ran on as a whole; their entity is empty."""
+"""Entity kind of numbers that describe the whole system of the tool; their entity is empty."""
 
 _MANY = 20
 
 
 class RecordRows:
-    """Records in the order in which they are added.
+    """Build records one by one, in order.
 
-    `line` is the line of the file, from 1, on which the records that are added next stand.
+    `line` is the line of the file, from 1, of the records that are added next.
     """
 
     def __init__(self) -> None:
@@ -41,35 +41,33 @@ class RecordRows:
         value: float,
         t: float = math.nan,
     ) -> None:
-        """Add one number; `t` is NaN where the file gives no time."""
+        """Add one number; `t` is NaN if the file gives no time."""
         self._rows.append((report, entity_kind, entity, field, t, float(value)))
         self._lines.append(self.line)
 
     def timed(self, since: int, t: float) -> None:
-        """Give the time `t` to all records from place `since` on, where it becomes known only after
-        them.
-        """
+        """Set the time `t` of all records from index `since` on, if it follows them in the file."""
         self._rows[since:] = [(*row[:4], t, row[5]) for row in self._rows[since:]]
 
     def drop(self, since: int, end: int) -> None:
-        """Forget the records at places `since` to `end`, the last one excluded."""
+        """Delete the records from index `since` to `end`, the last one excluded."""
         del self._rows[since:end]
         del self._lines[since:end]
 
     def frame(self) -> pd.DataFrame:
-        """The records as `Reading.records`."""
+        """Build `Reading.records`."""
         columns = list(zip(*self._rows, strict=True)) or [()] * len(RECORD_COLUMNS)
         return record_table(
             *map(list, columns[:4]), *(np.array(column, dtype=float) for column in columns[4:])
         )
 
     def lines(self) -> NDArray[np.int64]:
-        """The records' lines as `Reading.lines`."""
+        """Build `Reading.lines`."""
         return np.array(self._lines, dtype=np.int64)
 
 
 class Codes(dict[str, int]):
-    """Numbers strings in the order in which they are first asked for."""
+    """Dictionary encoder: integer codes of strings in the order of first lookup."""
 
     def __missing__(self, key: str) -> int:
         self[key] = len(self)
@@ -77,8 +75,9 @@ class Codes(dict[str, int]):
 
 
 def record_table(*columns: Any) -> pd.DataFrame:
-    """`Reading.records` of whole columns, in the order of `RECORD_COLUMNS`; a text stands for a
-    column of that text.
+    """Build `Reading.records` from columns in the order of `RECORD_COLUMNS`.
+
+    A string is a constant column.
     """
     rows = len(columns[-1])
     made: dict[str, Any] = {}
@@ -93,7 +92,7 @@ def record_table(*columns: Any) -> pd.DataFrame:
 
 
 class Warnings:
-    """Sentences with file and line; a badly damaged file does not fill the report with them."""
+    """Warnings with file and line; limited in number, for badly damaged files."""
 
     def __init__(self, file: str, first: tuple[str, ...] = ()) -> None:
         self._file = file
@@ -109,7 +108,7 @@ class Warnings:
             self._kept_back += 1
 
     def say(self, sentence: str) -> None:
-        """Add a sentence that says itself where it belongs."""
+        """Add a sentence that includes its own location."""
         self._said.append(sentence)
 
     def once(self, kind: str, sentence: str) -> None:
@@ -119,16 +118,14 @@ class Warnings:
             self._said.append(sentence)
 
     def new(self, last: bool) -> tuple[str, ...]:
-        """What was added since the last call; behind the last block of a file also how many were
-        kept back.
-        """
+        """Warnings since the last call; after the last block also the number of suppressed ones."""
         found = self.sentences() if last else tuple(self._said)
         found = found[self._given :]
         self._given += len(found)
         return found
 
     def sentences(self) -> tuple[str, ...]:
-        """All sentences, or the first ones and how many more there are."""
+        """All warnings, or the first ones and the number of suppressed ones."""
         more = (
             [f"{self._file}: {self._kept_back} more warnings of this kind"]
             if self._kept_back
@@ -138,9 +135,7 @@ class Warnings:
 
 
 def split_lines(text: str) -> tuple[list[str], bool]:
-    """The lines of a text, and whether the last one has its line end (without it, characters may be
-    missing).
-    """
+    """Split a text into lines; False if the last has no line end and may be truncated."""
     lines = text.split("\n")
     whole = lines[-1] == ""
     return (lines[:-1], True) if whole else (lines, False)

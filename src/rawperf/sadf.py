@@ -1,7 +1,7 @@
-"""The JSON that ``sadf -j`` prints, sysstat 10 to 12.
+"""Reader of the JSON output of ``sadf -j``, sysstat 10 to 12.
 
-Most samples have the form of the one before: only the first of a form is walked, and of the others
-the numbers are found without making objects of them.
+Most samples have the same form as the previous one: only the first sample of a form is traversed,
+and the numbers of the others are extracted without building objects.
 
 Source: ``json_stats.c`` and ``rndr_stats.c`` of sysstat.
 """
@@ -42,8 +42,9 @@ Places = NDArray[np.int64]
 
 
 class Elements:
-    """The objects and arrays of a list, and their numbers; `data` begins behind its bracket, or
-    behind an element.
+    """Offsets of the elements (objects and arrays) of a JSON list, and of their numbers.
+
+    `data` begins after the list's bracket, or after an element.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -51,16 +52,16 @@ class Elements:
         plain = _ESCAPE.sub(b"__", data) if b"\\" in data else data
         text = np.frombuffer(plain, np.uint8)
         outside = np.bitwise_xor.accumulate((text == _QUOTE).view(np.uint8)) == 0
-        kind = text | np.uint8(_LETTER_BIT)  # makes { of [ and } of ]
+        kind = text | np.uint8(_LETTER_BIT)  # maps [ to { and ] to }
         brackets = np.flatnonzero(((kind == _OPENING) | (kind == _CLOSING)) & outside)
         depth = np.cumsum(np.where(kind[brackets] == _OPENING, 1, -1))
         closing = np.flatnonzero(depth < 0)
-        # where the bracket is that closes the list, -1 where it is not in sight
+        # offset of the list's closing bracket, -1 if it is not in `data`
         self.closed = int(brackets[closing[0]]) if len(closing) else -1
         if len(closing):
             brackets, depth = brackets[: closing[0]], depth[: closing[0]]
         ends = np.flatnonzero(depth == 0)
-        # where the whole elements stand
+        # offsets of the complete elements
         self.end: Places = brackets[ends] + 1
         self.begin: Places = brackets[np.append(0, ends[:-1] + 1)] if len(ends) else ends
         inside = _IN_NUMBERS[text] & outside
@@ -69,13 +70,13 @@ class Elements:
         real = _BEGINS_NUMBER[text[at]]
         for k in np.flatnonzero(~real).tolist():  # the e of true and false
             inside[at[k] : behind[k]] = False
-        # where the numbers stand
+        # offsets of the numbers
         self.at: Places = at[real]
         self.behind: Places = behind[real]
         self._inside, self._text = inside, text
 
     def shapes(self) -> list[bytes]:
-        """The text of each element with a 0 in the place of each number."""
+        """Text of each element with each number replaced by 0."""
         original = np.frombuffer(self.data, np.uint8).copy()
         original[self.at] = ord("0")
         kept = ~self._inside
@@ -92,7 +93,7 @@ class Elements:
         ]
 
     def values(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """All numbers, and which of them JSON and float64 allow."""
+        """All numbers, and a mask of those that are valid in JSON and finite in float64."""
         lengths = self.behind - self.at
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         texts = pa.StringArray.from_buffers(
@@ -117,30 +118,30 @@ IDENTITIES = (
     "filesystem",
     "device",
 )
-"""Keys that name an element of an array even where their value is a number."""
+"""Keys that name an element of an array even if their value is a number."""
 
-Lines = Any  # a part of what `rawperf.json_lines.with_lines` gives
+Lines = Any  # part of the line numbers from `rawperf.json_lines.with_lines`
 
 _DEEPEST = 20
 
 
 @dataclass(frozen=True)
 class ElementPlace:
-    """What an element of a list is called in messages, and the line of its first value."""
+    """Name of an element of a list for messages, and the line of its first value."""
 
     name: str
     line: int | None
     file: str
 
     def stamp(self, element: Any, key: str) -> dict[str, Any]:
-        """The object that says when it was."""
+        """Get the object with date and time."""
         stamp = element.get(key) if isinstance(element, dict) else None
         if not isinstance(stamp, dict):
             raise self.error(f"{self.name} has no {key}", "an object with date and time")
         return stamp
 
     def time(self, stamp: dict[str, Any]) -> float:
-        """Seconds since 1970 of a stamp."""
+        """Convert a timestamp to seconds since 1970."""
         day, time = stamp.get("date"), stamp.get("time")
         try:
             if isinstance(day, str) and isinstance(time, str):
@@ -155,13 +156,14 @@ class ElementPlace:
     def error(
         self, problem: str, expected: str | None = None, found: str | None = None
     ) -> FormatError:
-        """The error of something in this element."""
+        """Build an error of this element."""
         return FormatError(problem, file=self.file, line=self.line, expected=expected, found=found)
 
 
 class Walk:
-    """Adds the numbers of one sample to `rows`; `names` are the lines of the numbers that name
-    elements.
+    """Traverse a sample and add its numbers to `rows`.
+
+    `names` are the lines of the numbers that name elements.
     """
 
     def __init__(self, rows: RecordRows, t: float, place: ElementPlace) -> None:
@@ -169,7 +171,7 @@ class Walk:
         self.names: list[int] = []
 
     def object(self, path: tuple[str, ...], found: dict[str, Any], at: Lines) -> None:
-        """An object outside any array."""
+        """Traverse an object outside of arrays."""
         self._check(path)
         for key, value in found.items():
             name = key.replace("/", ":")
@@ -243,7 +245,7 @@ class Walk:
 
 
 def _identity(element: dict[str, Any]) -> str | None:
-    """The key that names an array's element: a known one, else the first with a string."""
+    """Key that names an array's element: a known one, else the first with a string."""
     for key in element:
         if key in IDENTITIES and type(element[key]) in (str, int):
             return key
@@ -255,35 +257,32 @@ _STAMP = b'"timestamp"'
 TRAILING = re.compile(r",(?=\s*[\]}])")
 COMMAS = "commas before a closing bracket were dropped"
 MAX_CACHED_FORMS = 2000
-"""Forms of samples that are remembered."""
+"""Cache size for forms of samples."""
 
 
 @dataclass(frozen=True)
 class SampleForm:
-    """What the numbers of a sample of one form are."""
+    """Mapping of the numbers of a sample of one form to records."""
 
-    pick: NDArray[np.int64]  # which of them are records, in their order
-    path: NDArray[
-        np.int64
-    ]  # number of each record's report, kind, entity and field in `Samples.paths`
+    pick: NDArray[np.int64]  # indices of the numbers that are records, in record order
+    # index into `SampleReader.paths` of each record's report, kind, entity and field
+    path: NDArray[np.int64]
 
 
 class SampleReader:
-    """Reads samples, part after part of a file."""
+    """Read samples, part by part of a file, with a cache of their forms."""
 
     def __init__(self, file: str, said: Warnings) -> None:
         self.file, self.said = file, said
-        self.zones: dict[str, None] = {}  # that stamps name, in their order
-        self.interval = ""  # seconds of the first sample's interval, where it says them
-        self.number = 0  # samples that were read
+        self.zones: dict[str, None] = {}  # zones of the timestamps, in order
+        self.interval = ""  # seconds of the first sample's interval, if given
+        self.number = 0  # samples read so far
         self.paths: dict[tuple[str, str, str, str], int] = {}
         self._names: dict[bytes, tuple[int, ...]] = {}
         self._forms: dict[tuple[bytes, tuple[bytes, ...]], SampleForm] = {}
 
     def records(self, found: Elements, line: int) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-        """Records of the samples of a part of a file, before which there are `line` lines, and
-        their lines.
-        """
+        """Records of the samples in a part of a file, and their lines; `line` lines precede it."""
         newlines = np.flatnonzero(np.frombuffer(found.data, np.uint8) == ord("\n"))
         values, fine = found.values()
         opening = np.searchsorted(found.at, found.begin)
@@ -321,7 +320,7 @@ class SampleReader:
         ), lines
 
     def _time(self, sample: _Sample) -> float | None:
-        """Seconds since 1970; None where a closer look is needed."""
+        """Seconds since 1970; None if the sample must be traversed."""
         stamp = sample.stamp()
         try:
             t = ElementPlace("", None, self.file).time(stamp) if stamp is not None else None
@@ -342,9 +341,7 @@ class SampleReader:
         return None if names is None else self._forms.get((key, sample.numbers(names)))
 
     def _walked(self, shape: bytes, sample: _Sample) -> tuple[SampleForm, float]:
-        """The form of a sample, whose every value is looked at; raises `FormatError` at the first
-        that is wrong.
-        """
+        """Traverse a sample to learn its form; raises `FormatError` at the first invalid value."""
         text = self._whole(
             recoded(sample.text(), sample.line, self.said, self.file).decode(), sample.line
         )
@@ -355,9 +352,7 @@ class SampleReader:
         t = place.time(stamp)
         self._note(stamp)
         activities = {key: value for key, value in document.items() if key != "timestamp"}
-        Walk(RecordRows(), t, place).object(
-            (), activities, lines
-        )  # names the line of what is wrong
+        Walk(RecordRows(), t, place).object((), activities, lines)  # errors with their line
         rows = RecordRows()
         walk = Walk(rows, t, place)
         walk.object((), activities, _places(text))
@@ -369,7 +364,7 @@ class SampleReader:
             [self.paths.setdefault(name, len(self.paths)) for name in names], dtype=np.int64
         )
         form = SampleForm(rows.lines(), path)
-        if stamp == sample.stamp():  # else the first timestamp in the text is another one
+        if stamp == sample.stamp():  # else the first timestamp in the text is a different one
             if len(self._forms) >= MAX_CACHED_FORMS:
                 self._forms.clear()
                 self._names.clear()
@@ -379,9 +374,7 @@ class SampleReader:
         return form, t
 
     def _whole(self, text: str, line: int) -> str:
-        """The text of a sample, without commas before a closing bracket, which old versions
-        print.
-        """
+        """Text of a sample without trailing commas, which old versions print."""
         try:
             loads(text)
         except RecursionError as err:
@@ -402,9 +395,7 @@ class SampleReader:
 
 @dataclass(frozen=True)
 class _Sample:
-    """An element of `statistics`: where it stands, its first number, and how many lines of the file
-    are before it.
-    """
+    """Element of `statistics`: its offsets, its first number, and the number of preceding lines."""
 
     found: Elements
     begin: int
@@ -416,7 +407,7 @@ class _Sample:
         return self.found.data[self.begin : self.end]
 
     def stamp(self) -> dict[str, Any] | None:
-        """The first object that is called timestamp; None where there is none that is simple."""
+        """First object with the key timestamp; None if there is none or it is not a simple one."""
         data = self.found.data
         at = data.find(_STAMP, self.begin, self.end)
         begin = data.find(b"{", at, self.end)
@@ -430,20 +421,20 @@ class _Sample:
         return stamp if isinstance(stamp, dict) else None
 
     def numbers(self, places: Sequence[int]) -> tuple[bytes, ...]:
-        """The texts of some of its numbers."""
+        """Texts of some of its numbers, by index."""
         at, behind = self.found.at, self.found.behind
         return tuple(self.found.data[at[self.first + k] : behind[self.first + k]] for k in places)
 
 
 def zone(stamp: dict[str, Any]) -> str:
-    """``tz`` since 12.x; ``utc`` 1 or 0 before."""
+    """Time zone: ``tz`` since 12.x; ``utc`` 1 or 0 before."""
     if "tz" in stamp:
         return str(stamp["tz"])
     return "UTC" if stamp.get("utc") else "local"
 
 
 def not_json(file: str, line: int | None, err: Exception) -> FormatError:
-    """The error of a text that is none."""
+    """Build the error of invalid JSON."""
     return FormatError(
         "not JSON",
         file=file,
@@ -455,7 +446,7 @@ def not_json(file: str, line: int | None, err: Exception) -> FormatError:
 
 
 def check_text(document: Any, text: str, file: str) -> None:
-    """Refuse half of a surrogate pair, which JSON can write and no text can hold."""
+    """Reject lone surrogates, which JSON can escape but UTF-8 cannot encode."""
     if "\\ud" not in text.lower():
         return
     try:
@@ -467,14 +458,14 @@ def check_text(document: Any, text: str, file: str) -> None:
 
 
 def _without_times(shape: bytes) -> bytes:
-    """A sample's form with zeros for all digits of its stamp."""
+    """Replace all digits of a form's timestamp with zeros."""
     begin = shape.find(_STAMP)
     end = shape.find(b"}", begin)
     return shape[:begin] + shape[begin:end].translate(_DIGITS) + shape[end:]
 
 
 def _places(text: str) -> Any:
-    """The document with each number's place among the numbers in its stead."""
+    """Parse a document with each number replaced by its index among the numbers."""
     places = itertools.count()
 
     def place(token: re.Match[str]) -> str:
@@ -498,7 +489,7 @@ HEADER = {
     "file-utc-time": "time",
     "timezone": "timezone",
 }
-"""Facts of the host, and what they are called in ``Reading.info``."""
+"""Facts of the host, and their keys in ``Reading.info``."""
 
 _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
 _OTHER_TOOL = re.compile(rb'"date"\s*:\s*"[^"]*"\s*,\s*"statistics"')  # of mpstat, pidstat, iostat
@@ -514,37 +505,34 @@ class SadfJsonFormat(Streaming):
     title = "sadf -j output (sysstat, JSON)"
 
     def sniff(self, head: bytes) -> float:
-        """1 for an object whose first key is ``sysstat`` and holds ``hosts``; 0 for mpstat's and
-        its like's.
-        """
+        """1 for an object that begins with ``sysstat`` and ``hosts``; 0 for mpstat and the like."""
         return 1.0 if _BEGINS.match(head) and not _OTHER_TOOL.search(head) else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a file; each part ends with a sample, the last one with the restarts and comments.
 
         ``report`` is the path of objects down to the numbers, or down to the first array
-            (``io/io-reads``,
-        ``network/net-dev``); deeper objects join the field by ``/``. In an array the identifying
-            key is the
-        ``entity_kind`` and its value the ``entity``; an array inside an array joins both by ``/``.
+        (``io/io-reads``, ``network/net-dev``); deeper objects join the field by ``/``. In an array
+        the identifying key is the ``entity_kind`` and its value the ``entity``; an array inside an
+        array joins both by ``/``.
 
-        Raises `FormatError` for text that is no JSON (a file that breaks off keeps its whole
-        samples), for another structure, and for a number that float64 can't hold.
+        Raises `FormatError` for invalid JSON (a truncated file keeps its whole samples), for
+        another structure, and for a number that overflows float64.
         """
         return _File(stream, file).blocks()
 
 
 class _File:
-    """A file: what stands before its samples, the samples, what stands behind."""
+    """A file: the text before its samples, the samples, and the text after them."""
 
     def __init__(self, stream: BinaryIO, file: str) -> None:
         self.file = file
         self.said = Warnings(file)
         self.samples = SampleReader(file, self.said)
         self.pieces = Pieces(stream, _behind_bracket, file, by_line=False)
-        self.head = b""  # all up to the bracket of the samples
+        self.head = b""  # text up to the samples' opening bracket
         self.info: dict[str, str] = {}
-        self.separated = True  # a sample may come
+        self.separated = True  # whether a sample may follow
 
     def blocks(self) -> Iterator[Reading]:
         within = closed = False
@@ -579,12 +567,12 @@ class _File:
                 yield Reading(records, "absolute", info, self.said.new(self.pieces.last), lines)
 
     def _facts(self) -> dict[str, str]:
-        """Facts of the host, as far as they stand before the samples."""
+        """Facts of the host that precede the samples."""
         text = self._text(self.head + _CLOSED, 0)
         try:
             root = loads(text)
         except (ValueError, RecursionError):
-            return {}  # is looked at again when the file has ended
+            return {}  # parsed again at the end of the file
         return _facts_of(_host(root, self.file))
 
     def _info(self) -> dict[str, str]:
@@ -596,7 +584,7 @@ class _File:
         return recoded(data, line, self.said, self.file).decode()
 
     def _checked(self, found: Elements, line: int) -> int:
-        """Where the samples end, after a look at the commas between them."""
+        """Offset of the end of the samples, after checking the commas between them."""
         end = 0
         data = found.data
         for begin, behind in zip(found.begin.tolist(), found.end.tolist(), strict=True):
@@ -608,9 +596,7 @@ class _File:
         return end
 
     def _behind(self, tail: bytes, line: int) -> dict[str, str]:
-        """What the restarts and comments say, once all samples are read; raises `FormatError` as
-        `SadfJsonFormat`.
-        """
+        """Parse restarts and comments at the end; raises `FormatError` as `SadfJsonFormat` does."""
         if len(self.samples.zones) > 1:
             said = f"{self.file}: samples are in the zones {', '.join(self.samples.zones)}; times were taken as printed"
             self.said.say(said)
@@ -639,8 +625,9 @@ class _File:
         return info | ({"comments": "\n".join(marks["comments"])} if marks["comments"] else {})
 
     def _parsed(self, text: str, head: int, above: int, gone: int) -> tuple[Any, Lines]:
-        """The document without its samples, of which `gone` lines are left out behind line `above`,
-        and its lines.
+        """Parse the document without its samples, and its line numbers.
+
+        The samples are `gone` lines after line `above`.
         """
         try:
             return _with_lines(text, above, gone)
@@ -665,7 +652,7 @@ class _File:
 
 
 def _behind_bracket(data: bytes) -> int:
-    """Where a part of a file may end: no text is cut there within a character."""
+    """Cut after a bracket, so that no character is split."""
     return max(data.rfind(b"}"), data.rfind(b"[")) + 1
 
 
@@ -675,7 +662,7 @@ def _with_lines(text: str, above: int, gone: int) -> tuple[Any, Lines]:
 
 
 def _moved(lines: Lines, above: int, gone: int) -> Lines:
-    """The same lines, those behind line `above` moved by as many as are left out there."""
+    """Shift the line numbers after line `above` by the number of removed lines."""
     if isinstance(lines, dict):
         return {key: _moved(value, above, gone) for key, value in lines.items()}
     if isinstance(lines, list):
@@ -706,7 +693,7 @@ def _host(root: Any, file: str) -> dict[str, Any]:
 def _list(
     host: dict[str, Any], where: dict[str, Lines], key: str, file: str
 ) -> list[tuple[Any, Lines]]:
-    """The elements of a list of the host, each with its lines."""
+    """Elements of a list of the host, each with its line numbers."""
     found = host.get(key, [])
     if not isinstance(found, list):
         line = first_line(where[key])

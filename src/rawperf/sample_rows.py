@@ -1,6 +1,4 @@
-"""Samples as rows of a structured array: build, select, join, sort; counters as rates, and values
-that are given twice, in parts of any length.
-"""
+"""Samples as structured arrays, in parts of any length; counter rates; removal of duplicates."""
 
 from __future__ import annotations
 
@@ -23,15 +21,13 @@ ROW = np.dtype(
     ],
     align=True,
 )
-"""A sample: the numbers of its series and its file; `order` says which of two comes first in what
-was read.
-"""
+"""A sample: indices of its series and its file; `order` is the order of reading."""
 
 SampleRows = NDArray[np.void]
 
 
 def rows_of(length: int, **columns: object) -> SampleRows:
-    """Samples with these columns of `ROW`; the others are zero."""
+    """Build samples from columns of `ROW`; the others are zero."""
     rows = np.zeros(length, ROW)
     for name, column in columns.items():
         rows[name] = column
@@ -39,32 +35,27 @@ def rows_of(length: int, **columns: object) -> SampleRows:
 
 
 def select_rows(rows: SampleRows, mask: NDArray[np.bool_]) -> SampleRows:
-    """The samples where a mask is true: a tenth of the time that indexing takes, which copies field
-    by field.
-    """
+    """Select samples by a mask, ten times as fast as indexing, which copies field by field."""
     return rows.take(np.flatnonzero(mask))
 
 
 def concat_rows(parts: Sequence[SampleRows]) -> SampleRows:
-    """Samples one after the other, by numpy's copy of whole numbers for the same reason; always a
-    copy.
-    """
+    """Concatenate samples as int64, for the same reason; always a copy."""
     return np.concatenate([np.zeros(0, np.int64), *(part.view(np.int64) for part in parts)]).view(
         ROW
     )
 
 
 def in_order(rows: SampleRows, *names: str) -> SampleRows:
-    """Samples sorted by these columns, which are whole numbers, then by time and order.
+    """Sort samples by integer columns, then by time and order.
 
-    Most samples come in the order of their times: then only the columns are sorted by.
+    Most samples arrive in the order of their times: then only the columns need sorting.
     """
     for name in reversed(names):
         column = rows[name]
         if (column[1:] < column[:-1]).any():
-            two_bytes = (
-                column.min() >= 0 and column.max() < 1 << 16
-            )  # which numpy sorts without comparing
+            # numpy uses a radix sort for 16-bit integers
+            two_bytes = column.min() >= 0 and column.max() < 1 << 16
             rows = rows.take(
                 np.argsort(column.astype("u2") if two_bytes else column, kind="stable")
             )
@@ -81,17 +72,18 @@ def in_order(rows: SampleRows, *names: str) -> SampleRows:
 
 Key = tuple[str, str, str, str]
 """A series: source, entity kind, entity, metric."""
-_BEFORE = -1  # the order of a sample that was in a part before
+_BEFORE = -1  # order of a sample from an earlier part
 
 
 SAME_NUMBER = 0.01
-"""Two numbers of a line that differ by no more, after units, are one, printed twice: sadf's ``rkB`` and
-``rd_sec``."""
+"""Relative tolerance for a number printed twice on a line: sadf's ``rkB`` and ``rd_sec``."""
 
 
 class DropDuplicates:
-    """Each value once: of samples of one series and time the first is kept; `named` gives the
-    series of a number. What one line says twice, in other units, is not worth a word.
+    """Drop duplicate samples of one series and time, keeping the first.
+
+    `named` returns the key of a series number. Duplicates on one line in other units are not
+    reported.
     """
 
     def __init__(self, named: Callable[[int], Key]) -> None:
@@ -100,7 +92,7 @@ class DropDuplicates:
         self._first: np.void | None = None
 
     def of(self, rows: SampleRows) -> SampleRows:
-        """What is kept of samples, which are sorted by series, time and order."""
+        """Drop the duplicates of samples that are sorted by series, time and order."""
         again = np.zeros(len(rows), dtype=bool)
         t, series = rows["t"], rows["series"]
         again[1:] = (series[1:] == series[:-1]) & (
@@ -118,7 +110,7 @@ class DropDuplicates:
         return select_rows(rows, ~again)
 
     def sentences(self) -> list[str]:
-        """One sentence, if there were any."""
+        """Warning on duplicates, if there were any."""
         if self._first is None:
             return []
         source, _, entity, metric = self._named(int(self._first["series"]))
@@ -129,7 +121,7 @@ class DropDuplicates:
 
 
 def _in_other_words(rows: SampleRows) -> NDArray[np.bool_]:
-    """Where a sample stands on the line of the one before, with the same number."""
+    """Mask of the samples with the same line and number as the previous one."""
     found = np.zeros(len(rows), dtype=bool)
     value, line, file = rows["value"], rows["line"], rows["file"]
     close = np.abs(np.diff(value)) <= SAME_NUMBER * np.maximum(
@@ -140,9 +132,7 @@ def _in_other_words(rows: SampleRows) -> NDArray[np.bool_]:
 
 
 class Rates:
-    """Growth of counters per second since the sample before, which may have been in a part
-    before.
-    """
+    """Rates of counters per second since the previous sample, which may be in an earlier part."""
 
     def __init__(self, named: Callable[[int], Key]) -> None:
         self._named = named
@@ -151,11 +141,9 @@ class Rates:
         self._back: dict[str, dict[Key, float]] = {}
 
     def of(self, counters: SampleRows) -> SampleRows:
-        """Rates at the later sample's time, sorted by series and time; none where a counter went
-        back.
+        """Rates at the later sample's time, sorted by series and time; none across a counter reset.
 
-        Counters come in any order, of times behind those of the parts before: one that is not has
-        no rate.
+        Counters come in any order, with times after those of earlier parts; others have no rate.
         """
         rows = self._duplicates.of(in_order(concat_rows([self._last, counters]), "series"))
         if not len(rows):
@@ -172,14 +160,14 @@ class Rates:
         return found
 
     def _note(self, back: SampleRows) -> None:
-        """Of each series that went back, the first time."""
+        """Record the first reset of each series."""
         series, places = np.unique(back["series"], return_index=True)
         for number, t in zip(series.tolist(), back["t"][places].tolist(), strict=True):
             key = self._named(number)
             self._back.setdefault(key[2], {}).setdefault(key, t)
 
     def sentences(self) -> list[str]:
-        """One on values that are given twice, and one for each entity whose counters went back."""
+        """Warnings: one on duplicates, and one for each entity with counter resets."""
         found = self._duplicates.sentences()
         for entity, series in sorted(self._back.items()):
             first = min(series)

@@ -1,4 +1,4 @@
-"""Swap devices and how full they are: ``swapon -s``, ``/proc/swaps``, ``swapon --show``.
+"""Reader of swap devices and their usage: ``swapon -s``, ``/proc/swaps``, ``swapon --show``.
 
 Sources: ``mm/swapfile.c`` of Linux, ``sys-utils/swapon.c`` of util-linux.
 """
@@ -17,9 +17,7 @@ from rawperf.rows import RecordRows, Warnings, split_lines
 from rawperf.text import decode, surest
 
 SUMMARY, SHOW = "summary", "show"
-"""Values of `report`: ``swapon -s`` and ``/proc/swaps``, sizes in KiB; ``swapon --show``, sizes in
-bytes.
-"""
+"""Values of `report`: ``swapon -s`` and ``/proc/swaps`` (KiB); ``swapon --show`` (bytes)."""
 
 SUMMARY_FIELDS, SHOW_FIELDS = ("Size", "Used", "Priority"), ("SIZE", "USED", "PRIO")
 ENTITY_KIND = "swap device"
@@ -32,7 +30,7 @@ _SIZES = re.compile(r"\d{1,18}(?:[.,]\d)?|\d{1,6}(?:[.,]\d)?[BKMGTPE]", re.ASCII
 _VALUES = {"Type": _TYPES, "Size": _KIB, "Used": _KIB, "Priority": _LEVEL}
 _VALUES |= {"TYPE": _TYPES, "SIZE": _SIZES, "USED": _SIZES, "PRIO": _LEVEL}
 _LONGEST_PATH = 4 * 4096  # Linux's limit, every byte escaped
-_UNREAD = ("UUID", "LABEL")  # may be empty, so they are only accepted behind the other columns
+_UNREAD = ("UUID", "LABEL")  # may be empty, so they are only accepted after the other columns
 _LIKE_ROW = re.compile(r"\s(?:partition|file)\s+\d", re.ASCII)
 _UNITS = {letter: 1024**power for power, letter in enumerate("BKMGTPE")}
 _ESCAPE = re.compile(r"\\(?:([0-7]{3})|x([0-9a-f]{2}))")
@@ -58,14 +56,14 @@ class SwaponFormat:
     title = "swapon -s, /proc/swaps, swapon --show"
 
     def sniff(self, head: bytes) -> float:
-        """Sure of either heading, less of one with chosen columns."""
+        """High for either heading, lower for one with chosen columns."""
         return surest(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read one or several lists; each heading begins a snapshot.
+        """Read one or several lists; each heading starts a snapshot.
 
         Raises `FormatError` without a heading, at a damaged row, at a device that is listed twice
-        or is fuller than it is large.
+        or has more used than its size.
         """
         text, said = decode(data, file)
         lines, whole = split_lines(text)
@@ -115,7 +113,7 @@ class SwaponFormat:
 
 
 def _columns(words: list[str], error: partial[FormatError]) -> list[str]:
-    """The columns below a heading; none where the line is no heading."""
+    """Columns below a heading; empty if the line is not a heading."""
     if tuple(words) in (_HEAD, _HEAD[:-1]):
         return list(_HEAD)
     columns = set(words[1:])
@@ -134,7 +132,7 @@ def _columns(words: list[str], error: partial[FormatError]) -> list[str]:
 
 
 class _Table:
-    """Adds the rows below one heading to `rows` and `info`."""
+    """Parser of the rows below one heading; adds to `rows` and `info`."""
 
     def __init__(
         self, columns: list[str], rows: RecordRows, info: dict[str, str], t: float
@@ -146,7 +144,7 @@ class _Table:
         self._seen: set[str] = set()
 
     def takes(self, line: str, error: partial[FormatError]) -> bool:
-        """Add the numbers of a row; False for a line that is none."""
+        """Parse a row; False if the line is not one."""
         if len(self._read) < len(self.columns) - 1:
             name, *texts = line.split()[: 1 + len(self._read)]
         else:  # a name may have blanks
@@ -187,7 +185,7 @@ def _number(text: str) -> float:
 
 
 def _plain(match: re.Match[str]) -> str:
-    r"""The character of ``\040`` or ``\x20``; what would break a line or a column stays escaped."""
+    r"""Unescape ``\040`` or ``\x20``; characters other than printable ASCII stay escaped."""
     code = int(match[1], 8) if match[1] else int(match[2], 16)
     return chr(code) if 32 <= code < 127 else match[0]
 

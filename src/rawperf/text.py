@@ -1,6 +1,4 @@
-"""Text, clock and record helpers that several raw formats share, and the words of many lines,
-found and read all at once.
-"""
+"""Shared helpers for text, clocks and records; vectorised tokenizer."""
 
 from __future__ import annotations
 
@@ -25,14 +23,14 @@ Places = NDArray[np.int64]
 
 
 class WordOffsets:
-    """The words of a text in UTF-8, which ASCII blanks part; the last line may lack its line feed.
+    """Tokenizer of UTF-8 text at ASCII blanks; the last line may lack its line feed.
 
     Attributes
     ----------
     begin, end : ndarray of int, shape (words,)
-        Where each word stands in `bytes`.
+        Offsets of each word in `bytes`.
     line_begin, line_end : ndarray of int, shape (lines,)
-        Where each line stands, without its line feed.
+        Offsets of each line, without its line feed.
     first : ndarray of int, shape (lines + 1,)
         Words ``first[i]`` to ``first[i + 1]``, the last one excluded, are those of line ``i``.
     array : pyarrow string array, shape (words,)
@@ -66,23 +64,23 @@ class WordOffsets:
         return len(self.line_begin)
 
     def line(self, number: int) -> str:
-        """The text of a line, from 0."""
+        """Text of a line, numbered from 0."""
         return self.data[self.line_begin[number] : self.line_end[number]].decode()
 
     def digit(self, places: Places) -> NDArray[np.bool_]:
-        """Whether the bytes at these places are digits; a place behind the text holds none."""
+        """Mask of the offsets at which a digit stands; False beyond the text."""
         found = self.at(places)
         return (found >= _FIRST) & (found <= _LATER)
 
     def at(self, places: Places) -> NDArray[np.uint8]:
-        """The bytes at these places; behind the text there are line feeds."""
+        """Bytes at these offsets; line feeds beyond the text."""
         if not len(self.bytes):
             return np.zeros(len(places), dtype=np.uint8)
         found = self.bytes[np.minimum(places, len(self.bytes) - 1)]
         return np.where(places < len(self.bytes), found, np.uint8(ord("\n")))
 
     def starting(self, places: Places, text: bytes) -> NDArray[np.bool_]:
-        """Whether a text stands at each of these places."""
+        """Mask of the offsets at which a given text starts."""
         found = np.ones(len(places), dtype=bool)
         for k, byte in enumerate(text):
             found &= self.at(places + k) == byte
@@ -96,15 +94,14 @@ _ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9]|[=>])")
 NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 _ONE_NUMBER = re.compile(NUMBER)
 MAX_PYTHON_NUMBERS = 40
-"""Texts that Python makes numbers of in the time that Arrow needs for a call."""
+"""Number of texts that Python parses in the time of one Arrow call."""
 
 
 def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
-    """The text of a raw file without its byte order mark, every line ending as ``\n``; a lone
-    ``\r`` stays.
+    """Decode a raw file, without byte order mark and with line feeds for CR LF; a lone CR stays.
 
-    Each line is UTF-8, or Latin-1, which can't fail, where it is not; a warning names the first of
-    those in `file`.
+    Each line is UTF-8, or else Latin-1, which can't fail; a warning names the first of those in
+    `file`.
     """
     warnings: tuple[str, ...] = ()
     data, strange = utf8(data.removeprefix(codecs.BOM_UTF8))
@@ -114,7 +111,7 @@ def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
 
 
 def utf8(data: bytes) -> tuple[bytes, int]:
-    """The same text in UTF-8, and the first line, from 0, that was Latin-1, else -1."""
+    """Recode a text in UTF-8; also return the first line, from 0, that was Latin-1, else -1."""
     try:
         data.decode()
         return data, -1
@@ -130,29 +127,29 @@ def utf8(data: bytes) -> tuple[bytes, int]:
 
 
 def not_utf8(file: str, line: int) -> str:
-    """What is said of a file whose line `line`, from 0, is not UTF-8."""
+    """Warning on a file with line `line`, from 0, that is not UTF-8."""
     return f"{file} line {line + 1}: not UTF-8, such lines were read as Latin-1"
 
 
 def uncoloured(data: bytes) -> bytes:
-    """The same bytes without the escapes by which terminals colour text and place it."""
+    """Strip terminal escape sequences for colour and cursor position."""
     return _ESCAPE.sub(b"", data) if b"\x1b" in data else data
 
 
 def surest(patterns: Iterable[tuple[re.Pattern[bytes], float]], head: bytes) -> float:
-    """The certainty of the first pattern that occurs in a file's head, else 0."""
+    """Certainty of the first pattern that matches a file's head, else 0."""
     return next((certainty for pattern, certainty in patterns if pattern.search(head)), 0.0)
 
 
 def strings(values: Sequence[str], codes: np.ndarray) -> pd.api.extensions.ExtensionArray:
-    """The string column ``[values[c] for c in codes]``, without a Python loop over the codes."""
+    """Build the string column ``[values[c] for c in codes]`` without a Python loop."""
     if len(values) == 1:
         return pd.array(pa.repeat(pa.scalar(values[0], pa.large_string()), len(codes)), dtype="str")
     return pd.array(pa.array(list(values), pa.large_string()).take(pa.array(codes)), dtype="str")
 
 
 def split_blanks(texts: Sequence[str] | pa.Array) -> tuple[pa.Array, np.ndarray]:
-    """All tokens of many texts, split at runs of ASCII blanks, and their offsets.
+    """Tokenize many texts at runs of ASCII blanks; return the tokens and their offsets.
 
     ``tokens[offsets[i]:offsets[i + 1]]`` belong to text ``i``.
     """
@@ -163,8 +160,9 @@ def split_blanks(texts: Sequence[str] | pa.Array) -> tuple[pa.Array, np.ndarray]
 
 
 def numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
-    """Decimal numbers as float64, and the place of the first token that is none or not finite, else
-    -1.
+    """Parse decimal numbers as float64; also return the index of the first invalid token, else -1.
+
+    A token is invalid if it is not a number or not finite.
     """
     if isinstance(tokens, list):
         if len(tokens) <= MAX_PYTHON_NUMBERS:
@@ -199,8 +197,7 @@ def clock_seconds(text: str, *, file: str, line: int) -> int:
 def unwrap_midnight(
     seconds: np.ndarray, before: float = np.nan, days: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Times of day that grow past 86400 at each midnight, and the places where the clock was set
-    back.
+    """Unwrap times of day across midnights; also return the positions of backward clock steps.
 
     A step back of more than half a day is a midnight; a smaller one is a clock that was set back,
     and stays.
@@ -208,10 +205,10 @@ def unwrap_midnight(
     Parameters
     ----------
     seconds : ndarray, shape (n,)
-        Times of day in the order in which they were written.
+        Times of day in file order.
     before, days : float
-        The time of day that was written before them, NaN if none was, and the seconds that
-        midnights before it add.
+        The preceding time of day, NaN if there is none, and the seconds that midnights before it
+        add.
     """
     seconds = np.asarray(seconds, dtype=float)
     if not len(seconds):

@@ -1,6 +1,4 @@
-"""Any one raw file as a tidy table: the tool's own fields beside the metrics that the dictionary
-makes of them.
-"""
+"""Raw files as tidy tables: the tool's own fields and the metrics of the dictionary."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ from rawperf.registry import METRICS, by_name, choose_format, dictionary_for, di
 from rawperf.sample_rows import Key, Rates, SampleRows, rows_of
 
 DECLARATIONS = (".yaml", ".yml")
-"""Suffixes of files that declare a format."""
+"""File suffixes of declarations."""
 COLUMNS = (
     "report",
     "entity_kind",
@@ -44,16 +42,17 @@ COLUMNS = (
 """Columns of a tidy table; `t`, `value` and `metric_value` are float, `line` is int, others text."""
 
 RIVAL_MARGIN = 0.3
-"""A second format whose certainty is that near to the first one's, or nearer, is worth naming."""
+"""Largest difference in certainty at which the second-best format is reported."""
 _FORMULA = r"^(?=[=+\-@\t\r])"
 _TEXTS = pa.dictionary(pa.int32(), pa.large_string())
 MAX_TABLE_BYTES = 256 * 1024**2
-"""Bytes of a file that is taken as a whole."""
+"""Largest size of a file that is read as a whole."""
 
 
 class RawTables:
-    """A raw file of any known format, given part by part; `stream` is at its beginning and need not
-    be seekable.
+    """Raw file of any known format as a stream of tidy tables.
+
+    `stream` is at its beginning and need not be seekable.
 
     Parameters
     ----------
@@ -85,31 +84,30 @@ class RawTables:
         scores = [] if told else ranking(head)
         self._file, self._interval_s = file, interval_s
         self.format, self.title = self._chosen.name, self._chosen.title
-        self.certainty = (
-            math.nan if told else scores[0][0]
-        )  # of the recognition, 0 to 1; NaN: none was needed
-        # a format that could be meant as well, "" where none comes near
+        # certainty of the recognition, 0 to 1; NaN if none was needed
+        self.certainty = math.nan if told else scores[0][0]
+        # second-best format if its certainty is similar, else ""
         self.rival = next(
             (name for score, name in scores[1:2] if self.certainty - score <= RIVAL_MARGIN), ""
         )
-        self.clock = ""  # one of `formats.base.CLOCKS`, or "interval": numbered samples, `t` is seconds since the first
-        self.info: dict[str, str] = {}  # facts of the file's head, as far as it was read
-        self.table = pd.DataFrame(columns=list(COLUMNS))  # all of it, once `read_raw` has read it
+        # one of `rawperf.base.CLOCKS`, or "interval": numbered samples, seconds since the first
+        self.clock = ""
+        self.info: dict[str, str] = {}  # header facts, as far as the file was read
+        self.table = pd.DataFrame(columns=list(COLUMNS))  # the whole table, set by `read_raw`
         self._said: list[str] = []
         self._metrics = Translation(dictionary or MetricDictionary(()), self.format)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Of the reader, then of the conversion, as far as the file was read."""
+        """Warnings of the reader, then of the conversion, as far as the file was read."""
         return (*self._said, *self._metrics.sentences())
 
     def tables(self, coded: bool = False) -> Iterator[pd.DataFrame]:
-        """Its parts, of which there is one at least: columns `COLUMNS`, one row a record, in the
-        file's order. With `coded`, texts may be categories, which are faster to write.
+        """Yield tables with columns `COLUMNS`, one row per record in file order; at least one.
 
-        `line` is the file's line that holds the number, 0 where the format does not say; `metric`
-            is "" and
-        `metric_value` NaN where the dictionary has nothing for a field.
+        With `coded`, texts may be categorical, which are faster to write. `line` is the file's line
+        that holds the number, 0 if unknown; `metric` is "" and `metric_value` NaN if the dictionary
+        has no metric for a field.
 
         Raises `FormatError`: the file can't be read, or `interval_s` is given for a file that does
         not number its samples.
@@ -148,11 +146,11 @@ class RawTables:
 
 
 class Translation:
-    """The metrics that the records of one file belong to, part by part.
+    """Translate the records of one file to metrics, part by part.
 
-    A counter becomes its growth per second since the sample before, so that its first sample has no
-    value, and none has where the file's clock does not count seconds. The parts of a metric that is
-    a sum have the sum at the first part.
+    A counter becomes its rate per second since the previous sample. Its first sample has no value,
+    nor has any if the file's clock does not count seconds. The sum of a combined metric is at its
+    first part.
     """
 
     def __init__(self, dictionary: MetricDictionary, format_name: str) -> None:
@@ -162,11 +160,10 @@ class Translation:
         self._rates = Rates(lambda number: list(self._series)[number])
 
     def of(self, records: pd.DataFrame, clock: str) -> pd.DataFrame:
-        """Records with the metric that each belongs to, its value in the metric's unit, and that
-        unit.
+        """Add columns for the metric of each record, its value in the metric's unit, and that unit.
 
-        `records` are numbered from 0; no part of a file ends within a sample. `clock` is as in
-            `RawTables`.
+        `records` are indexed from 0; no part of a file ends within a sample. `clock` is that of
+        `RawTables`.
         """
         gauges = self._dictionary.gauges(records, self._format)
         if gauges is not None:
@@ -176,7 +173,7 @@ class Translation:
                 metric_value=gauges.values,
                 metric_unit=category(gauges.which, units),
             )
-        # a row of a sum has the number of its first part's record
+        # a sum has the index of its first part
         found = self._dictionary.translate(
             records.assign(line=np.arange(len(records))), self._format
         )
@@ -194,7 +191,7 @@ class Translation:
         values = np.full(len(records), np.nan)
         values[place] = value
         metrics = found["metric"].cat.categories.tolist()
-        code = np.zeros(len(records), dtype=np.int64)  # of those of no metric
+        code = np.zeros(len(records), dtype=np.int64)  # 0: no metric
         code[place] = found["metric"].cat.codes.to_numpy() + 1
         units = [self._dictionary[name].unit for name in metrics]
         return records.assign(
@@ -204,7 +201,7 @@ class Translation:
         )
 
     def sentences(self) -> list[str]:
-        """What the conversion has to say of all parts so far."""
+        """Warnings of the conversion for all parts so far."""
         why = {
             "sample": [
                 "counters have no rate, since the file does not say how many seconds lie between samples"
@@ -223,9 +220,7 @@ class Translation:
 
 
 def read_raw(stream: BinaryIO, **named: object) -> RawTables:
-    """All of a raw file, with its `table`; takes and raises what `RawTables` and its `tables`
-    do.
-    """
+    """Read a whole raw file, including `table`; takes and raises as `RawTables` and `tables` do."""
     raw = RawTables(stream, **named)  # type: ignore[arg-type]
     parts = list(raw.tables())
     raw.table = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
@@ -244,18 +239,18 @@ def read(
     Parameters
     ----------
     path : str or Path
-        The file, plain or packed, or "-" for standard input.
+        The file, plain or compressed, or "-" for standard input.
     format : str or Path, optional
-        Name of a format, or a YAML file that declares one; without it the content decides.
+        Name of a format, or a YAML file that declares one; default: recognised by content.
     interval_s : float, optional
         Seconds between samples, for files that only number them.
     metrics : str or Path, optional
-        Another metric dictionary than the one that the package brings.
+        Metric dictionary; default: that of the package.
 
     Returns
     -------
     DataFrame
-        One row a number, columns `COLUMNS`: `t` in seconds, `value` in the tool's own unit,
+        One row per number, columns `COLUMNS`: `t` in seconds, `value` in the tool's own unit,
         `metric_value` in `metric_unit`. ``frame.attrs["warnings"]`` holds the warnings.
 
     Raises
@@ -278,7 +273,7 @@ def opened_raw(
     metrics: str | Path = METRICS,
     inputs: Sequence[DeclaredFormat] = (),
 ) -> Iterator[RawTables]:
-    """A raw file whose tables can be taken part by part; takes and raises what `read` does.
+    """Open a raw file whose tables are read part by part; takes and raises as `read` does.
 
     `inputs` are declared formats that come before all others.
     """
@@ -301,9 +296,7 @@ def opened_raw(
 
 
 def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
-    """A table whose texts no spreadsheet runs: an apostrophe before those that begin as formulas
-    do.
-    """
+    """Prevent formula injection: put an apostrophe before texts that a spreadsheet would run."""
     texts = table.select_dtypes(include=["str"]).columns
     return table.assign(
         **{name: table[name].str.replace(_FORMULA, "'", regex=True) for name in texts}
@@ -311,7 +304,7 @@ def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
-    """Write tables one below the other as Parquet; memory does not grow with them."""
+    """Write tables to one Parquet file, in memory that does not grow with their number."""
     writer: pq.ParquetWriter | None = None
     for table in tables:
         if writer is None:
@@ -322,8 +315,8 @@ def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
                 for field in part.schema
             ]
             schema = pa.schema(kinds, part.schema.metadata)
-            # codes of texts are written as they are; few numbers come again, so that looking for
-            # those that do costs more than it saves
+            # dictionary encoding only for texts: few numbers repeat, so that it costs more than it
+            # saves
             writer = pq.ParquetWriter(
                 out,
                 schema,
@@ -340,8 +333,10 @@ def write_parquet(tables: Iterable[pd.DataFrame], out: BinaryIO) -> None:
 
 
 def _arrow(table: pd.DataFrame, schema: pa.Schema) -> pa.Table:
-    """A table in a schema. pandas' own conversion finds out anew of every table what stands in the
-    schema, which takes as long as the columns do.
+    """Convert a table to a known schema.
+
+    pandas' own conversion infers the schema again for every table, which takes as long as
+    converting the columns.
     """
     columns = [table[field.name].array for field in schema]
     if any(isinstance(c, pd.Categorical) and (c.codes < 0).any() for c in columns) or not all(
@@ -366,16 +361,16 @@ def _is_number(kind: pa.DataType) -> bool:
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to be read from its beginning, or standard input for "-".
+    """Open a file, or standard input for "-".
 
-    Raises `RawperfError` where it can't be read, or is no file.
+    Raises `RawperfError` if it can't be read, or is not a file.
     """
     file = str(path)
     if file == "-":
         yield sys.stdin.buffer
         return
     place = Path(path)
-    if place.exists() and not place.is_file():  # a pipe would be waited for
+    if place.exists() and not place.is_file():  # opening a pipe would block
         kind = "a folder" if place.is_dir() else "a pipe or a device"
         raise RawperfError(f"it is {kind}, no file", file=file, remedy="give - to read from a pipe")
     try:
@@ -387,9 +382,7 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def file_bytes(path: str | Path) -> bytes:
-    """The content of a file, or of standard input for "-"; raises as `opened` does, and where it is
-    too large.
-    """
+    """Read a file, or standard input for "-"; raises as `opened` does, and if it is too large."""
     with opened(path) as stream:
         data = stream.read(MAX_TABLE_BYTES + 1)
     if len(data) > MAX_TABLE_BYTES:
@@ -405,7 +398,7 @@ def file_bytes(path: str | Path) -> bytes:
 def write_json(raw: RawTables, tables: Iterable[pd.DataFrame], file: str, out: TextIO) -> None:
     """Write the tables of a raw file as one JSON document; missing numbers are null.
 
-    What is known only at the file's end stands behind the records.
+    Facts that are known only at the file's end follow the records.
     """
     head = {"file": file, "format": raw.format, "columns": list(COLUMNS)}
     out.write(json_text(head).removesuffix("\n}\n") + ',\n  "records": [')

@@ -1,4 +1,4 @@
-"""How long commands took, as bash's ``time`` and GNU time print it, one block of lines each.
+"""Run times of commands, printed by bash's ``time`` and GNU time, one block of lines each.
 
 Sources: the default of TIMEFORMAT in bash's manual, and ``time.c`` of GNU time (``default_format``,
 ``posix_format``, ``longstats``).
@@ -66,9 +66,8 @@ VERBOSE_FIELDS = (
     LAST,
 )
 COMMAND = "Command being timed"
-_COMMAND_LINES = (
-    200  # a command with line ends in its arguments, such as sh -c '...', is printed with them
-)
+# a command with line breaks in its arguments, such as sh -c '...', spans several lines
+_COMMAND_LINES = 200
 
 _BASH = re.compile(r"(real|user|sys)[ \t]+(\d{1,9})m([0-5]?\d)[.,](\d{3})s", re.ASCII)
 _POSIX = re.compile(r"(real|user|sys)[ \t]+(\d{1,12})[.,](\d{1,9})", re.ASCII)
@@ -93,8 +92,7 @@ _OTHER_BLOCK = re.compile(
 _VERBOSE_NUMBER = re.compile(r"\d{1,18}|\d{1,12}\.\d\d", re.ASCII)
 _HOURS = re.compile(r"(?:(\d{1,9}):)?(\d{1,9}):(\d\d)(?:\.(\d\d))?", re.ASCII)
 
-# Other shells' own time: refused by name, since their lines say other things or say them with other
-# roundings.
+# Other shells' own time: refused by name, since their fields or rounding differ.
 _OTHERS = (
     ("zsh", re.compile(r"(?:.*\s)?\d+[.,]\d\ds user \d+[.,]\d\ds system \d+% cpu [\d:.,]+ total")),
     (
@@ -112,31 +110,29 @@ _OTHERS = (
 
 @dataclass(frozen=True)
 class TimeBlock:
-    """What was printed for one command."""
+    """Output for one command."""
 
     report: str
-    command: str  # as ``time -v`` prints it, else empty
-    fields: dict[
-        str, tuple[float, int]
-    ]  # times in seconds, the rest as printed; with the line of each, from 1
-    end: int  # place of the first line after the block
+    command: str  # from ``time -v``, else empty
+    # value and line, from 1, by field; times in seconds, the rest as printed
+    fields: dict[str, tuple[float, int]]
+    end: int  # index of the first line after the block
 
 
 class BrokenOffError(Exception):
-    """The lines end within a block."""
+    """The file is truncated within a block."""
 
 
 def other_tool(line: str) -> str | None:
-    """The shell whose own ``time`` printed the line, where it is one that is not read."""
-    if not (
-        "user" in line or "real" in line or "sys" in line or "pf+" in line
-    ):  # most lines, at little cost
+    """Name of an unsupported shell if its ``time`` printed the line, else None."""
+    # cheap test that excludes most lines
+    if not ("user" in line or "real" in line or "sys" in line or "pf+" in line):
         return None
     return next((name for name, pattern in _OTHERS if pattern.fullmatch(line)), None)
 
 
 def _seconds_of(text: str) -> float | None:
-    """Seconds of ``[h:]m:ss[.cc]``, exact to the hundredth; None for anything else."""
+    """Parse ``[h:]m:ss[.cc]`` as seconds, exact to the hundredth; None for anything else."""
     match = _HOURS.fullmatch(text)
     if match is None or int(match[3]) > 59 or (match[1] and int(match[2]) > 59):
         return None
@@ -146,13 +142,13 @@ def _seconds_of(text: str) -> float | None:
 
 
 class TimeBlocks:
-    """The blocks among the lines of a file; `whole` says whether the last one has its line end."""
+    """Parser of blocks in a file's lines; `whole` is False if the last line has no line end."""
 
     def __init__(self, lines: Sequence[str], whole: bool, file: str) -> None:
         self.lines, self.whole, self.file = lines, whole, file
 
     def at(self, at: int) -> TimeBlock | None:
-        """The block that begins at a place; None where none does.
+        """Parse the block that begins at an index; None if there is none.
 
         Raises `FormatError`: a damaged block; `BrokenOffError`: the file ends within it.
         """
@@ -164,9 +160,7 @@ class TimeBlocks:
         return self._verbose(at) if _COMMAND_LINE.match(line) else None
 
     def _damaged(self, problem: str, at: int, expected: str) -> Exception:
-        """The error of a line that is not what it must be; the last one, without its line end, may
-        be a part of it.
-        """
+        """Error of an invalid line, or of truncation if it is the last line without a line end."""
         if at >= len(self.lines) or (at == len(self.lines) - 1 and not self.whole):
             return BrokenOffError()
         return FormatError(
@@ -174,9 +168,7 @@ class TimeBlocks:
         )
 
     def _line(self, at: int, digits_last: bool = False) -> str:
-        """A line; raises `BrokenOffError` behind the end, or in a last line whose final digits may
-        be missing.
-        """
+        """Get a line; raises `BrokenOffError` beyond the end, or if final digits may be missing."""
         if at >= len(self.lines) or (digits_last and at == len(self.lines) - 1 and not self.whole):
             raise BrokenOffError
         return self.lines[at].strip()
@@ -250,7 +242,7 @@ class TimeBlocks:
         return TimeBlock(VERBOSE, command, fields, place)
 
     def _command(self, at: int) -> tuple[str, int]:
-        """The command, on one line, and the place behind it."""
+        """Command, joined to one line, and the index after it."""
         match = _COMMAND_LINE.match(self._line(at))
         assert match is not None
         parts, place = [match[1]], at
@@ -262,13 +254,13 @@ class TimeBlocks:
         return " ".join(" ".join(parts)[:-1].split()), place + 1
 
 
-# Printed by GNU time before a block when the command did not end well.
+# Printed by GNU time before a block if the command failed.
 _STATUS = re.compile(
     r"Command (exited with )?(non-zero status|terminated by signal|stopped by signal) (\d{1,9})",
     re.A,
 )
 _LONGEST_LABEL = 300
-# What announces the command that is timed: a shell's trace, a prompt or a comment, a heading.
+# Lines that name the timed command: a shell's trace, a prompt or a comment, a heading.
 _TRACE = re.compile(r"\++ (\S.*)")
 _PROMPT = re.compile(r"(?:\[[^\]]{1,80}\]|(?=[^\s#$]*[@:~/])[^\s#$]{1,80}|) ?[#$] +(\S.*)")
 _HEADING = re.compile(r"(={2,9})>? +(\S(?:.*\S)?) +<?\1")
@@ -288,23 +280,20 @@ _SNIFFS = (
 
 
 class TimeFormat:
-    """Reader of what ``time`` prints; see docs/formats/time.md."""
+    """Reader of the output of ``time``; see docs/formats/time.md."""
 
     name = "time"
     title = "time of bash, and GNU time"
 
     def sniff(self, head: bytes) -> float:
-        """Sure of the first lines of a block; 0.6 for another shell's, so that it is refused by
-        name.
-        """
+        """High for the first lines of a block; 0.6 for another shell's, to refuse it by name."""
         if found := surest(_SNIFFS, head):
             return found
         lines = head.decode("latin-1").split("\n")
         return 0.6 if any(other_tool(line.rstrip()) for line in lines) else 0.0
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read all blocks; other lines are counted, and those that announce a command name the
-        entity.
+        """Read all blocks; other lines are counted, or name the entity if they announce a command.
 
         Raises `FormatError` at a damaged block, another shell's ``time``, and in a file without any
         block.
@@ -343,7 +332,7 @@ class TimeFormat:
                 at += 1
                 continue
             label = (block.command or before.label())[:_LONGEST_LABEL].strip()
-            # how the command ended was said before, and comes first
+            # the exit status is printed before the block
             blocks.append((replace(block, fields=before.status | block.fields), label))
             before, at = _Before(), block.end
         if not blocks:
@@ -353,8 +342,7 @@ class TimeFormat:
                 line=at + 1 if at < len(lines) else 1,
                 expected="the lines of bash's time or of GNU time",
             )
-        # blocks of one entity are its samples 0, 1, ...; where no entity has several, there is
-        # nothing to count
+        # number the blocks of each entity, if any has several
         times = Counter((block.report, entity) for block, entity in blocks)
         repeated = max(times.values()) > 1
         seen: Counter[tuple[str, str]] = Counter()
@@ -372,14 +360,14 @@ class TimeFormat:
 
 
 class _Before:
-    """What the lines before a block say about it."""
+    """Information on a block from the lines before it."""
 
     def __init__(self) -> None:
         self.status: dict[str, tuple[float, int]] = {}
         self._label = self._timed = ""
 
     def takes(self, line: str, number: int) -> bool:
-        """Use a line that is none of a block's; False for one that says nothing."""
+        """Parse a line outside of blocks; False if it holds no information."""
         if match := _STATUS.fullmatch(line):
             self.status = {match[2]: (float(match[3]), number)}
             return True
@@ -391,7 +379,7 @@ class _Before:
         return False
 
     def label(self) -> str:
-        """The last command that was called with ``time``, else the last label."""
+        """Last command that was run by ``time``, else the last label."""
         return " ".join((self._timed or self._label).split())
 
 

@@ -1,4 +1,4 @@
-"""The text that ``vmstat INTERVAL`` prints on Linux (procps), with or without ``-t``.
+"""Reader of the output of ``vmstat INTERVAL`` on Linux (procps), with or without ``-t``.
 
 Source: ``vmstat.c`` of procps.
 """
@@ -21,7 +21,7 @@ from rawperf.sar.table import SarRows, TableHeading, table_records
 
 _HEAD = re.compile(rb"^ *-*procs\b.*memory.*\r?\n\s*r\s+b\s+swpd\s+free\s", re.M)
 _NAME = re.compile(r"[a-z]\w*", re.ASCII)
-# Stands behind the numbers, in old versions with a tab and the zone's name.
+# After the numbers; in old versions after a tab, and with the zone's name.
 _STAMP = re.compile(
     r"^(\d[\d \t]*)[ \t](\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?: +([A-Za-z+-][\w:+-]*))?$", re.ASCII
 )
@@ -42,8 +42,8 @@ class VmstatFormat(Streaming):
         """Read a listing.
 
         ``field`` is a name of the second heading, the entity is the host. The first row holds
-        averages since the machine was started, and is left out. The clock is ``absolute`` with
-        ``-t``, else rows are numbered from the second one on.
+        averages since boot, and is left out. The clock is ``absolute`` with ``-t``, else rows are
+        numbered from the second one on.
 
         Raises `FormatError`: a row before a heading, another heading than before, a row that does
         not fit its heading, times in some rows only, and no row but the first.
@@ -75,19 +75,19 @@ class VmstatFormat(Streaming):
 
 
 class _Listing:
-    """What is known of a listing from the parts of it before."""
+    """Parser state carried over from earlier parts of a listing."""
 
     def __init__(self, file: str) -> None:
-        self.count = 0  # of rows, of which the first stands on line `first`, from 0
-        self.first = -1
-        self.stamped = False  # whether they have times
+        self.count = 0  # number of rows
+        self.first = -1  # line of the first row, from 0
+        self.stamped = False  # whether rows have times
         self.info: dict[str, str] = {}
         self._file = file
         self._heading: TableHeading | None = None
         self._heading_text = ""
 
     def rows(self, text: str, above: int, last: bool) -> tuple[SarRows, np.ndarray, list[str]]:
-        """The rows of a part below so many lines, their times, and what is to be said of it."""
+        """Rows of a part below line `above` of the file, their times, and warnings."""
         lines, said, rows, stamps = text.split("\n"), list[str](), list[int](), list[str]()
         table = SarRows(text=text, lines=rows, times=rows, line=above, last=last)
         for number, line in enumerate(lines[:-1]):
@@ -117,7 +117,7 @@ class _Listing:
             said.append(
                 f"{self._file} line {above + len(lines)}: the file breaks off; this line was left out"
             )
-        if self._heading is not None:  # its time is that of no row, its line before all
+        if self._heading is not None:  # placed before all rows, at the time of none
             table.headings, table.heading_lines, table.heading_times = [self._heading], [-1], [-1]
             table.carried = self._heading_text
         if not self.stamped:
@@ -130,7 +130,7 @@ class _Listing:
         )
 
     def _name(self, words: list[str], line: str, error: partial[FormatError]) -> None:
-        """Note the names of the second heading, behind which -t prints the name of the zone."""
+        """Parse the second heading; with -t the name of the zone follows the names."""
         names = tuple(word for word in words if _NAME.fullmatch(word))
         zone, known = words[len(names) :], self._heading
         heading = TableHeading("", "host", -2, len(names), False, tuple(range(len(names))), names)

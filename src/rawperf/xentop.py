@@ -1,5 +1,4 @@
-"""xentop batch output and captures of its screen (also ``xm top`` and ``xl top``), Xen 3.0.2 and
-later.
+"""Reader of xentop batch output and screen captures (also ``xm top``, ``xl top``), from Xen 3.0.2.
 
 Source: ``xentop.c`` in the Xen source tree, tools/xenstat/xentop until 4.13 and tools/xentop since.
 """
@@ -77,44 +76,41 @@ VBD_FIELDS = ("OO", "RD", "WR", "RSECT", "WSECT")
 
 @dataclass
 class XentopState:
-    """What is known of a file from the parts of it before."""
+    """Parser state carried over from earlier parts of a file."""
 
     file: str
     said: Warnings
     columns: tuple[str, ...] = ()  # headings in order, NAME and STATE included
-    headings: set[str] = field(default_factory=set)  # lines that print them
+    headings: set[str] = field(default_factory=set)  # heading lines
     info: dict[str, str] = field(default_factory=dict)
-    timed: bool = False  # samples begin by lines "xentop - HH:MM:SS"
-    plain: bool = False  # there was a header with several rows, so that -r was not given
-    samples: int = 0  # how many there are
-    before: set[str] = field(default_factory=set)  # domains of the last one
-    clock: float = np.nan  # seconds since midnight of the last one
-    days: float = 0.0  # those that midnights add to it
+    timed: bool = False  # samples begin with lines "xentop - HH:MM:SS"
+    plain: bool = False  # a header has several rows, so -r was not given
+    samples: int = 0  # number of samples
+    before: set[str] = field(default_factory=set)  # domains of the last sample
+    clock: float = np.nan  # seconds since midnight of the last sample
+    days: float = 0.0  # seconds that midnights add to it
 
 
 @dataclass
 class ListingLines:
-    """What stands where in a part of a file; line numbers count from 0 at the part's beginning."""
+    """Classified lines of a part of a file; line numbers count from 0 at the part's beginning."""
 
     words: WordOffsets
     line: int  # lines of the file before the part
     seen: XentopState
-    # of each domain row: its line; the number of the word that is its state, so that its name
-    # stands before and its values behind; which of `names` it is of
+    # by domain row: line; index of the state word, between name and values; index into `names`
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     state: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     who: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     names: list[str] = field(default_factory=list)
     headers: list[int] = field(default_factory=list)  # lines of the column headings
-    apart: set[int] = field(default_factory=set)  # those of them that stand below a blank line
+    apart: set[int] = field(default_factory=set)  # headings below a blank line
     summaries: list[int] = field(default_factory=list)  # lines "xentop - HH:MM:SS"
-    clock: list[int] = field(default_factory=list)  # the seconds since midnight that they print
-    # of the rows that -v, -n and -x add: line, kind, device, field, digits
+    clock: list[int] = field(default_factory=list)  # their times, in seconds since midnight
+    # rows of -v, -n and -x: line, kind, device, field, digits
     details: list[tuple[int, str, str, str, str]] = field(default_factory=list)
-    cut: int = -1  # line at which the file breaks off
-    cut_opens: bool = (
-        False  # that line is the first of another sample, so that the one before it is whole
-    )
+    cut: int = -1  # truncated line
+    cut_opens: bool = False  # whether it starts a sample, so that the one before it is whole
 
     def error(
         self,
@@ -124,18 +120,18 @@ class ListingLines:
         found: str | None = None,
         remedy: str = "the file is damaged; remove that sample.",
     ) -> FormatError:
-        """The error of a line."""
+        """Build the error of a line."""
         number = self.line + line + 1
         return FormatError(
             problem, file=self.seen.file, line=number, expected=expected, found=found, remedy=remedy
         )
 
     def warn(self, line: int, sentence: str) -> None:
-        """Add a warning of a line."""
+        """Add a warning on a line."""
         self.seen.said.add(self.line + line + 1, sentence)
 
     def tail(self, row: int) -> str:
-        """What stands behind the state in a domain row."""
+        """Text after the state in a domain row."""
         words = self.words
         return (
             words.data[words.end[self.state[row]] : words.line_end[self.rows[row]]].decode().strip()
@@ -143,8 +139,9 @@ class ListingLines:
 
 
 def boundary(lines: bytes, timed: bool, plain: bool) -> int:
-    """Where the last sample, or the last header, begins in whole lines, 0 if unknown; the rest is
-    as in `Seen`.
+    """Offset of the last sample, or the last header, in whole lines; 0 if unknown.
+
+    `timed` and `plain` are those of `XentopState`.
     """
     if timed or (not plain and SUMMARY.encode() in lines):
         return lines.rfind(b"\n" + SUMMARY.encode()) + 1
@@ -154,25 +151,22 @@ def boundary(lines: bytes, timed: bool, plain: bool) -> int:
     while (end := lines.rfind(b"STATE ", 0, end)) > 0:
         begin = lines.rfind(b"\n", 0, end) + 1
         if lines[begin:end].strip() == b"NAME":
-            while lines[:begin].endswith(b"\n\n"):  # the blank line tells of the header
+            while lines[:begin].endswith(b"\n\n"):  # the blank line belongs to the header
                 begin -= 1
             return begin
     return 0
 
 
 def scan(words: WordOffsets, line: int, seen: XentopState, last: bool) -> ListingLines:
-    """Tell the lines of a part of a file apart; raises `FormatError` at a line that xentop does not
-    print.
-    """
+    """Classify the lines of a part of a file; raises `FormatError` at any that is not xentop's."""
     found = ListingLines(words, line, seen)
     _rows(found)
     is_row = np.zeros(len(words) + 1, dtype=bool)
     is_row[found.rows] = True
     end = len(words) - 1
     finished = not last or not words.data.rpartition(b"\n")[2].strip()
-    strange = below = (
-        vcpus
-    ) = -2  # last line that was no line of xentop, a detail row, a row of vCPUs
+    # last line that is not xentop's, last detail row, last row of vCPUs
+    strange = below = vcpus = -2
     blank = set[int]()
     for i in np.flatnonzero(~is_row[:-1]).tolist():
         text = words.line(i)
@@ -205,17 +199,17 @@ def scan(words: WordOffsets, line: int, seen: XentopState, last: bool) -> Listin
     if strange >= 0:
         found.warn(strange, "the text before the first header was skipped")
     if not finished and found.headers and len(found.rows) and found.rows[-1] == end:
-        # a row of full length may have lost no more than its line end
+        # a row of full length may lack only its line end
         header = words.line(found.headers[-1])
         found.cut = end if len(words.line(end).rstrip()) < len(header.rstrip()) else -1
     return found
 
 
 def _rows(found: ListingLines) -> None:
-    """Find the domain rows.
+    """Find the domain rows by their state, followed by a digit.
 
-    A name may hold blanks and may be longer than its column, so the state, with a digit behind, is
-    the only firm mark.
+    Names may contain blanks and be longer than their column, so the state is the only reliable
+    mark.
     """
     words = found.words
     here = np.flatnonzero(words.end - words.begin == len(_STATE_LETTERS))
@@ -224,7 +218,7 @@ def _rows(found: ListingLines) -> None:
         here = here[(byte == letter) | (byte == ord("-"))]
     here = here[here + 1 < len(words.begin)]
     on = np.searchsorted(words.line_begin, words.begin[here], side="right") - 1
-    # there is a blank before a state, if only one; and the first state in a line is the one
+    # at least one blank precedes a state; the first state in a line counts
     fits = (words.first[on + 1] > here + 1) & words.digit(words.begin[here + 1])
     fits &= words.begin[here] > words.line_begin[on]
     here, on = here[fits], on[fits]
@@ -303,9 +297,9 @@ def _is_detail(line: str, found: ListingLines, number: int, below_vcpus: bool) -
     return False
 
 
-# xentop subtracts and sums unsigned 64-bit numbers, so a counter that went back prints as almost
-# 2^64 of its raw unit. Anything from half of that on can't be a true value. CPU(%) is bounded by
-# the 4095 processors that Xen can drive.
+# xentop subtracts and sums unsigned 64-bit integers, so a counter reset underflows to almost 2^64
+# of its raw unit. Anything from half of that on is invalid. CPU(%) is bounded by the 4095
+# processors that Xen supports.
 _BELOW_ZERO = {
     "CPU(sec)": 2.0**63 / 1e9,
     "VCPUs(sec)": 2.0**63 / 1e9,
@@ -321,8 +315,7 @@ _DAMAGED = "the line is damaged; remove its sample."
 
 
 def numbered(found: ListingLines) -> tuple[NDArray[np.int64], int]:
-    """Sample number of each row, from 0 in this part of the file (-1 before the first), and how
-    many are whole.
+    """Number each row's sample, from 0 in this part (-1 before the first); count whole samples.
 
     Raises `FormatError` at a header without a row, and a sample without its summary or its header.
     """
@@ -332,7 +325,7 @@ def numbered(found: ListingLines) -> tuple[NDArray[np.int64], int]:
     if len(empty) and not (len(empty) == 1 and empty[0] == len(headers) - 1 and found.cut >= 0):
         raise found.error("a header without a row", int(headers[empty[0]]))
     seen.plain = seen.plain or bool(len(under) and under.max() > 1)
-    # -r, or one domain only: the same rule serves both
+    # -r, or only one domain
     repeated = not seen.plain and (len(headers) > 1 or seen.samples > 0)
     cut = found.cut >= 0 and not found.cut_opens
     if seen.timed:
@@ -351,19 +344,19 @@ def numbered(found: ListingLines) -> tuple[NDArray[np.int64], int]:
     if "repeat_header" in seen.info or number + 1 < len(headers) - len(empty):
         seen.info["repeat_header"] = "yes"
         return samples, number + 1 - (found.cut >= 0)
-    # below an empty header begins another sample
+    # an empty header starts another sample
     return samples, number + 1 - (cut and not len(empty))
 
 
 def _by_names(found: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Sample of each row, and the last one's number, where every row has a header of its own."""
+    """Sample number of each row and of the last sample, if every row has its own header."""
     rows, samples = found.rows, np.full(len(found.rows), -1)
     begin = int(np.searchsorted(rows, headers[0])) if len(headers) else len(rows)
     above = headers[np.searchsorted(headers, rows[begin:]) - 1].tolist()
     seen, number, previous = set[str](), 0, ""
     for i, header in enumerate(above, start=begin):
         name = found.names[found.who[i]]
-        # batch mode sorts by name, case ignored (-z puts Domain-0 before them): a step back begins
+        # batch mode sorts by name, ignoring case (-z puts Domain-0 first): a step back starts
         # another sample too
         back = name.lower() < previous.lower() and previous != "Domain-0"
         if seen and (header in found.apart or name in seen or back):
@@ -375,7 +368,7 @@ def _by_names(found: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArray[
 
 
 def behind(found: ListingLines, row: int) -> int:
-    """How many bytes stand from the header above a row on, the blank lines above it included."""
+    """Number of bytes from the header above a row, including blank lines before it, to the end."""
     header = found.headers[int(np.searchsorted(found.headers, found.rows[row])) - 1]
     while header and found.words.first[header - 1] == found.words.first[header]:
         header -= 1
@@ -385,9 +378,7 @@ def behind(found: ListingLines, row: int) -> int:
 def entities(
     found: ListingLines, samples: NDArray[np.int64], keep: NDArray[np.bool_]
 ) -> tuple[Sequence[str], NDArray[np.int64]]:
-    """Names of the domains and which of them each row is; equal names in one sample are told apart
-    by their order.
-    """
+    """Factorize the domain names; equal names in one sample are numbered in order."""
     codes, names = found.who, found.names
     key = samples * len(names) + codes
     twice = pd.Series(key).duplicated().to_numpy() & keep
@@ -413,10 +404,10 @@ def without_difference(
     names: Sequence[str],
     seen: XentopState,
 ) -> NDArray[np.bool_]:
-    """Which rows have a CPU(%) of 0.0 because xentop knew no sample of the domain before.
+    """Mask of rows with a CPU(%) of 0.0 because xentop had no previous sample of the domain.
 
-    In a log whose beginning was cut off the first sample has differences; any other value than 0.0
-    tells it.
+    The first sample of a log with a truncated beginning has differences; any other value than 0.0
+    shows it.
     """
     zero = np.flatnonzero(cpu == 0)
     key = samples * len(names) + ids
@@ -434,17 +425,16 @@ def without_difference(
 
 
 def values_of(found: ListingLines, last: bool) -> NDArray[np.float64]:
-    """Numbers of the domain rows, shape (rows, columns - 2); NaN where the tool prints a word in
-    place of a number.
+    """Numbers of the domain rows, shape (rows, columns - 2); NaN if the tool prints a word instead.
 
-    A row that ends early is taken out of `found` where the file breaks off in it. Raises
-    `FormatError` at a row with too many or too few values, or one that is no number.
+    A truncated row at the end of the file is removed from `found`. Raises `FormatError` at a row
+    with too many or too few values, or an invalid number.
     """
     words, columns = found.words, found.seen.columns[2:]
     behind = words.first[found.rows + 1]
     counts = behind - found.state - 1
     begin = words.bytes[words.begin] if len(words.begin) else np.zeros(0, dtype=np.uint8)
-    # the second word of "no limit" has no place of its own
+    # "no limit" is two words in one column
     no = np.flatnonzero(begin[:-1] == ord("n"))
     no = no[(words.end[no] - words.begin[no] == 2) & (words.begin[no + 1] - words.end[no] == 1)]
     no = no[words.starting(words.begin[no], b"no limit")]
@@ -520,7 +510,7 @@ def listing_records(
     ids: NDArray[np.int64],
     t: NDArray[np.float64],
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    """Records in file order, and the line of the file, from 1, on which each of them stands."""
+    """Records in file order, and the line, from 1, of each."""
     columns = found.seen.columns[2:]
     given = np.flatnonzero((~np.isnan(values) & keep[:, None]).ravel())
     row = given // len(columns)
@@ -565,7 +555,7 @@ class XentopFormat(Streaming):
     title = "xentop batch output (Xen)"
 
     def sniff(self, head: bytes) -> float:
-        """1 when a column heading of xentop is in sight, 0.9 for its summary line."""
+        """1 for a column heading of xentop, 0.9 for its summary line."""
         if _HEADING.search(head):
             return 1.0
         return 0.9 if re.search(rb"^xentop - \d\d:\d\d:\d\d ", head, re.M) else 0.0
@@ -574,12 +564,12 @@ class XentopFormat(Streaming):
         """Read a listing; each part ends with a sample.
 
         Records have ``entity_kind`` ``domain`` (and ``vcpu``, ``net``, ``vbd`` with entity
-        ``domain/device`` where the listing was made with -v, -n or -x) and the printed headings as
-        fields. A CPU(%) of 0.0 has no record in a sample whose predecessor lacks the domain,
-        because xentop prints it there for want of a difference.
+        ``domain/device`` if the listing was made with -v, -n or -x) and the printed headings as
+        fields. A CPU(%) of 0.0 has no record in a sample if the previous one lacks the domain,
+        because xentop prints it if there is no difference.
 
         Raises `FormatError` at a line that xentop does not print, at a row with too many or too few
-        values, and where nothing is left.
+        values, and if no sample is left.
         """
         seen = XentopState(file, Warnings(file))
         pieces = Pieces(stream, lambda lines: boundary(lines, seen.timed, seen.plain), file)
@@ -604,9 +594,9 @@ class XentopFormat(Streaming):
 
 
 def _open_end(piece: bytes, line: int, seen: XentopState) -> int:
-    """How many bytes at the end of a part of a file are of a sample that may go on behind it.
+    """Number of bytes at the end of a part that belong to a sample that may continue after it.
 
-    Only the names of the domains part samples where each row has its own header.
+    If each row has its own header, only the names of the domains separate samples.
     """
     if seen.plain or seen.timed:
         return 0
@@ -621,7 +611,7 @@ def _open_end(piece: bytes, line: int, seen: XentopState) -> int:
 
 
 def _reading(found: ListingLines, last: bool) -> Reading:
-    """The reading of a part of a file."""
+    """Build the reading of a part of a file."""
     seen = found.seen
     seen.timed = seen.timed or bool(found.summaries)
     values = values_of(found, last)

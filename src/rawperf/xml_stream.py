@@ -1,6 +1,4 @@
-"""XML read as a stream, without document types, so that neither a file's entities nor its size can
-do harm.
-"""
+"""Streaming XML parser without document types: safe from entity expansion, with bounded memory."""
 
 from __future__ import annotations
 
@@ -30,32 +28,30 @@ _ENDS_EARLY = {
 
 
 class Target:
-    """What the parser calls: knows which element it is in, and never keeps a tree."""
+    """Parser target that tracks the path of open elements and builds no tree."""
 
     def __init__(self, file: str, root: str, deepest: int) -> None:
         self.file = file
-        self.root = root  # name of the document's element
-        self.deepest = deepest  # how many may be open at once
-        self.place: Any = None  # gives the parser's line
-        self.above = 0  # lines of the file that the parser did not get
-        self.path: list[str] = []  # names of the open elements, without their namespaces
-        self.text: list[str] = []  # what stands in the innermost one, since its last child
+        self.root = root  # name of the root element
+        self.deepest = deepest  # largest nesting depth
+        self.place: Any = None  # expat parser, for the current line
+        self.above = 0  # lines of the file before the parser's input
+        self.path: list[str] = []  # local names of the open elements
+        self.text: list[str] = []  # text of the innermost element since its last child
         self._length = 0
 
     def begins(self, tag: str, attributes: dict[str, str]) -> None:
-        """An element begins; `tag` is ``{namespace}local``, attributes have no namespace."""
+        """Handle a start tag; `tag` is ``{namespace}local``, attributes have no namespace."""
 
     def ends(self) -> None:
-        """The innermost element ends."""
+        """Handle the end tag of the innermost element."""
 
     def any(self) -> bool:
-        """Whether there is anything worth keeping of a document that ends early; readers say what
-        counts.
-        """
+        """Whether a truncated document has anything worth keeping; overridden by readers."""
         return False
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """The parser's word for an element's beginning."""
+        """Parser callback for a start tag."""
         self.path.append(local(tag))
         self.text, self._length = [], 0
         if len(self.path) > self.deepest:
@@ -66,7 +62,7 @@ class Target:
         self.begins(tag, {local(key): value for key, value in attributes.items()})
 
     def data(self, text: str) -> None:
-        """The parser's word for a piece of text."""
+        """Parser callback for character data."""
         self.text.append(text)
         self._length += len(text)
         if self._length > MAX_PIECE_BYTES:
@@ -75,30 +71,31 @@ class Target:
             )
 
     def end(self, tag: str) -> None:
-        """The parser's word for an element's end."""
+        """Parser callback for an end tag."""
         self.ends()
         self.path.pop()
         self.text, self._length = [], 0
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Parser callback for the end of the document; nothing to do."""
 
     def line(self) -> int:
-        """The line that the parser has come to."""
+        """Current line of the parser."""
         return int(self.place.CurrentLineNumber) + self.above
 
     def error(
         self, problem: str, expected: str, found: str, line: int | None = None
     ) -> FormatError:
-        """The error of something in the document, by default where the parser is."""
+        """Build an error, by default at the parser's current line."""
         return FormatError(
             problem, file=self.file, line=line or self.line(), expected=expected, found=found
         )
 
 
 def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], int]:
-    """Feed a document to `target`; without an encoding declaration it is UTF-8, else Latin-1 with a
-    warning.
+    """Parse a document into `target`.
+
+    Without an encoding declaration it is read as UTF-8, or else as Latin-1 with a warning.
 
     Returns
     -------
@@ -106,9 +103,8 @@ def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], 
     cut : int
         Line on which the document ends within an element, 0 for a whole document.
 
-    Raises `FormatError`: more than `most` bytes, a document type, no XML, an encoding that can't be
-    read, and what
-    `target` raises.
+    Raises `FormatError`: more than `most` bytes, a document type, not XML, an unknown encoding, and
+    the errors of `target`.
     """
     file = target.file
     if len(data) > most:
@@ -128,15 +124,14 @@ def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], 
 
 
 def declared(data: bytes) -> bool:
-    """Whether a document says which encoding it has."""
+    """Whether a document declares its encoding."""
     return bool(_DECLARES_ENCODING.match(data)) or data[:2] in (b"\xff\xfe", b"\xfe\xff")
 
 
 class XmlPieces(Pieces):
-    """A document in pieces as the parser takes them: without colours, in UTF-8 where it does not
-    name its encoding.
+    """Pieces of a document for the parser: without colours, in UTF-8 if no encoding is declared.
 
-    `strange` is told once of a line that is not UTF-8 and was read as Latin-1.
+    `strange` gets one warning on a line that is not UTF-8 and was read as Latin-1.
     """
 
     def __init__(self, stream: BinaryIO, strange: Warnings, file: str) -> None:
@@ -156,8 +151,9 @@ class XmlPieces(Pieces):
             yield plain
 
     def _end(self, data: bytes) -> int:
-        """Behind a line or, since whole lines are Latin-1, in ASCII behind a tag; anywhere where
-        bytes stay.
+        """Cut after a line, or after a tag if its line is ASCII so far; anywhere if bytes are kept.
+
+        The encoding is detected line by line.
         """
         if self._declared and not (self._coloured and b"\x1b" in data):
             return len(data)
@@ -166,9 +162,7 @@ class XmlPieces(Pieces):
 
 
 class XmlFeed:
-    """Gives a document, or what is below the first `above` lines of a file, to a target piece by
-    piece.
-    """
+    """Feed a document, or the part below a file's first `above` lines, to a target piecewise."""
 
     def __init__(self, target: Target, above: int = 0) -> None:
         self._target = target
@@ -177,20 +171,17 @@ class XmlFeed:
         self._cut = self._fed = 0
 
     def feed(self, data: bytes) -> None:
-        """Take a piece; raises what `parse_xml` does, and where a tag or a comment does not end."""
+        """Parse a piece; raises as `parse_xml` does, and for an endless tag or comment."""
         self._call(self._parser.feed, data)
         self._fed += len(data)
-        if (
-            self._fed - self._parser.parser.CurrentByteIndex > MAX_PIECE_BYTES
-        ):  # what waits there to be parsed
+        # bytes that the parser buffers
+        if self._fed - self._parser.parser.CurrentByteIndex > MAX_PIECE_BYTES:
             raise self._target.error(
                 "a tag or a comment has no end", f"one within {MAX_PIECE_BYTES} bytes", "more"
             )
 
     def close(self) -> int:
-        """Take the end: the line on which the document ends within an element, 0 for a whole
-        document.
-        """
+        """End the document; return the line on which it is truncated, 0 if it is whole."""
         self._call(self._parser.close)
         return self._cut
 
@@ -223,5 +214,5 @@ class XmlFeed:
 
 
 def local(name: str) -> str:
-    """A name without its namespace."""
+    """Local part of a qualified name."""
     return name.rpartition("}")[2]

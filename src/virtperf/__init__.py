@@ -1,17 +1,16 @@
-"""Reproducible virtualization performance studies: from raw run files to a report that shows its
-evidence.
+"""Reproducible virtualization performance studies, from raw run files to reports with evidence.
 
-The parts that an analyst works with, each imported when it is first used:
+Public API; each name is imported lazily on first use:
 
     import virtperf as vp
 
-    vp.read("xentop.txt")          # any supported file as a tidy frame
+    vp.read("xentop.txt")          # any supported file as a tidy data frame
     vp.compare("runs/a", "runs/b") # did it get slower?
     vp.history("runs.csv")         # at which revision did it get slower?
-    vp.load_study("STUDY")         # a study's frames, figures and exhibits
-    vp.load_synthesis()            # what all studies say about the same questions
+    vp.load_study("STUDY")         # a study's data frames, figures and exhibits
+    vp.load_synthesis()            # evidence from all studies on common questions
     vp.models, vp.plot             # fits on statsmodels, figures on seaborn
-    vp.Estimate                    # a number with its interval and what it rests on
+    vp.Estimate                    # a number with its interval and provenance
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What all readers share: errors, units, typed YAML files, the metric dictionary."""
+"""Shared by all readers: errors, units, typed YAML files, the metric dictionary."""

@@ -1,4 +1,4 @@
-"""Buckets of a histogram: each is an entity, whose name says its bounds and their unit."""
+"""Histogram buckets: each is an entity, with bounds and unit encoded in its name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 BUCKET = "bucket"
-"""Entity kind of buckets, whose values are counts."""
+"""Entity kind of buckets; their values are counts."""
 _NUMBER = r"-?(?:inf|[\d.]+(?:e[+-]?\d+)?)"
 _NAME = re.compile(
     rf"(?:(?P<owner>.*) )?(?P<lower>{_NUMBER}) to (?P<upper>{_NUMBER}) (?P<unit>[^\s#]+)"
@@ -17,7 +17,7 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, order=True)
 class Bucket:
-    """Values from `lower` to `upper`, in `unit`; `owner` is whose histogram it is."""
+    """Values from `lower` to `upper`, in `unit`; `owner` is the entity of the histogram."""
 
     lower: float
     upper: float
@@ -26,13 +26,13 @@ class Bucket:
 
     @property
     def name(self) -> str:
-        """The name of its entity: ``vda 128 to 256 us``; an open end is ``inf``."""
+        """Entity name: ``vda 128 to 256 us``; an open end is ``inf``."""
         bounds = f"{_text(self.lower)} to {_text(self.upper)} {self.unit}"
         return f"{self.owner} {bounds}".lstrip()
 
 
 def bucket_of(entity: str) -> Bucket | None:
-    """The bucket that an entity's name tells; None where it tells none."""
+    """Parse the name of an entity as a bucket; None if it is not one."""
     match = _NAME.fullmatch(entity)
     if match is None:
         return None

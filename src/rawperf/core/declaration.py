@@ -1,6 +1,4 @@
-"""What a declaration says: how a file is recognised and read, where its time is, which field is
-which metric.
-"""
+"""Schema of a declared format: recognition, parsing, time, and mapping of fields to metrics."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from rawperf.core.patterns import check_pattern, groups_of
 from rawperf.core.units import conversion_factor
 
 DURATION = "duration"
-"""In the place of printed units: ``[[days-]hours:]minutes:seconds``."""
+"""Value of `printed` for durations: ``[[days-]hours:]minutes:seconds``."""
 
 
 def _zone(name: str) -> str:
@@ -56,9 +54,7 @@ GroupPatterns = Annotated[tuple[Groups, ...], Listed]
 
 
 class Match(Model):
-    """How a file is recognised: by its path in the run folder or its name, by what its first 8 KiB
-    hold, or both.
-    """
+    """Recognition of a file: path in the run folder or name, text in the first 8 KiB, or both."""
 
     file: Texts = ()
     text: Patterns = ()
@@ -73,11 +69,10 @@ class Match(Model):
 
 
 class Time(Model):
-    """Where a file's times are: in one of `field`, `line` or `interval_s`, or in run.yaml
-    (`numbered`). The text of `then` stands behind that of `field`, with a blank between them.
+    """Source of a file's times: one of `field`, `line` or `interval_s`, or run.yaml (`numbered`).
 
-    Numbers since 1970 and times that carry an offset are put on the clock of `zone`; `plus` is a
-    field that is added.
+    `then` is a field with the second part of the text, appended to `field` after a blank; `plus` is
+    a field that is added. Numbers since 1970 and times with a UTC offset are converted to `zone`.
     """
 
     field: str | None = None
@@ -115,13 +110,15 @@ class Time(Model):
 
     @property
     def per_second(self) -> float:
-        """How many of the unit make a second: dividing by it rounds once, and right."""
+        """Units per second: a divisor, since dividing rounds only once, and correctly."""
         return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[self.unit]
 
 
 class Entity(Model):
-    """Whom a row speaks of: its kind, and its name from a line above the row and from fields
-    (joined by blanks), else from the file's name. `optional`: rows may have none of these.
+    """Entity that a row describes.
+
+    Its name comes from a line above the row and from fields (joined by blanks), else from the
+    file's name. `optional`: rows may lack all of these.
     """
 
     kind: Annotated[str, Field(min_length=1)] = "host"
@@ -142,13 +139,13 @@ class Entity(Model):
 
 
 class Histogram(Model):
-    """Rows that are buckets of a histogram: which columns hold their bounds, in which unit.
+    """Rows that are histogram buckets: columns of their bounds, and the unit.
 
-    Without `lower`, a bucket begins where the one before it ends, the first at 0. `above` is an
-    expression for a line above, whose text `units` translates. `cumulative`: counts are of
-    everything up to the upper bound. `middle_bits`: `upper` names the middle of a bucket, of which
-    there are 2 to so many in each power of two. `whole`: bounds are whole numbers that both belong to the
-    bucket, which therefore reaches up to the next whole number.
+    Without `lower`, a bucket begins where the previous one ends, the first at 0. `above` is an
+    expression for a line above the rows; `units` translates its text. `cumulative`: counts include
+    all values up to the upper bound. `middle_bits`: `upper` is the middle of a bucket, with
+    ``2**middle_bits`` buckets in each power of two. `whole`: bounds are integers that both belong
+    to the bucket, which therefore extends to the next integer.
     """
 
     upper: Annotated[str, Field(min_length=1)]
@@ -184,11 +181,11 @@ class Histogram(Model):
 Each = Literal["mean", "max", "sum", "count", "rate"]
 Printed = dict[str, str | Number] | Literal["duration"] | None
 Condition = dict[str, Texts]
-"""By field: patterns, with ``*`` and ``?``, of which one is the field's text."""
+"""Patterns by field, with ``*`` and ``?``; one of them must match the field's text."""
 
 
 class FieldRule(Model):
-    """One number of each row; docs/formats/declared.md explains the fields."""
+    """One numeric field of each row; docs/formats/declared.md explains the attributes."""
 
     field: str = ""
     name: str = ""
@@ -218,9 +215,7 @@ class FieldRule(Model):
         return self
 
     def printed_factors(self) -> dict[str, float]:
-        """What a number is multiplied by, by the text behind it, to be in `unit`; raises
-        `ValueError`.
-        """
+        """Factors to `unit` by the suffix printed after a number; raises `ValueError`."""
         try:
             return {
                 text: conversion_factor(meant, self.unit or meant)
@@ -233,13 +228,13 @@ class FieldRule(Model):
 
     @property
     def record(self) -> str:
-        """The field of its records."""
+        """Field name in the records."""
         return self.name or self.field
 
 
 Reads = Literal["csv", "json", "json-lines", "yaml", "xml", "pairs", "lines"]
 
-# What some ways of reading take and others do not.
+# Options that only some readers accept.
 _OPTIONS = {
     "delimiter": ("csv",),
     "columns": ("csv",),
@@ -263,8 +258,9 @@ _OPTIONS = {
 
 
 class TableDeclaration(Model):
-    """One table of a file: which rows, of whom, which numbers. docs/formats/declared.md explains
-    the fields.
+    """One table of a file: rows, entity, numeric fields.
+
+    docs/formats/declared.md explains the attributes.
     """
 
     report: str = ""
@@ -327,9 +323,7 @@ class TableDeclaration(Model):
 
 
 class Declaration(TableDeclaration):
-    """One declared format; `tables` stand in the place of one table that the declaration itself
-    is.
-    """
+    """One declared format; `tables` replaces the one table that it describes otherwise."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=60)]
     title: str = ""
@@ -353,7 +347,7 @@ class Declaration(TableDeclaration):
 
     @cached_property
     def parts(self) -> tuple[TableDeclaration, ...]:
-        """Its tables, each with its time."""
+        """Tables, each with its time or the declaration's."""
         return tuple(
             part.model_copy(update={"time": part.time or self.time}) for part in self.tables
         ) or (self,)
@@ -393,11 +387,11 @@ class Declaration(TableDeclaration):
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Every field that it names, those in the place of names of numbers excepted."""
+        """All input fields that it refers to, without values of the `names` column."""
         return tuple(dict.fromkeys(name for part in self.parts for name in self.words_of(part)))
 
     def words_of(self, part: TableDeclaration) -> tuple[str, ...]:
-        """Every field that one of its tables names."""
+        """All input fields that one of its tables refers to."""
         found: list[str | None] = []
         found += (part.time.field, part.time.plus, part.time.then) if part.time else ()
         found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)

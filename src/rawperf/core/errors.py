@@ -1,6 +1,4 @@
-"""Errors that name the place, what was expected, what was found and what to do, with the names
-that are near to one that does not exist.
-"""
+"""Exceptions with location, expected and found values and a remedy; suggestion of similar names."""
 
 from __future__ import annotations
 
@@ -11,11 +9,11 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, Self, TypeVar
 
-MAX_LISTED_NAMES = 12  # names that are listed where none is near
+MAX_LISTED_NAMES = 12  # listed if none is similar
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """A remedy in words: ``did you mean 'Xen'?``, or the known names where none is near."""
+    """Suggest similar names: ``did you mean 'Xen'?``; list the known names if none is similar."""
     names = list(dict.fromkeys(map(str, known)))
     if meant := if_meant(name, names):
         return meant
@@ -26,33 +24,33 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 
 
 def undecodable(err: UnicodeDecodeError) -> dict[str, Any]:
-    """Where a text is not what it should be, as parts of an error: the line, and what was found."""
+    """Line and offending byte of a `UnicodeDecodeError`, as keyword arguments of an error."""
     line = err.object.count(b"\n", 0, err.start) + 1
     return {"line": line, "found": f"the byte 0x{err.object[err.start]:02x}"}
 
 
 def if_meant(name: object, known: Iterable[object]) -> str:
-    """``did you mean 'Xen'?``; "" where no known name is near."""
+    """Suggest similar names: ``did you mean 'Xen'?``; "" if no known name is similar."""
     lower = {n.lower(): n for n in reversed(list(dict.fromkeys(map(str, known))))}
     close = difflib.get_close_matches(str(name).lower(), lower, n=2, cutoff=0.5)
     return f"did you mean {' or '.join(repr(lower[n]) for n in close)}?" if close else ""
 
 
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
-"""Characters that only files of programs have; what stands around them is not shown."""
+"""Control characters that occur in binary files only; text that contains them is not shown."""
 E = TypeVar("E", bound="RawperfError")
 
 
 class RawperfError(Exception):
-    """Base of every error that the package raises on purpose; its parts are attributes.
+    """Base class of all errors that the package raises on purpose; its parts are attributes.
 
-    - `problem`: what is wrong, in one clause.
-    - `file`, `line`: the file that shows it, as the user named it; from 1, or a record's number where
-      there are no lines.
-    - `expected`, `found`: the rule and what stands there instead.
-    - `remedy`: what the user can do about it.
-    - `folder`: what `file` is relative to, set where it is known. It is no part of the message, so
-      that messages that results keep are the same on every machine; commands name it by `within`.
+    - `problem`: the problem in one clause.
+    - `file`, `line`: the file, as the user named it, and the line from 1, or the record number of a
+      file without lines.
+    - `expected`, `found`: the rule, and the content found instead.
+    - `remedy`: an action for the user.
+    - `folder`: base folder of `file`, if known. It is not part of the message, so that messages
+      stored in results are the same on every machine; commands add it by `within`.
     """
 
     def __init__(
@@ -90,23 +88,21 @@ class RawperfError(Exception):
 
     @property
     def parts(self) -> dict[str, Any]:
-        """All parts by name, as the constructor takes them."""
+        """All parts by name, as keyword arguments of the constructor."""
         return {
             name: getattr(self, name)
             for name in ("problem", "file", "line", "expected", "found", "remedy")
         }
 
     def restated(self, kind: type[E], **parts: Any) -> E:
-        """The same as an error of that kind, with some parts replaced; another file is relative to
-        no known folder.
-        """
+        """Copy the error as another class with some parts replaced; a new `file` drops `folder`."""
         restated = kind(**(self.parts | parts))
         if "file" not in parts:
             restated.folder = self.folder
         return restated
 
     def within(self, root: Path) -> Self:
-        """The same with its file named by its path, from `root` where it is inside."""
+        """Copy the error with the path of its file, relative to `root` if inside it."""
         if self.folder is None or self.file is None:
             return self
         path = self.folder / self.file
@@ -119,14 +115,14 @@ class RawperfError(Exception):
 
 
 VirtperfError = RawperfError
-"""The same class, by the name that virtperf uses."""
+"""Alias that virtperf uses."""
 
 Report = Callable[[RawperfError], None]
-"""What a loader tells its problems: `stop`, or the `append` of a list that is to have them all."""
+"""Callback for a loader's problems: `stop`, or `append` of a list to collect them all."""
 
 
 def stop(problem: RawperfError) -> None:
-    """Raise the problem, so that the first one ends a load."""
+    """Raise the problem, so that loading ends at the first one."""
     raise problem
 
 

@@ -1,4 +1,4 @@
-"""Files of the package, and results written whole or not at all."""
+"""Paths of packaged files, and atomic writing of results."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 PACKAGED_METRICS = Path(__file__).parent.parent / "metrics.yaml"
-"""The metric dictionary that is installed with the package."""
+"""Metric dictionary that is installed with the package."""
 
 
 @contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
-    """A new, empty folder that takes the place of `folder` when the block ends without an error.
+    """Yield a temporary folder that replaces `folder` when the block ends without an error.
 
-    An interrupted run leaves the previous folder or none, never half of a new one; what it had
-    begun is removed by the next.
+    An interrupted run leaves the previous folder or none, never a partial one; the next run removes
+    its temporary folder.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     for begun in folder.parent.glob(f".{folder.name}.*"):
@@ -38,8 +38,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def replaced_file(path: Path) -> Iterator[BinaryIO]:
-    """A new file that takes the place of `path` when the block ends without an error, as a whole or
-    not at all.
+    """Yield a temporary file that atomically replaces `path` when the block ends without an error.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -53,11 +52,11 @@ def replaced_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_atomically(path: Path, data: bytes | str) -> None:
-    """Write a file so that readers see the old content or the whole new one."""
+    """Write a file atomically: readers see the old content or the whole new one."""
     with replaced_file(path) as out:
         out.write(data.encode() if isinstance(data, str) else data)
 
 
 def json_text(value: Any) -> str:
-    """JSON in a stable form: two blanks of indentation, keys in the given order."""
+    """Serialise as JSON in a stable form: indented by two blanks, keys in the given order."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,5 +1,4 @@
-"""The metric dictionary: every metric's name, unit, definition, and the raw fields that it is read
-from.
+"""Metric dictionary: name, unit and definition of every metric, and the raw fields it is read from.
 """
 
 from __future__ import annotations
@@ -22,16 +21,15 @@ from rawperf.core.yamlio import Document
 
 MetricKind = Literal["gauge", "counter", "total"]
 WHOLE = "host"
-"""Entity kind of records that describe the whole of whatever a file was written on."""
+"""Entity kind of records that describe the whole system that a file was written on."""
 
 
 class Source(Model):
-    """One raw field that a metric is read from, with the factor to the metric's unit (of a counter
-    per second).
+    """Raw field that a metric is read from, and its factor to the metric's unit.
 
-    Of a dictionary that is loaded there is one source a `format`. With `entity`, only its records
-    count, which stand for the whole host or guest (``all`` of a table of processors). `minus`: a
-    part of a sum that is taken away.
+    The factor of a counter is per second. A loaded dictionary has one source per `format`.
+    `entity`: use only the records of this entity, which stand for the whole host or guest (``all``
+    of a table of processors). `minus`: subtract the field in a sum.
     """
 
     formats: Texts = Field(alias="format")
@@ -49,14 +47,12 @@ class Source(Model):
 class Metric(Model):
     """One metric of the dictionary.
 
-    `kind`: ``gauge`` (true at its time, or the mean of the interval that ends there), ``counter``
+    `kind`: ``gauge`` (instantaneous, or the mean of the interval that ends then), ``counter``
         (cumulative in the raw file, a rate in samples), ``total`` (one number a run).
-    `combine`: ``"sum"`` where the fields of one report are parts that add up; ``"present"`` where
-        those add up that are there; ``"rest"`` where they are the parts of a whole of 1 that the
-        metric is not: it is what they leave, and of them the first must be there; else ``""``: they
-        are other spellings.
-    `better`: ``"higher"`` (a throughput) or ``"lower"`` (a response time); ``""`` where neither is
-        better by itself.
+    `combine`: ``"sum"``: sum of all fields of one report; ``"present"``: sum of those that are
+        present; ``"rest"``: 1 minus the sum of those that are present, the first of which is
+        required; ``""``: fields are alternative spellings.
+    `better`: ``"higher"`` (a throughput), ``"lower"`` (a response time), or ``""`` for neither.
     """
 
     name: str = Field(alias="<name>", pattern=r"^[a-z][a-z0-9_]*$")
@@ -69,7 +65,7 @@ class Metric(Model):
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """The formats that it can be read from, the preferred one first."""
+        """Formats that the metric can be read from, in order of preference."""
         return tuple(dict.fromkeys(source.format for source in self.sources))
 
 
@@ -84,7 +80,7 @@ Name = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Named:
-    """Values in the dictionary's units: `names[which[k]]` is what row k of `rows` is of."""
+    """Values in the dictionary's units; `names[which[k]]` identifies row k of `rows`."""
 
     rows: pd.DataFrame
     which: np.ndarray
@@ -93,8 +89,9 @@ class Named:
 
 @dataclass(frozen=True)
 class Gauges:
-    """Values of records in the dictionary's units, NaN where there is no metric: value k is of
-    `metrics[which[k]]`, which is "" for none.
+    """Values of records in the dictionary's units; value k belongs to `metrics[which[k]]`.
+
+    Records without a metric have the value NaN and the metric "".
     """
 
     values: np.ndarray
@@ -107,8 +104,7 @@ class MetricDictionary:
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self.metrics = {metric.name: metric for metric in metrics}
-        # by format, report and entity kind: what names a field, and the fields of a metric in their
-        # order
+        # keyed by format, report, entity kind and field, or metric
         self._meant: dict[tuple[str, str, str, str], list[tuple[Metric, Source]]] = {}
         self._parts: dict[tuple[str, str, str, str], list[str]] = {}
         for metric in self.metrics.values():
@@ -124,9 +120,7 @@ class MetricDictionary:
         return name in self.metrics
 
     def translate(self, records: pd.DataFrame, format_name: str) -> pd.DataFrame:
-        """What `named` finds, as one table, with the columns entity_kind, entity, metric and
-        kind.
-        """
+        """Translate records as `named` does, with columns entity_kind, entity, metric and kind."""
         found = self.named(records, format_name)
         texts = zip(*found.names, strict=True) if found.names else [()] * 4
         columns = zip(("entity_kind", "entity", "metric", "kind"), texts, strict=True)
@@ -135,12 +129,11 @@ class MetricDictionary:
         )
 
     def named(self, records: pd.DataFrame, format_name: str) -> Named:
-        """Raw records (`Reading.records`, perhaps with further columns) as metrics in the
-        dictionary's units.
+        """Translate raw records (`Reading.records`, optionally with further columns) into metrics.
 
-        Rows have the columns that are no texts, in the same order, without fields that no metric
-        names. A counter is still cumulative. A value is NaN where parts of a sum are incomplete, or
-        the first part of a rest is missing.
+        Values are in the dictionary's units. Rows keep their order and all columns but the names;
+        records of fields without a metric are dropped. Counters stay cumulative. A value is NaN if
+        parts of a sum, or the first part of a rest, are missing.
         """
         place, many, names, sources = self._looked_up(records, format_name)
         row, which = _repeated(place, np.array(many, dtype=np.int64))
@@ -149,8 +142,9 @@ class MetricDictionary:
         return _with_sums(Named(rows, which, names), sources, self._parts)
 
     def gauges(self, records: pd.DataFrame, format_name: str) -> Gauges | None:
-        """The same where every metric is one number times a factor, row for row; None for counters,
-        sums, and fields of several metrics.
+        """Fast path of `named` for gauges: one value per record, a number times a factor.
+
+        None if there are counters, combined metrics, or fields of several metrics.
         """
         place, many, names, sources = self._looked_up(records, format_name)
         if max(many, default=0) > 1:
@@ -169,7 +163,7 @@ class MetricDictionary:
     def _looked_up(
         self, records: pd.DataFrame, format_name: str
     ) -> tuple[np.ndarray, list[int], list[Name], list[tuple[Metric, Source]]]:
-        """Which combination of names each record has, how many sources mean that, and these."""
+        """Look up sources by distinct names: index per record, source counts, names, sources."""
         place, first = combinations(records, _NAMES)
         many: list[int] = []
         names: list[Name] = []
@@ -193,7 +187,7 @@ def _with_sums(
     sources: list[tuple[Metric, Source]],
     parts: dict[tuple[str, str, str, str], list[str]],
 ) -> Named:
-    """Combine the parts of metrics that have some; the first of their rows carries the result."""
+    """Combine the parts of combined metrics; the row of the first part carries the result."""
     if not any(metric.combine for metric, _ in sources):
         return found
     numbers: dict[tuple[str, ...], int] = {}
@@ -223,9 +217,7 @@ def _with_sums(
 
 
 def _repeated(place: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each row as often as `many` says for its place, and which of all that the places stand for it
-    is.
-    """
+    """Repeat each row `many[place]` times; return row numbers and indices into all sources."""
     times = many[place]
     row = np.repeat(np.arange(len(place)), times)
     nth = np.arange(len(row)) - np.repeat(np.cumsum(times) - times, times)
@@ -233,11 +225,10 @@ def _repeated(place: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
-    """Load `src/rawperf/metrics.yaml`; raises `StudyError` with file and line for whatever is wrong in
-    it.
+    """Load `src/rawperf/metrics.yaml`; raises `StudyError` with file and line of any mistake.
 
-    A dictionary without mistakes is built once for the same bytes, wherever they stand: each raw
-    file that is read asks for it, and building it takes longer than reading most of them.
+    A valid dictionary is cached by the file's bytes, whatever its path: every raw file that is read
+    needs it, and building it takes longer than reading most of them.
     """
     if path.is_file():
         try:
@@ -250,7 +241,7 @@ def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
 
 @dataclass(frozen=True)
 class _Content:
-    """Files of the same bytes are equal."""
+    """Cache key: equal if the bytes are equal."""
 
     data: bytes
     path: Path = field(compare=False)
@@ -269,7 +260,7 @@ def _load(path: Path, report: Report) -> MetricDictionary:
 
 
 def _converted(document: Document, metric: Metric, report: Report) -> Metric:
-    """The metric with the factor of every source."""
+    """Copy a metric with the conversion factor of every source."""
     sources: list[Source] = []
     seen = set()
     for position, source in enumerate(metric.sources):

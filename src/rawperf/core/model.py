@@ -1,6 +1,4 @@
-"""Hand-written YAML as typed models: every mistake is said with file, line, place in words, and
-what was expected.
-"""
+"""Schema validation of hand-written YAML: errors name file, line, path and expected value."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ T = TypeVar("T")
 
 
 class Model(BaseModel):
-    """Part of a hand-written file: no unknown names, no infinite numbers, never changed."""
+    """Base model of a hand-written file: immutable, without unknown names and infinite numbers."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -40,7 +38,7 @@ _EXPONENT = re.compile(r"([+-]?\d+)(\.\d*)?[eE]([+-]?)(\d+)")
 
 
 def _level(value: Any) -> Any:
-    """Text or a number as it is written: 12 stays an int, and true is neither."""
+    """Accept a string or a finite number unchanged (12 stays an int); reject booleans."""
     if isinstance(value, str) or (
         isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
     ):
@@ -56,7 +54,7 @@ def _different(values: Sequence[T]) -> Sequence[T]:
 
 
 def _no_number_as_text(values: Sequence[Any]) -> Sequence[Any]:
-    """Among numbers, no text that was meant as one."""
+    """Reject strings among numbers that were meant as numbers."""
     if any(not isinstance(value, str) for value in values):
         for value in values:
             if isinstance(value, str) and (remedy := _written_as_number(value)):
@@ -65,7 +63,7 @@ def _no_number_as_text(values: Sequence[Any]) -> Sequence[Any]:
 
 
 def _written_as_number(text: str) -> str:
-    """How YAML reads a text such as ``1e6`` as a number; "" for all other texts."""
+    """Suggest YAML's spelling of a number such as ``1e6``; "" for all other texts."""
     match = _EXPONENT.fullmatch(text)
     if not match:
         return ""
@@ -96,20 +94,19 @@ Levels = Annotated[
     AfterValidator(_no_number_as_text),
 ]
 Listed = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
-"""Of several texts: one may stand alone."""
+"""Wrap a single string in a tuple."""
 Texts = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_different), Listed]
-"""One text, or a list of different ones."""
+"""One string, or a list of distinct strings."""
 Keyed = BeforeValidator(_keyed)
-"""Of a mapping of models: each is told its key by the alias <name>. Nobody writes a name that
-begins with <.
-"""
+"""Mapping of models: passes each its key through the alias <name>, which no file uses."""
 
 
 def load_model(
     path: Path, model: type[M], report: Report = stop, *, aliases: bool = True
 ) -> tuple[M, Document]:
-    """Read a YAML file as a model; raises `StudyError` as `load_yaml` does, and for what the model
-    does not have.
+    """Read a YAML file as a model.
+
+    Raises `StudyError` as `load_yaml` does, and for violations of the schema.
     """
     document = load_yaml(path, aliases=aliases)
     try:
@@ -126,8 +123,9 @@ def load_model(
 def problems(
     err: ValidationError, model: type[BaseModel], document: Document, *at: str | int
 ) -> Iterator[RawperfError]:
-    """What pydantic found, one `StudyError` a place; `at` is the path of the part that was read as
-    `model`.
+    """Convert a pydantic `ValidationError`, one `StudyError` a place.
+
+    `at` is the path of the part that was validated as `model`.
     """
     found = err.errors(include_url=False)
     for error in found:
@@ -135,7 +133,7 @@ def problems(
         if error["type"] == "too_short" and any(
             e["loc"][:size] == error["loc"] and e is not error for e in found
         ):
-            continue  # its members are wrong, and said to be
+            continue  # errors of its members are reported instead
         where = _where(document.data, (*at, *error["loc"]))
         place = _place(document.data, where)
         name = error["loc"][-1] if error["loc"] else ""
@@ -177,7 +175,8 @@ _TYPES = {
 
 
 def _wrong(error: Any) -> dict[str, str]:
-    """Expected, found and, where there is one, the remedy for a value of the wrong type or size."""
+    """Expected and found parts, and a remedy if known, for a wrong type or an out-of-range value.
+    """
     found = error["input"]
     expected = _TYPES.get(error["type"]) or re.sub(
         r"^(Input|Value|\w+) should (be |have |match )?", "", error["msg"]
@@ -195,9 +194,7 @@ def _wrong(error: Any) -> dict[str, str]:
 
 
 def _where(data: Any, loc: Sequence[Any]) -> tuple[Any, ...]:
-    """The part of pydantic's path that stands in the document; names of a union's members do
-    not.
-    """
+    """Part of pydantic's path that exists in the document; names of union members do not."""
     where: list[Any] = []
     for key in loc:
         try:
@@ -215,8 +212,9 @@ def _part(data: Any, where: Sequence[Any]) -> Any:
 
 
 def _place(data: Any, where: Sequence[Any]) -> str:
-    """The path in words, members of a list by their own id, name or label:
-    ``exhibits/figure-1/series/Xen: ``.
+    """Readable path, with list members by their own id, name or label.
+
+    ``exhibits/figure-1/series/Xen: `` is an example.
     """
     words = []
     for key in where:
@@ -232,7 +230,7 @@ def _place(data: Any, where: Sequence[Any]) -> str:
 
 
 def _names(model: Any, where: Sequence[Any]) -> list[str]:
-    """The names that may stand at that place."""
+    """Field names that are valid at a path."""
     for key in where:
         model = _member(model, key)
     while not (isinstance(model, type) and issubclass(model, BaseModel)):
@@ -248,7 +246,7 @@ def _names(model: Any, where: Sequence[Any]) -> list[str]:
 
 
 def _member(kind: Any, key: Any) -> Any:
-    """The type of a model's field, or of what a list or mapping holds."""
+    """Type of a model's field, or item type of a list or mapping."""
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Annotated, Union, UnionType):
         return next((found for a in args if (found := _member(a, key)) is not None), None)

@@ -1,16 +1,17 @@
-"""A number as plain text with a fixed count of significant digits."""
+"""Formatting of numbers as plain text with a fixed number of significant digits."""
 
 from __future__ import annotations
 
 import math
 
 SIGNIFICANT = 4
-"""Digits that are printed; those before the decimal point are never dropped."""
+"""Digits that are printed; digits before the decimal point are never dropped."""
 
 
 def number(value: float | None, digits: int = SIGNIFICANT) -> str:
-    """A number in plain ASCII, rounded to `digits` significant digits: ``66``, ``65.9``, ``11264``,
-    ``0.001234``.
+    """Format a number in ASCII with `digits` significant digits.
+
+    Examples: ``66``, ``65.9``, ``11264``, ``0.001234``.
     """
     if value is None or math.isnan(value):
         return "n/a"

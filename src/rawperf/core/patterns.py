@@ -1,6 +1,4 @@
-"""Regular expressions of declarations: matched by RE2, in time that is linear in the text whatever
-the pattern.
-"""
+"""Regular expressions of declarations: matched by RE2, in linear time for every pattern."""
 
 from __future__ import annotations
 
@@ -11,13 +9,11 @@ import pyarrow.compute as pc
 
 LONGEST_PATTERN = 1000
 LONGEST_LINE = 100_000
-"""Characters; a longer line is matched by no pattern."""
+"""Characters; no pattern matches a longer line."""
 
 
 def check_pattern(pattern: str) -> str:
-    """The same pattern; raises `ValueError` where it is too long, or RE2 does not take it, as back
-    references.
-    """
+    """Return a pattern; raises `ValueError` if too long, or not valid in RE2 (back references)."""
     if len(pattern) > LONGEST_PATTERN:
         raise ValueError(f"a pattern of more than {LONGEST_PATTERN} characters")
     try:
@@ -29,8 +25,9 @@ def check_pattern(pattern: str) -> str:
 
 @lru_cache(maxsize=256)
 def groups_of(pattern: str) -> tuple[str, ...]:
-    """Names of a pattern's groups; raises `ValueError` as `check_pattern`, for one without a name,
-    two of one name.
+    """Names of a pattern's groups.
+
+    Raises `ValueError` as `check_pattern` does, and for unnamed or duplicate groups.
     """
     check_pattern(pattern)
     try:
@@ -45,34 +42,29 @@ def groups_of(pattern: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def searchable(head: bytes) -> pa.Array:
-    """The beginning of a file as text, for `occurs`; many patterns are asked about one after the
-    other.
+    """Decode the head of a file for `occurs`; cached, since many patterns are tested in sequence.
     """
     return pa.array([head.decode("utf-8", "replace").replace("\r\n", "\n")])
 
 
 def occurs(pattern: str, text: pa.Array) -> bool:
-    """Whether a pattern occurs in a text, the only one of `searchable`; ``^`` and ``$`` stand for
-    the ends of its lines.
-    """
+    """Whether a pattern occurs in the text of `searchable`; ``^`` and ``$`` match at line ends."""
     return bool(pc.match_substring_regex(text, f"(?m){pattern}")[0].as_py())
 
 
 def whole_lines(pattern: str, lines: pa.Array) -> pa.Array:
-    """Which lines are, as a whole, what the pattern says."""
+    """Mask of the lines that match a pattern as a whole."""
     return pc.match_substring_regex(lines, _whole(pattern))
 
 
 def extracted(pattern: str, lines: pa.Array) -> dict[str, list[str]]:
-    """What the groups of a pattern hold in lines that match as a whole; "" for a group that took no
-    part.
-    """
+    """Capture groups of lines that match a pattern as a whole; "" for a group that took no part."""
     found = pc.extract_regex(lines, _whole(pattern))
     return {name: found.field(place).to_pylist() for place, name in enumerate(groups_of(pattern))}
 
 
 def first_group(pattern: str, text: str) -> str | None:
-    """What the first group of a pattern holds, where it is the whole text; else None."""
+    """First capture group if the pattern matches the whole text, else None."""
     line = pa.array([text])
     return (
         next(iter(extracted(pattern, line).values()))[0]

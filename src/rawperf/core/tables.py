@@ -1,6 +1,4 @@
-"""Numbers as they are exported, with as many digits as are the same everywhere; rows that are
-alike.
-"""
+"""Rounding of exported numbers; grouping, concatenation and categoricals of tables."""
 
 from __future__ import annotations
 
@@ -13,21 +11,21 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 SIGNIFICANT_DIGITS = 7
-"""Digits of exported numbers: fewer than where solvers and processors may differ, more than any
+"""Digits of exported numbers: few enough to be equal across solvers and processors, more than any
 reader needs.
 """
 
 
 MAX_COUNTED = 1 << 16
-"""Combinations of texts that are counted in a table of all that could be."""
+"""Largest number of possible combinations for a lookup table; above it, codes are factorized."""
 MAX_KEPT_CATEGORIES = 64
 LARGEST_POWER = 308
 POWERS = np.array([float(f"1e{power}") for power in range(LARGEST_POWER + 1)])
-"""Powers of ten. Those that numpy computes differ in their last bit between processors."""
+"""Powers of ten as literals: numpy's own differ in their last bit between processors."""
 
 
 def rounded(values: Any, digits: int = SIGNIFICANT_DIGITS) -> np.ndarray:
-    """Numbers rounded to significant digits, below 1e-9 to zero; infinities and NaN stay."""
+    """Round to significant digits, and below 1e-9 to zero; infinities and NaN are kept."""
     x = np.asarray(values, dtype=float)
     finite = np.isfinite(x) & (x != 0)
     magnitude = np.floor(np.log10(np.abs(x, where=finite, out=np.ones_like(x))))
@@ -40,9 +38,7 @@ def rounded(values: Any, digits: int = SIGNIFICANT_DIGITS) -> np.ndarray:
 
 
 def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Of each row which of the different combinations of these columns it has, and the first row of
-    each.
-    """
+    """Factorize rows by several columns: group number of each row, and first row of each group."""
     code, size = np.zeros(len(frame), dtype=np.int64), 1
     for name in names:
         column = frame[name]
@@ -56,7 +52,7 @@ def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray,
             size *= count
     if size <= MAX_COUNTED:
         rows = np.full(size, -1)
-        rows[code[::-1]] = np.arange(len(frame))[::-1]  # of one code the first row stays
+        rows[code[::-1]] = np.arange(len(frame))[::-1]  # the first row of a code wins
         first = np.sort(rows[rows >= 0])
         places = np.zeros(size, dtype=np.int64)
         places[code[first]] = np.arange(len(first))
@@ -68,7 +64,7 @@ def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray,
 
 
 def coded(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
-    """A column of texts, of which each is kept once."""
+    """Dictionary-encode a text column (categorical): row k is ``texts[codes[k]]``."""
     distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     kind = np.int8 if len(distinct) < 1 << 7 else np.int32
     places = np.array([distinct[text] for text in texts], dtype=kind)
@@ -85,17 +81,17 @@ def _categories(texts: tuple[str, ...]) -> pd.CategoricalDtype:
 
 
 _kept_categories = lru_cache(maxsize=1024)(_categories)
-"""Small files have the same few names, and an index of them takes longer than reading a line."""
+"""Cached: small files share few names, and building an index takes longer than reading a line."""
 
 
 def plain_texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table whose categories are texts."""
+    """Convert categorical columns to strings."""
     categories = frame.columns[[isinstance(kind, pd.CategoricalDtype) for kind in frame.dtypes]]
     return frame.astype(dict.fromkeys(categories, "str"))
 
 
 def concat_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Tables one below the other; columns that are categories in all of them stay categories."""
+    """Concatenate tables by row; columns that are categorical in all of them stay categorical."""
     coded_in_all = [
         name
         for name in frames[0].columns

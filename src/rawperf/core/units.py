@@ -1,11 +1,11 @@
-"""Units: one place where a number changes its unit."""
+"""Units and their conversion factors."""
 
 from __future__ import annotations
 
 from rawperf.core.errors import RawperfError
 
 Dimension = tuple[int, int]
-"""Powers of time and of information."""
+"""Exponents of time and of information."""
 
 _DIMENSIONS: dict[Dimension, str] = {
     (0, 0): "number",
@@ -29,7 +29,7 @@ _UNITS: dict[Dimension, dict[str, float]] = {
         "ns/s": 1e-9,
     },
     (1, 0): {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0},
-    # The base is the byte; the k of kernel tools is 1024, MB of storage listings is 1024 squared.
+    # base unit: byte; the k of kernel tools is 1024, MB of storage listings is 1024 squared
     (0, 1): {
         "B": 1.0,
         "KiB": 1024.0,
@@ -70,11 +70,10 @@ _RATES = {"count": "1/s", "s": "s/s"}
 
 
 def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
-    """What a number in unit `source` is multiplied by to be in unit `target`; `per`: after division
-    by such a unit.
+    """Factor that converts unit `source`, divided by unit `per`, into unit `target`.
 
     ``"%"`` is a hundredth: 100 % of one processor is 1 in ``"processors"``. Raises `RawperfError`
-    for an unknown unit, and for two that measure different things.
+    for an unknown unit, and for two units of different dimensions.
     """
     divided = source if per == "1" else f"{source} per {per}"
     known = [_known(unit) for unit in (source, per, target)]
@@ -96,7 +95,7 @@ def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
 
 
 def _known(unit: str) -> tuple[Dimension, float] | None:
-    """Dimension and factor of a unit; things counted, such as ``requests/s``, are a rate."""
+    """Dimension and factor of a unit; counted items, such as ``requests/s``, are a rate."""
     thing, slash, time = unit.rpartition("/")
     if unit not in _KNOWN and slash and thing.isalpha() and thing not in _KNOWN:
         return _KNOWN.get(f"1/{time}")
@@ -104,8 +103,7 @@ def _known(unit: str) -> tuple[Dimension, float] | None:
 
 
 def rate_unit(unit: str) -> str:
-    """The unit of a counter's growth per second: ``"KiB"`` gives ``"KiB/s"``; raises
-    `RawperfError` without one.
+    """Unit of a counter's rate: ``"KiB"`` gives ``"KiB/s"``; raises `RawperfError` if it has none.
     """
     rate = _RATES.get(unit, f"{unit}/s")
     if rate not in _KNOWN:

@@ -1,6 +1,4 @@
-"""Hand-written YAML: loaded safely, with the line of every part, and errors that name file and
-line.
-"""
+"""Safe loading of hand-written YAML with the line of every part, for errors with file and line."""
 
 from __future__ import annotations
 
@@ -19,40 +17,36 @@ except ImportError:  # PyYAML without libyaml
     from yaml import SafeLoader  # type: ignore[assignment]
 
 MAX_NODES = 200_000
-"""Parts (keys, values) that a file may have once its aliases are written out."""
+"""Largest number of nodes (keys, values) of a file with its aliases expanded."""
 MAX_DEPTH = 20
-"""Levels of nesting."""
+"""Largest nesting depth."""
 _LARGEST_NUMBER = 2**63
 
 
 @dataclass(frozen=True)
 class Document:
-    """A YAML file's content, and the line that each part begins on by its path, e.g. ``("claims",
-    3, "value")``.
-    """
+    """Content of a YAML file, and the line of each part by path: ``("claims", 3, "value")``."""
 
     data: dict[str, Any]
     path: Path
     lines: dict[tuple[str | int, ...], int]
 
     def line(self, *where: str | int) -> int:
-        """Line of the part at that path, or of the nearest part around it."""
+        """Line of the part at a path, or of its nearest ancestor."""
         for end in range(len(where), -1, -1):
             if where[:end] in self.lines:
                 return self.lines[where[:end]]
         return 1
 
     def error(self, problem: str, *where: str | int, **parts: str) -> StudyError:
-        """A `StudyError` at that path of this file."""
+        """Build a `StudyError` at a path of this file."""
         error = StudyError(problem, file=self.path.name, line=self.line(*where), **parts)
         error.folder = self.path.parent
         return error
 
 
 class _Loader(SafeLoader):
-    """PyYAML's safe loader; whole numbers that nobody can mean are refused, since programs choke on
-    them.
-    """
+    """PyYAML's safe loader, which refuses integers of implausible size: programs fail on them."""
 
     def whole_number(self, node: yaml.ScalarNode) -> int:
         if len(node.value) < 100 and abs(found := self.construct_yaml_int(node)) < _LARGEST_NUMBER:
@@ -66,11 +60,10 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.whole_number)
 
 
 def load_yaml(path: Path, *, aliases: bool = True) -> Document:
-    """Read a YAML file with a mapping at its top; `aliases` False refuses ``*name``, which no short
-    file needs.
+    """Read a YAML file with a mapping at its top; `aliases` False refuses ``*name``.
 
-    Raises `StudyError` with the line: no such file, not YAML, a key given twice, aliases that
-    multiply it, nesting or a number beyond all use.
+    Raises `StudyError` with the line: missing file, invalid YAML, duplicate key, excessive
+    expansion of aliases, too deep nesting or too large a number.
     """
     try:
         return parse_yaml(read_text(path, path.name), path.name, path=path, aliases=aliases)
@@ -84,9 +77,9 @@ def load_yaml(path: Path, *, aliases: bool = True) -> Document:
 
 
 def read_text(path: Path, file: str) -> str:
-    """The text of a file that people write, which is named `file` in errors.
+    """Read a hand-written file, which is named `file` in errors.
 
-    Raises `StudyError` with the line where it is not UTF-8, and `OSError`.
+    Raises `StudyError` with the line if it is not UTF-8, and `OSError`.
     """
     try:
         return path.read_text(encoding="utf-8")
@@ -102,7 +95,7 @@ def read_text(path: Path, file: str) -> str:
 def parse_yaml(
     text: str, file: str, *, path: Path | None = None, aliases: bool = False
 ) -> Document:
-    """The same for a text that is named `file` in errors."""
+    """Parse a text as `load_yaml` does; `file` is its name in errors."""
     try:
         _refuse_bombs(text, file, aliases)
         loader = _Loader(text)
@@ -128,7 +121,7 @@ def parse_yaml(
 def walk(
     node: Any, place: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Path and content of every part of a document's data, the whole first."""
+    """Iterate over the path and content of every part of a document in pre-order."""
     yield place, node
     items = (
         node.items()
@@ -142,9 +135,7 @@ def walk(
 
 
 def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
-    """Count parts as they come, aliases at the size of what they stand for; nothing is built
-    yet.
-    """
+    """Count nodes in the event stream, before construction; an alias counts as its expansion."""
     sizes: dict[str, int] = {}
     around: list[tuple[str | None, int]] = []
     parts = 0
@@ -158,7 +149,7 @@ def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
                     line=line,
                     remedy="write the value out",
                 )
-            # of a part that it stands in, it would never end
+            # an alias within its own anchor would expand without end
             parts += sizes.get(event.anchor or "", MAX_NODES)
         elif isinstance(event, yaml.ScalarEvent):
             parts += 1
@@ -188,7 +179,7 @@ def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
 def _lines(
     node: yaml.Node, where: tuple[str | int, ...], file: str
 ) -> Iterator[tuple[tuple[str | int, ...], int]]:
-    """Path and line of every part; a value in a mapping begins where its key does."""
+    """Yield path and line of every part; a value in a mapping has the line of its key."""
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:

@@ -1,3 +1,1 @@
-"""Raw formats that are declared, not programmed: columns, key-value lines, matched lines, JSON,
-YAML, XML.
-"""
+"""Formats defined by declarations: columns, key-value lines, matched lines, JSON, YAML, XML."""

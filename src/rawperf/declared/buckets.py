@@ -1,4 +1,4 @@
-"""Rows that are buckets of a histogram: their bounds, and the counts of their own."""
+"""Histogram buckets from table rows: their bounds, and their counts without those below."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from rawperf.declared.chunks import Chunk
 from rawperf.declared.values import NumberReader
 
 NO_BOUND = frozenset({"+Inf", "Inf", "inf", "+inf", "..."})
-"""Upper bounds of a bucket without one."""
+"""Texts of an infinite upper bound."""
 NO_LOWER_BOUND = frozenset({"-Inf", "-inf", "..."})
 
 ANY_UNIT = "*"
-"""Key of the unit of all that a line above says and the declaration does not name."""
+"""Key of `units` for all texts of a line above that are not declared."""
 
 
 class Buckets:
-    """Makes the rows of a table buckets, each an entity of its own, chunk after chunk."""
+    """Convert the rows of a table into buckets, each an entity of its own, chunk by chunk."""
 
     def __init__(self, part: TableDeclaration, numbers: NumberReader, file: str) -> None:
         assert part.histogram is not None
@@ -33,14 +33,14 @@ class Buckets:
         self._count = part.value or part.fields[0].field
         printed: dict[str, str | float] = {**self._histogram.printed, "": 1.0}
         self._printed = printed if self._histogram.printed else None
-        # of the row above: whose histogram it is of, its upper bound, what was counted up to it
+        # previous row: key of its histogram, upper bound, cumulative count
         self._before: tuple[tuple[Any, ...], float, float] | None = None
 
     def rows(self, chunk: Chunk, owners: list[str], t: np.ndarray) -> tuple[Chunk, list[str]]:
-        """The rows that are buckets, with counts that are their own, and the name of each.
+        """Rows with non-cumulative counts, and the bucket name of each.
 
-        Raises `FormatError`, with the line: a bound that is no number, a unit that the declaration
-        lacks, bounds that do not ascend, a cumulative count that falls.
+        Raises `FormatError`, with the line: an invalid bound, a unit that the declaration lacks,
+        bounds that do not ascend, a cumulative count that falls.
         """
         lower = np.full(len(owners), np.nan)
         if self._histogram.lower is not None:
@@ -73,7 +73,7 @@ class Buckets:
                         before[2],
                         count,
                     )
-                if ends == begins:  # printed again: what it counts more is of the next bucket
+                if ends == begins:  # duplicate bound: its excess count belongs to the next bucket
                     own[place] = math.nan
                     called.append(owner)
                     continue
@@ -107,8 +107,9 @@ class Buckets:
         infinite: float,
         else_: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Bounds by row, `infinite` for the texts of `without`; where a row has none, that of
-        `else_`: the upper bound of a bucket that is one whole number.
+        """Bounds by row: `infinite` for texts in `without`, `else_` for rows without a cell.
+
+        `else_` is the upper bound of a bucket of a single integer.
         """
         cells = _listed(chunk.column(name))
         lines = chunk.lines_of(name)
@@ -131,7 +132,7 @@ class Buckets:
         return np.where(none, infinite, found)
 
     def _units(self, chunk: Chunk) -> list[str]:
-        """The unit of each row's bounds."""
+        """Unit of each row's bounds."""
         if self._histogram.above is None:
             return [self._histogram.unit] * len(chunk.lines)
         printed = chunk.units or [None] * len(chunk.lines)
@@ -155,8 +156,9 @@ def _listed(cells: Any) -> list[Any]:
 
 
 def _around(middle: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of buckets by their middle: 2 to the `bits` of them in each power of two, and one a
-    whole number below 2 to the ``bits + 1``.
+    """Bounds of buckets from their middle.
+
+    There are ``2**bits`` buckets in each power of two, and one per integer below ``2**(bits + 1)``.
     """
     power = np.floor(np.log2(np.maximum(middle, 1.0)))
     width = np.exp2(np.maximum(power - bits, 0.0))

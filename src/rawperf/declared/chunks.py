@@ -1,4 +1,4 @@
-"""Rows of cells, as every kind of file gives them."""
+"""Chunks of table rows, common to all kinds of files."""
 
 from __future__ import annotations
 
@@ -17,39 +17,31 @@ from rawperf.core.errors import FormatError
 class Chunk:
     """Some rows of a table."""
 
-    cells: dict[
-        str, Any
-    ]  # by column a list of texts, numbers, or None where a row has none; an Arrow array of texts; or float64
+    # by column: list of texts, numbers or None (missing), Arrow array of texts, or float64 array
+    cells: dict[str, Any]
     lines: Sequence[int] | np.ndarray  # of each row, from 1
-    own: dict[str, list[int]] = field(
-        default_factory=dict
-    )  # by column, where its cells stand on other lines
-    above: list[str | None] | None = None  # for each row, the time that a line above it gives
-    whose: list[str | None] | None = None  # for each row, the entity that a line above it names
-    units: list[str | None] | None = None  # for each row, the unit that a line above it gives
-    kinds: list[int] | None = (
-        None  # in which way each row is written: samples are numbered within each
-    )
-    keys: tuple[
-        str, ...
-    ] = ()  # what stands in the rows, for messages, where that is more than the cells
+    # by column: lines of cells that differ from those of the rows
+    own: dict[str, list[int]] = field(default_factory=dict)
+    above: list[str | None] | None = None  # time of each row, from a line above it
+    whose: list[str | None] | None = None  # entity of each row, from a line above it
+    units: list[str | None] | None = None  # unit of each row, from a line above it
+    kinds: list[int] | None = None  # line pattern of each row; samples are numbered within each
+    keys: tuple[str, ...] = ()  # keys of the rows for messages, if there are more than cells
 
     def column(self, name: str) -> Any:
-        """The cells of a column, None where the rows have none."""
+        """Cells of a column, all None if the rows lack it."""
         found = self.cells.get(name)
         return [None] * len(self.lines) if found is None else found
 
     def lines_of(self, name: str) -> Sequence[int] | np.ndarray:
-        """The lines of the cells of a column."""
+        """Lines of a column's cells."""
         return self.own.get(name, self.lines)
 
     def taken(self, places: np.ndarray) -> Chunk:
-        """Some of the rows."""
+        """Select rows by position."""
 
         def of(cells: Any) -> Any:
-            if isinstance(
-                cells, pa.DictionaryArray
-            ):  # with the texts that are left, by their first
+            if isinstance(cells, pa.DictionaryArray):  # dictionary in order of first occurrence
                 return cells.take(pa.array(places)).dictionary_decode().dictionary_encode()
             if isinstance(cells, pa.Array):
                 return cells.take(pa.array(places))
@@ -70,10 +62,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Into:
-    """How a file is to be read, and where what it holds goes.
+    """Declaration by which a file is read, and destination of its rows.
 
-    `sink` takes the number of a table, and rows of it; `said` gets what is left out; `file` is for
-        messages.
+    `sink` takes the number of a table, and rows of it; `said` collects messages on omitted parts;
+    `file` is the name for messages.
     """
 
     declaration: Declaration
@@ -82,5 +74,5 @@ class Into:
     file: str
 
     def error(self, problem: str, line: int | None = None, **parts: str | None) -> FormatError:
-        """The error of something in the file."""
+        """Build the error of a place in the file."""
         return FormatError(problem, file=self.file, line=line, **parts)

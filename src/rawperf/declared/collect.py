@@ -1,4 +1,4 @@
-"""Rows of cells made into records: conditions, entities, times, numbers."""
+"""Conversion of table rows to records: conditions, entities, times, numbers."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from rawperf.rows import Codes
 
 MAX_LISTED_NAMES = 10
 CODE = np.int32
-"""Of entities and fields."""
+"""Type of entity and field codes."""
 
 
 class Collector:
-    """Gathers the records of one table of a file, chunk after chunk.
+    """Collect the records of one table of a file, chunk by chunk.
 
-    `parts` are codes of entities and of fields, times, values and lines, as arrays.
+    `parts` are tuples of arrays: entity codes, field codes, times, values and lines.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Collector:
         self._clock = TimeReader(part.time, self._numbers, file)
         self._named_in_file: dict[str, None] = {}
         self._leave_out = declaration.leave_out_rows
-        self._timed: bool | None = None  # whether the file has the times that it may have
+        self._timed: bool | None = None  # whether the file has its optional times
         self._seen: set[str] = set()
         self._keys: dict[str, None] = {}
         self._fields_of = [
@@ -69,18 +69,16 @@ class Collector:
 
     @property
     def clock(self) -> str:
-        """What the records' times count."""
+        """Clock of the records' times."""
         return "none" if self._timed is False else self._clock.name
 
     @property
     def names_held(self) -> list[str]:
-        """What the file's rows call their numbers, where a column says it; the first of them."""
+        """First names in the file's column of field names."""
         return list(self._named_in_file)[:MAX_LISTED_NAMES]
 
     def add(self, chunk: Chunk) -> None:
-        """Add the records of some rows; raises `FormatError` at a cell that is not as it is
-        declared.
-        """
+        """Add the records of some rows; raises `FormatError` at a cell that is not as declared."""
         part = self.part
         self._keys |= dict.fromkeys(chunk.keys or chunk.cells)
         new = chunk.cells.keys() - self._seen
@@ -133,9 +131,7 @@ class Collector:
             self._keep(entity, record, t, values, lines)
 
     def finish(self) -> list[str]:
-        """Make what still has to be made; what there is to say of it. Raises `FormatError` as
-        `_missing` does.
-        """
+        """Add the aggregates, and return messages; raises `FormatError` as `_missing` does."""
         self._missing()
         if self._sums is None:
             return []
@@ -144,7 +140,7 @@ class Collector:
         return self._sums.said
 
     def _missing(self) -> None:
-        """Raise `FormatError` where a declared field stands nowhere in the file."""
+        """Raise `FormatError` if a declared field is missing from the whole file."""
         wanted = [rule.field for rule in self.part.fields if rule.field and not rule.optional]
         if not self._keys:
             if wanted:
@@ -171,7 +167,7 @@ class Collector:
                 )
 
     def _words(self) -> set[str]:
-        """Fields that hold no number of the table: names of entities, conditions, times."""
+        """Fields that hold no number of the table: entity names, conditions, times."""
         time, part = self._time, self.part
         named = () if part.entity.file is not None else part.entity.name
         words = {
@@ -185,13 +181,12 @@ class Collector:
         return words | ({part.names} if part.names else set())
 
     def _fits(self, chunk: Chunk, condition: Condition, all_of: bool) -> np.ndarray:
-        """Which rows fulfil all conditions, or any of them."""
+        """Mask of the rows that fulfil all conditions, or any of them."""
         found = np.full(len(chunk.lines), all_of)
         for name, patterns in condition.items():
             cells, codes = _distinct(chunk.column(name))
-            matches = lru_cache(MAX_CACHED_TEXTS)(
-                partial(_matches, patterns)
-            )  # texts of one chunk often repeat
+            # texts of one chunk often repeat
+            matches = lru_cache(MAX_CACHED_TEXTS)(partial(_matches, patterns))
             fits = np.array(
                 [cell is not None and matches(_text(cell)) for cell in cells], dtype=bool
             )
@@ -200,7 +195,7 @@ class Collector:
         return found
 
     def _who(self, chunk: Chunk) -> np.ndarray:
-        """The code of each row's entity."""
+        """Entity code of each row."""
         entity = self.part.entity
         columns = [chunk.column(name) for name in entity.name]
         by_columns = bool(columns) and entity.file is None and entity.line is None
@@ -238,7 +233,7 @@ class Collector:
         return np.array([self._entities[name] for name in who], dtype=CODE)
 
     def _who_at_once(self, columns: list[pa.Array]) -> np.ndarray:
-        """The same where only columns say it: each different combination is looked up once."""
+        """Vectorised `_who` for names from columns only: one lookup per distinct combination."""
         place = np.zeros(len(columns[0]), dtype=np.int64)
         texts: list[list[str]] = []
         for column in columns:
@@ -307,7 +302,7 @@ class Collector:
     def _values(
         self, chunk: Chunk, rule: FieldRule
     ) -> tuple[np.ndarray, Sequence[int] | np.ndarray]:
-        """The numbers of a rule, NaN where there is none, and their lines."""
+        """Numbers of a rule, NaN where missing, and their lines."""
         lines = chunk.lines_of(rule.field)
         cells = chunk.column(rule.field)
         fits = self._fits(chunk, rule.where, True)
@@ -326,7 +321,7 @@ class Collector:
     def _within(
         self, cells: list[Any], lines: Sequence[int] | np.ndarray, rule: FieldRule
     ) -> list[Any]:
-        """The parts of cells that are the number; raises `FormatError` at a cell without one."""
+        """Extract the number within each cell; raises `FormatError` at a cell without one."""
         assert rule.within is not None
         missing = {*self.declaration.missing, ""}
         texts = [_text(cell).strip() for cell in cells]
@@ -349,9 +344,7 @@ class Collector:
         return found
 
     def _rates(self, chunk: Chunk, counts: np.ndarray, name: str) -> np.ndarray:
-        """Counts by the length of each row's interval; raises `FormatError` at one that is not
-        above 0 s.
-        """
+        """Divide counts by each row's interval; raises `FormatError` if that is not above 0 s."""
         cells, lines = chunk.column(name), chunk.lines_of(name)
         seconds = self._numbers.of(cells, lines, name)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -371,7 +364,7 @@ class Collector:
     def _named(
         self, chunk: Chunk, entity: np.ndarray, t: np.ndarray, names: str, value: str
     ) -> None:
-        """Rows of a name and a number each."""
+        """Add rows in long form: one name and one number each."""
         cells, lines = chunk.column(value), np.asarray(chunk.lines_of(value), dtype=np.int64)
         called, codes = _distinct(chunk.column(names))
         if codes is None:
@@ -388,13 +381,13 @@ class Collector:
             ],
             dtype=bool,
         )
-        if isinstance(cells, np.ndarray):  # numbers that need nothing but parsing
+        if isinstance(cells, np.ndarray):  # already parsed numbers
             record = np.zeros(len(called), dtype=CODE)
             for place in np.flatnonzero(wanted).tolist():
                 rule = rules[place]
                 record[place] = self._fields[rule.record if rule else called[place]]
             keep = np.flatnonzero(wanted[codes] & ~np.isnan(cells))
-            if (lines[1:] <= lines[:-1]).any():  # of several on a line, by name
+            if (lines[1:] <= lines[:-1]).any():  # rows of one line are ordered by name
                 keep = keep[np.lexsort((codes[keep], lines[keep]))]
             if len(keep):
                 columns = (entity, record[codes], t, cells, lines)
@@ -430,7 +423,7 @@ class Collector:
         found: list[tuple[str, np.ndarray, Sequence[int] | np.ndarray]],
         lines: np.ndarray,
     ) -> None:
-        """Keep the numbers of rows of one line each, row by row."""
+        """Keep several numbers per row in row order; all cells of a row are on one line."""
         each, codes = len(found), [self._fields[record] for record, _, _ in found]
         values = np.stack([values for _, values, _ in found], axis=1).ravel()
         columns = (
@@ -468,19 +461,16 @@ def _matches(patterns: tuple[str, ...], text: str) -> bool:
 
 
 def _listed(cells: Any) -> Any:
-    """Cells as a list."""
     return cells.to_pylist() if isinstance(cells, pa.Array) else cells
 
 
 def _decoded(cells: pa.Array) -> pa.Array:
-    """Texts, which may be given as codes."""
+    """Decode a dictionary-encoded array."""
     return cells.dictionary_decode() if isinstance(cells, pa.DictionaryArray) else cells
 
 
 def _distinct(cells: Any) -> tuple[Any, np.ndarray | None]:
-    """The different texts of an array in the order of their first, and which each cell is; of a
-    list, the list itself.
-    """
+    """Factorize an array: distinct texts in order of first occurrence, and codes; keep a list."""
     if not isinstance(cells, pa.Array):
         return cells, None
     if not isinstance(cells, pa.DictionaryArray):
@@ -489,7 +479,7 @@ def _distinct(cells: Any) -> tuple[Any, np.ndarray | None]:
 
 
 def _only(cells: Any, fits: np.ndarray) -> Any:
-    """The cells of rows that count; None, or NaN, for others."""
+    """Mask cells: None, or NaN, in rows that do not count."""
     if isinstance(cells, np.ndarray):
         return np.where(fits, cells, np.nan)
     if isinstance(cells, pa.Array):
@@ -498,12 +488,12 @@ def _only(cells: Any, fits: np.ndarray) -> Any:
 
 
 def _ones(fits: np.ndarray) -> np.ndarray:
-    """What a row adds to a count: 1 where it fits."""
+    """Summand of a count: 1 in rows that fit, else NaN."""
     return np.where(fits, 1.0, np.nan)
 
 
 def _text(cell: Any) -> str:
-    """A cell as text; true and false as JSON writes them."""
+    """Cell as text; booleans as in JSON."""
     if cell is None:
         return ""
     return str(cell).lower() if isinstance(cell, bool) else str(cell)

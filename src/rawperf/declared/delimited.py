@@ -1,4 +1,4 @@
-"""Columns: with a delimiter between them, or blanks."""
+"""Reader of columns that are separated by a delimiter or by blanks."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ from rawperf.declared.chunks import Chunk, Into
 from rawperf.declared.values import Cells, TypedRows
 
 ROWS = 20_000
-"""Rows of a chunk that is read cell by cell."""
+"""Rows per chunk when cells are read one by one."""
 BLANKS = " "
 
 
 def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
-    """Read the rows of a file with columns, given in pieces of whole lines; yields after every
-    chunk.
+    """Read the rows of a file with columns, from pieces of whole lines; yields after every chunk.
 
-    A piece without comments is parsed by Arrow, which is many times as fast; every other one, and
-    one that Arrow refuses, row by row, so that the faulty line is found.
+    Arrow parses pieces without comments, which is many times as fast. Other pieces, and those that
+    Arrow rejects, are read row by row, which locates a faulty line.
 
-    Raises `FormatError`: no heading, a column that is declared and not there, a row with more or
-    fewer cells than the heading.
+    Raises `FormatError`: no heading, a declared column that is missing, a row with more or fewer
+    cells than the heading.
     """
     source = _Lines(texts, into)
     start, names = source.heading()
@@ -64,7 +63,7 @@ def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
 
 
 class _Columns:
-    """The columns of a file, and what becomes of its rows in each table."""
+    """Columns of a file, and distribution of its rows to the tables."""
 
     def __init__(self, names: list[str], start: int, into: Into) -> None:
         self._into, self._parts = into, into.declaration.parts
@@ -101,7 +100,7 @@ class _Columns:
         )
 
     def checked(self, row: list[str], line: int) -> list[str]:
-        """A row that fits the heading; raises `FormatError` for one that does not."""
+        """Return a row that fits the heading; raises `FormatError` for any other."""
         delimiter, width = self._into.declaration.delimiter, len(self.names)
         group = len(self._group)
         if delimiter == BLANKS and len(row) > width and not group:
@@ -119,14 +118,14 @@ class _Columns:
         )
 
     def send_rows(self, rows: list[list[str]], lines: list[int]) -> None:
-        """Give rows to the tables, each in the form that the table declares."""
+        """Send rows to the tables, each in the form that the table declares."""
         columns = {name: [row[place] for row in rows] for place, name in self._wanted.items()}
         self.send(columns, lines)
         if self._group:
             self._send_groups(rows, lines)
 
     def send(self, columns: Cells, lines: Sequence[int] | np.ndarray) -> None:
-        """Give columns to the tables that have no repeated groups."""
+        """Send columns to the tables that have no repeated groups."""
         for number, part in enumerate(self._parts):
             if number in self._melted:
                 if not self._melted[number]:
@@ -139,7 +138,7 @@ class _Columns:
                 self._into.sink(number, Chunk(dict(columns), lines))
 
     def _send_groups(self, rows: list[list[str]], lines: list[int]) -> None:
-        """Give each repeated group of a row as a row, with the cells before the first of them."""
+        """Send each repeated group of a row as a row, with the cells before the first group."""
         width, size = self._front, len(self._group)
         starts = [
             (row, line, at)
@@ -155,12 +154,13 @@ class _Columns:
 
 
 Melted = list[tuple[dict[str, str], dict[str, str]]]
-"""For each row that a row gives: the texts of the groups, and by field the column's name."""
+"""For each row that a melt gives: texts of the capture groups, and column names by field."""
 
 
 def _melted(names: list[str], part: TableDeclaration, line: int, into: Into) -> Melted:
-    """What an expression for names of columns says of them; raises `FormatError` where none fits
-    and a field is wanted, or two are the same.
+    """Parse column names by the melt expression.
+
+    Raises `FormatError` if none matches and a field is required, or two give the same field.
     """
     pattern = part.melt
     assert pattern is not None
@@ -198,7 +198,7 @@ def _sources(melted: Melted) -> set[str]:
 
 
 def melt_rows(columns: Cells, lines: Sequence[int] | np.ndarray, melted: Melted) -> Chunk:
-    """Rows of one entity each, made of rows that hold several, in the file's order."""
+    """Melt rows of several entities into rows of one entity each, in file order."""
     gone = _sources(melted)
     count, each = len(lines), len(melted)
     again = np.repeat(np.arange(count), each)
@@ -223,7 +223,7 @@ def _repeated(column: Any, places: np.ndarray) -> Any:
 
 
 def _side_by_side(sources: Sequence[Any], count: int) -> Any:
-    """The cells of several columns, or none of a column that is missing, row by row."""
+    """Interleave the cells of several columns row by row; missing columns give missing cells."""
     given = [source for source in sources if source is not None]
     if all(isinstance(source, np.ndarray) for source in given):
         none = np.full(count, np.nan)
@@ -239,22 +239,22 @@ def _side_by_side(sources: Sequence[Any], count: int) -> Any:
 
 
 class _Lines:
-    """The lines of a file that are rows, each record with the line that it begins on."""
+    """Lines of a file that are rows, each record with its first line."""
 
     def __init__(self, texts: Iterable[str], into: Into) -> None:
         self._texts, self._into = iter(texts), into
-        self.number = 0  # lines that were read
-        self.cut = 0  # the line that has no line end
+        self.number = 0  # lines read so far
+        self.cut = 0  # line without a line end
         self.skipped = 0  # lines before the heading
         self._first = 0
-        self._heading = ""  # the line itself, where it may come again
+        self._heading = ""  # the line, if it may be repeated
 
     def pieces(self) -> Iterator[str]:
-        """What is left of the file; more is taken of it where a quoted cell goes on."""
+        """Remaining pieces of the file; more is consumed if a quoted cell spans pieces."""
         yield from iter(lambda: next(self._texts, ""), "")
 
     def heading(self) -> tuple[int, list[str]]:
-        """The heading's line and names; raises `FormatError` where there is none."""
+        """Line and names of the heading; raises `FormatError` if there is none."""
         declaration = self._into.declaration
         if declaration.columns:
             return 1, list(declaration.columns)
@@ -280,7 +280,7 @@ class _Lines:
         return line, names
 
     def _skip(self, pattern: str) -> None:
-        """Leave out the lines before the one that is the heading, as an expression says."""
+        """Skip the lines before the one that matches the heading's pattern."""
         for text in self._texts:
             lines = text.split("\n")
             found = np.flatnonzero(
@@ -314,8 +314,9 @@ class _Lines:
         )
 
     def rows(self, text: str, one: bool = False) -> Iterator[tuple[int, list[str]]]:
-        """The rows of a piece, and of those after it that a quoted cell reaches into; with `one`
-        the first, and what is behind it stays to be read.
+        """Rows of a piece, including following pieces that a quoted cell spans.
+
+        With `one`, only the first row; the rest of the piece stays unread.
         """
         blanks = self._into.declaration.delimiter == BLANKS
         lines = self._rows(text, quotes=not blanks, one=one)
@@ -333,7 +334,7 @@ class _Lines:
             raise self._into.error(problem, line, remedy="a quote may be missing there.") from err
 
     def _rows(self, text: str, quotes: bool, one: bool) -> Iterator[str]:
-        """Lines without comments and blank ones, which may stand within quotes."""
+        """Lines without comments and blank lines, except within quotes."""
         quoted, comment = False, self._into.declaration.comment
         while text:
             end, place = text.rfind("\n") + 1, 0
@@ -348,7 +349,7 @@ class _Lines:
                     continue
                 quoted ^= quotes and line.count('"') % 2 == 1
                 self._first = self._first or self.number
-                if one and not quoted:  # what is behind the heading is read by itself
+                if one and not quoted:  # leave the rest unread
                     self._heading = line.rstrip()
                     self._texts = chain([text[place:]] if text[place:] else [], self._texts)
                     yield line
@@ -359,7 +360,7 @@ class _Lines:
 
 
 def _unit(names: list[str], repeat: str | None) -> list[str]:
-    """The columns of a repeated group, which a heading may name once or several times."""
+    """Columns of a repeated group, which a heading may name once or several times."""
     if repeat is None or names.count(repeat) < 2:
         return names
     size = names.index(repeat, 1)
@@ -370,7 +371,7 @@ def _unit(names: list[str], repeat: str | None) -> list[str]:
 def _check_names(
     names: list[str], front: int, line: int, part: TableDeclaration, into: Into
 ) -> None:
-    """Raise `FormatError` where a column that a table names is missing or ambiguous."""
+    """Raise `FormatError` if a column that a table names is missing or ambiguous."""
     declaration = into.declaration
     optional = {rule.field for rule in part.fields if rule.optional}
     if part.time is not None and part.time.field is not None and part.time.optional:

@@ -1,4 +1,4 @@
-"""JSON and YAML documents, and files of one JSON object a line."""
+"""Readers of JSON and YAML documents, and of JSON lines."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from rawperf.json_lines import first_line, loads, no_constant, with_lines
 ROWS = 5_000
 _OPENS = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
 _BREAKS = re.compile("[\x85\u2028\u2029]")
-"""What YAML takes for ends of lines and nobody else does."""
+"""Line breaks in YAML only."""
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
-"""Of texts of labels, as Prometheus writes them."""
+"""Escapes of label values, as in Prometheus."""
 _AROUND = "../"
-"""Begins the path of a cell that stands in the object around the row's."""
+"""Prefix of a path to a cell of the enclosing object."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 Lines = Any
-"""A document whose values are the lines on which they stand."""
+"""A document with each value replaced by its line."""
 
 
 def read_json(text: str, into: Into) -> dict[str, str]:
     """Read the objects of a JSON document.
 
-    What stands before the first line that begins with a bracket is left out, and so is what stands
-    behind the document, except another one: of several, the last whole one is read where the
-    declaration says so.
+    Text before the first line that begins with a bracket is skipped, and so is text after the
+    document, except another document: the last complete one of several is read if the declaration
+    allows it.
 
-    Raises `FormatError`: no JSON, several documents, a number that is none (NaN), and what `_rows`
-    raises.
+    Raises `FormatError`: invalid JSON, several documents, NaN or infinity, and the errors of
+    `_rows`.
     """
     found = list(_documents(text, into))
     if len(found) > 1 and into.declaration.documents == "one":
@@ -57,10 +57,9 @@ def read_json(text: str, into: Into) -> dict[str, str]:
 
 
 def read_json_lines(texts: Iterable[str], into: Into) -> Iterator[None]:
-    """Read a file, given in pieces of whole lines, with an object on each of them; yields after
-    many of them.
+    """Read JSON lines, given in pieces of whole lines; yields after many objects.
 
-    Raises `FormatError`: a line that is no JSON, and what `_rows` raises.
+    Raises `FormatError`: a line that is not JSON, and the errors of `_rows`.
     """
     parts = into.declaration.parts
     tables = [_Cells(place, into) for place in range(len(parts))]
@@ -73,7 +72,7 @@ def read_json_lines(texts: Iterable[str], into: Into) -> Iterator[None]:
             try:
                 found = loads(line)
             except (ValueError, RecursionError) as err:
-                if number == first + len(lines):  # without a line end, the rest may be missing
+                if number == first + len(lines):  # truncated: no line end
                     into.said.append(
                         f"{into.file} line {number}: the file breaks off; this line was left out"
                     )
@@ -93,13 +92,11 @@ def read_json_lines(texts: Iterable[str], into: Into) -> Iterator[None]:
 
 
 def read_yaml(text: str, into: Into) -> dict[str, str]:
-    """Read the mappings of a YAML document; raises `FormatError` where it is none, or not a safe
-    one.
-    """
+    """Read the mappings of a YAML document; raises `FormatError` if it is invalid or unsafe."""
     try:
         document = parse_yaml(_BREAKS.sub(" ", text), into.file)
     except StudyError as err:
-        end = text.count("\n") + 1  # what is missing at the end is said to be behind it
+        end = text.count("\n") + 1  # YAML reports a truncated file one line beyond its end
         raise err.restated(
             FormatError, line=None if err.line is None else min(err.line, end)
         ) from err
@@ -108,7 +105,7 @@ def read_yaml(text: str, into: Into) -> dict[str, str]:
 
 
 def _documents(text: str, into: Into) -> Iterator[tuple[str, int]]:
-    """The text of each document of a file, and the line that it begins on."""
+    """Text and first line of each document of a file."""
     decoder = json.JSONDecoder(parse_constant=no_constant)
     opening = _OPENS.search(text)
     if opening is None:
@@ -148,7 +145,7 @@ def _give(document: Any, lines: Lines, into: Into) -> None:
 def _rows(
     document: Any, lines: Lines, part: TableDeclaration, into: Into
 ) -> Iterator[tuple[Any, Lines]]:
-    """The objects that are rows of a table."""
+    """Objects that are rows of a table."""
     for path in part.rows or ("",):
         if part.entries is not None:
             yield from _entries(document, lines, path.split("/"), part.entries, into)
@@ -169,10 +166,11 @@ def _rows(
 def _entries(
     document: Any, lines: Lines, steps: list[str], names: tuple[str, ...], into: Into
 ) -> Iterator[tuple[Any, Lines]]:
-    """The keys and values of objects, and the pairs of lists, as rows, with what else stands in the
-    object of the path's last ``*``.
+    """Keys and values of objects, and pairs of lists, as rows.
 
-    Raises `FormatError`: an element of a list that is no pair.
+    They are merged with the other keys of the object at the path's last ``*``.
+
+    Raises `FormatError`: a list element that is not a pair.
     """
     last = len(steps) - steps[::-1].index("*") if "*" in steps else 0
     for owner, its_lines in _at(document, lines, steps[:last]):
@@ -184,9 +182,7 @@ def _entries(
 
 
 def _pairs(found: Any, lines: Lines, into: Into) -> Iterator[tuple[tuple[Any, Any], Lines, int]]:
-    """Each key of an object with its value, or each pair of a list; the value's lines, and the line
-    of the whole.
-    """
+    """Pairs of an object's items or of a list; lines of the value, and first line of the pair."""
     if isinstance(found, dict):
         for key, value in found.items():
             of_value = lines if isinstance(lines, int) else lines[key]
@@ -209,9 +205,7 @@ def _line(lines: Lines) -> int:
 
 
 def _at(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
-    """What stands at a path; ``*`` is every place of a list and every key, a number that place of a
-    list.
-    """
+    """Yield the nodes at a path; ``*`` matches all keys and list positions, a number only one."""
     if not steps:
         yield found, lines
         return
@@ -222,8 +216,9 @@ def _at(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines
 def _at_with_around(
     found: Any, lines: Lines, steps: list[str], around: tuple[Any, Lines] | None = None
 ) -> Iterator[tuple[Any, Lines]]:
-    """The same, each object with the object around it, lists between them left out, at the key
-    ``..``.
+    """Yield as `_at` does, with the key ``..`` for the object that encloses each object.
+
+    Lists between the two are skipped.
     """
     keys = _keys(found, steps[0]) if steps else []
     if isinstance(found, dict):
@@ -239,7 +234,7 @@ def _at_with_around(
 
 
 def _keys(found: Any, step: str) -> list[Any]:
-    """The keys of an object, or places of a list, that a step of a path means."""
+    """Keys of an object, or positions of a list, that match a step of a path."""
     step = step.replace("~1", "/")
     if isinstance(found, dict):
         return list(found) if step == "*" else [step] if step in found else []
@@ -249,9 +244,7 @@ def _keys(found: Any, step: str) -> list[Any]:
 
 
 class _Cells:
-    """What stands in the rows of a table at the paths that the declaration names, until it is given
-    to `sink`.
-    """
+    """Buffer of a table's cells at the declared paths, until they are sent to `sink`."""
 
     def __init__(self, place: int, into: Into) -> None:
         self._place, self._sink, self._into = place, into.sink, into
@@ -272,11 +265,11 @@ class _Cells:
 
     @property
     def count(self) -> int:
-        """How many rows wait."""
+        """Number of buffered rows."""
         return len(self._chunk.lines)
 
     def add(self, row: Any, lines: Lines) -> None:
-        """Take the cells of a row."""
+        """Buffer the cells of a row."""
         start = lines if isinstance(lines, int) else first_line(lines) or 1
         if self.count < 100:
             self._keys |= dict.fromkeys(_paths(row, "", 4))
@@ -289,8 +282,7 @@ class _Cells:
             self._chunk.own[name].append(line if isinstance(line, int) else start)
 
     def _labels(self, found: dict[Any, Any], name: str, line: int) -> str:
-        """An object that names an entity, as Prometheus writes labels, by their names; what the
-        table names of it says something else.
+        """Format an object that names an entity as Prometheus labels, except those the table reads.
 
         Raises `FormatError`: a label that is an object or a list.
         """
@@ -310,7 +302,7 @@ class _Cells:
         return ",".join(labels)
 
     def send(self) -> None:
-        """Give the rows that wait."""
+        """Send the buffered rows."""
         if self.count:
             self._chunk.keys = tuple(self._keys)
             self._sink(self._place, self._chunk)
@@ -331,7 +323,7 @@ def _paths(found: Any, before: str, depth: int) -> Iterator[str]:
 
 
 def _clean(cell: Any) -> Any:
-    """Text without halves of characters, which JSON can write and no text can hold."""
+    """Replace lone surrogates: JSON can escape them, UTF-8 cannot encode them."""
     return _SURROGATE.sub("\ufffd", cell) if isinstance(cell, str) else cell
 
 

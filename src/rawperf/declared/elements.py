@@ -1,4 +1,4 @@
-"""XML elements that are rows: their attributes, and the texts of their children."""
+"""Tables of XML elements: attributes and texts of child elements are the cells."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ ROWS = 20_000
 
 
 def read_elements(pieces: Iterable[bytes], into: Into) -> Iterator[None]:
-    """Read the elements that a declaration's paths lead to, from what `XmlPieces` gives; yields
-    after many of them.
+    """Read the elements at a declaration's paths from `XmlPieces`; yields after many of them.
 
-    A cell is an attribute of the element, or the text of a child of that name. A document that ends
-    early keeps its whole elements.
+    A cell is an attribute of the element, or the text of a child of that name. The complete
+    elements of a truncated document are kept.
 
-    Raises `FormatError`: no XML, a document type or entities, another root element, nested too
-    deeply.
+    Raises `FormatError`: not XML, a document type or entities, another root element, too deep
+    nesting.
     """
     target = _Elements(into)
     feed = XmlFeed(target)
@@ -59,16 +58,13 @@ class _Elements(Target):
         return self._kept > 0
 
     def settled(self) -> bool:
-        """Whether there are many rows, and all to come stand on later lines: records go by their
-        lines.
-        """
+        """Whether a block is due: many rows, later ones on later lines (records go by line)."""
         begin = self._open[0][2] if self._open else self.line()
         return self._kept - self._flushed >= ROWS and begin > self._latest
 
     def data(self, text: str) -> None:
-        if (
-            self._open and self.path[-1] in self._wanted
-        ):  # a response may be as large as the rest of the file
+        # a response may be as large as the rest of the file
+        if self._open and self.path[-1] in self._wanted:
             super().data(text)
 
     def begins(self, tag: str, attributes: dict[str, str]) -> None:
@@ -93,13 +89,13 @@ class _Elements(Target):
                 ({name: cells[name] for name in self._wanted & cells.keys()}, line)
             )
             self._counts[place] += 1
-            if self._counts[place] % ROWS == 0:  # wherever parts of the file end
+            if self._counts[place] % ROWS == 0:  # independent of piece boundaries
                 self._send(place)
         self._kept += 1
         self._latest = max(self._latest, line)
 
     def flush(self) -> None:
-        """Give what is left."""
+        """Send the buffered rows."""
         for place in self._rows:
             self._send(place)
         self._flushed = self._kept

@@ -1,4 +1,4 @@
-"""Many rows, such as one a request, summed up over intervals of equal length."""
+"""Aggregation of rows, such as one per request, over intervals of equal length (resampling)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from rawperf.core.declaration import Each
 from rawperf.core.errors import FormatError
 
 MAX_INTERVALS = 1_000_000
-"""Intervals that a file may have, those of all entities together."""
+"""Largest number of intervals of a file, over all entities."""
 SPARSEST = 100
-"""Intervals to a row: with more of them, a time is damaged."""
+"""Largest number of intervals per row; more of them indicate a damaged time."""
 HELD = 32 * 1024**2
-"""Bytes of rows that wait in memory."""
+"""Bytes of rows that are buffered in memory."""
 ROWS = 1 << 18
-"""Rows that are summed up at a time."""
+"""Rows that are aggregated at a time."""
 
 
 class Intervals:
-    """The rows of a table, in intervals of `length_s` from the earliest row on; `each` says what is
-    made of a field.
+    """Aggregate the rows of a table over intervals of `length_s` from the earliest row on.
 
-    Which row is the earliest is known when the file has ended. Until then rows wait, those of more
-    than `HELD` bytes in a file without a name. Only whole intervals count; `said` tells that rows
-    behind the last one were left out.
+    `each` is the aggregation by field. The earliest row is known only at the end of the file. Until
+    then rows are buffered, beyond `HELD` bytes in an anonymous temporary file. Only complete
+    intervals count; `said` reports that rows after the last one were left out.
     """
 
     def __init__(self, length_s: float, each: Mapping[str, Each], file: str) -> None:
@@ -38,15 +37,13 @@ class Intervals:
         )
         self._rows = SpooledTemporaryFile(HELD)  # noqa: SIM115 - it lives as long as its owner
         weakref.finalize(self, self._rows.close)
-        self._first: dict[int, int] = {}  # by entity, the line of its first row
+        self._first: dict[int, int] = {}  # line of each entity's first row
         self._count, self._begin, self._end = 0, np.nan, np.nan
 
     def add(
         self, entity: np.ndarray, t: np.ndarray, lines: np.ndarray, values: Sequence[np.ndarray]
     ) -> None:
-        """Add at least one row: codes of entities, seconds, lines, and of each field its numbers,
-        NaN for none.
-        """
+        """Add at least one row: entity codes, seconds, lines, and values by field (NaN: none)."""
         rows = np.empty(len(t), self._row)
         rows["entity"], rows["t"], rows["line"], rows["values"] = (
             entity,
@@ -65,11 +62,12 @@ class Intervals:
         )
 
     def sums(self) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """Of each field its name, and of each entity and interval: code, interval's end, number
-        (NaN where no row has one), and the line of a row of it, or of the entity's first where it
-        has none.
+        """Yield the aggregates of each field, as arrays over entities and intervals.
 
-        Raises `FormatError`: no whole interval, or too many.
+        The arrays are entity code, end of the interval, number (NaN without values), and line: that
+        of a row in the interval, or of the entity's first row if the interval is empty.
+
+        Raises `FormatError`: no complete interval, or too many.
         """
         if not self._count:
             return
@@ -94,15 +92,14 @@ class Intervals:
             part = part[inside]
             cell = np.searchsorted(who, part["entity"]) * count + place[inside]
             new = ~known[cell]
-            at[cell[new][::-1]] = part["line"][new][::-1]  # the first of several
+            at[cell[new][::-1]] = part["line"][new][::-1]  # the first row wins
             known[cell] = True
             for number, each in enumerate(self._each.values()):
                 values = part["values"][:, number]
                 there = ~np.isnan(values)
                 np.add.at(rows[number], cell[there], 1)
-                with np.errstate(
-                    over="ignore"
-                ):  # row by row: sums must not depend on where parts end
+                # row by row: sums must not depend on block boundaries
+                with np.errstate(over="ignore"):
                     (np.maximum if each == "max" else np.add).at(
                         made[number], cell[there], values[there]
                     )
@@ -115,7 +112,7 @@ class Intervals:
             yield name, np.repeat(who, count), ends, numbers, at
 
     def _intervals(self) -> int:
-        """How many whole intervals there are."""
+        """Number of complete intervals."""
         span = self._end - self._begin
         count = int(span // self._length) if span > 0 else 0
         if not 1 <= count <= min(MAX_INTERVALS, SPARSEST * self._count):

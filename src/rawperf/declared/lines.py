@@ -1,4 +1,4 @@
-"""Lines that are a key and a value, and lines that expressions tell."""
+"""Readers of key-value lines, and of lines matched by expressions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from rawperf.declared.chunks import Chunk, Into
 _BLANK = re.compile(r"[ \t]+")
 
 _Pairs = dict[str, tuple[str, int]]
-"""The values of a snapshot by their keys, each with its line."""
+"""Value and line by key of a snapshot."""
 _Stamp = tuple[str | None, str | None, int]
-"""The time and the entity above a snapshot, with the line of the last of them."""
+"""Time and entity above a snapshot, and the line of the last of them."""
 
 
 class _Text:
-    """The whole lines of a text, without blanks at their right end; which of them are times, or
-    names of entities, of what is below them.
+    """Complete lines of a text, right-stripped.
+
+    It also locates the lines that give a time, an entity or a unit to those below them.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class _Text:
         owner: str | None = None,
         unit: str | None = None,
     ) -> None:
-        # lines of the file above, and the time, the entity and the unit that the last of them give
+        # number of preceding lines, and the time, entity and unit that they give
         self.first, self._before, self._owner, self._unit = first, before, owner, unit
         declaration, lines = into.declaration, [line.rstrip() for line in text.split("\n")]
         if lines.pop():
@@ -68,7 +69,7 @@ class _Text:
         self.units = self._given(above, "unit")
 
     def _given(self, patterns: set[str | None], group: str) -> dict[int, str]:
-        """What a group of the expressions holds, by the place of the line."""
+        """Capture group of the expressions, by position of the line."""
         found: dict[int, str] = {}
         for pattern in sorted(patterns - {None}, key=str) if self.lines else ():
             assert pattern is not None
@@ -79,27 +80,25 @@ class _Text:
         return found
 
     def matching(self, pattern: str) -> np.ndarray:
-        """Places of the lines that are, as a whole, what a pattern says; they are no more
-        unknown.
-        """
+        """Positions of the lines that a pattern matches as a whole; they are marked as used."""
         found = whole_lines(pattern, self.array).to_numpy(zero_copy_only=False)
         self.used |= found
         return np.flatnonzero(found)
 
     def above(self, places: np.ndarray) -> list[str | None] | None:
-        """The time that a line above each of these lines gives."""
+        """Time from the nearest line above each position."""
         return _nearest(self.stamps, self._before, places)
 
     def whose(self, places: np.ndarray) -> list[str | None] | None:
-        """The entity that a line above each of these lines names."""
+        """Entity from the nearest line above each position."""
         return _nearest(self.owners, self._owner, places)
 
     def scales(self, places: np.ndarray) -> list[str | None] | None:
-        """The unit of bounds that a line above each of these lines gives."""
+        """Unit of bounds from the nearest line above each position."""
         return _nearest(self.units, self._unit, places)
 
     def last(self) -> tuple[str | None, str | None, str | None]:
-        """The time, the entity and the unit that the last lines with one give."""
+        """Last time, entity and unit, for the next text."""
         return (
             self.stamps[max(self.stamps)] if self.stamps else self._before,
             self.owners[max(self.owners)] if self.owners else self._owner,
@@ -110,7 +109,7 @@ class _Text:
 def _nearest(
     given: dict[int, str], before: str | None, places: np.ndarray
 ) -> list[str | None] | None:
-    """What the nearest line above each place gives, `before` where none of the text does."""
+    """Value of the nearest line above each position, `before` if the text has none."""
     if not given and before is None:
         return None
     at = np.array(sorted(given), dtype=int)
@@ -119,12 +118,12 @@ def _nearest(
 
 
 def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
-    """Read each line that an expression tells, as a row whose cells are the expression's groups.
+    """Read each line that matches an expression as a row; the cells are the capture groups.
 
-    After every piece of the file, which is whole lines, comes how many lines nothing told so far.
+    Yields the number of unmatched lines so far after every piece of the file; pieces are whole
+    lines.
 
-    Raises `FormatError`: a line that is too long; where the declaration is strict, a line that
-    nothing tells.
+    Raises `FormatError`: a line that is too long; if the declaration is strict, an unmatched line.
     """
     declaration = into.declaration
     first, stamp, owner, unit, others = 0, None, None, None, 0
@@ -151,9 +150,7 @@ def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
 
 
 def _rows(found: _Text, part: TableDeclaration) -> Chunk | None:
-    """The lines of a file that a table's expressions tell, in the file's order; None where there
-    are none.
-    """
+    """Lines that match a table's expressions, in file order; None if there are none."""
     by_pattern = [
         found.matching(pattern) if found.lines else np.zeros(0, dtype=int) for pattern in part.lines
     ]
@@ -181,12 +178,11 @@ def _rows(found: _Text, part: TableDeclaration) -> Chunk | None:
 
 
 def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
-    """Read the keys and values of a file: one row, or one below each line that gives a time or
-    names an entity.
+    """Read key-value pairs: one row, or one below each line that gives a time or names an entity.
 
-    After every piece of the file, which is whole lines, comes how many snapshots there were so far.
+    Yields the number of snapshots so far after every piece of the file; pieces are whole lines.
 
-    Raises `FormatError`: a line without the separator, a key that is given twice.
+    Raises `FormatError`: a line without the separator, a duplicate key.
     """
     pairs: _Pairs = {}
     stamp: _Stamp = (None, None, 1)
@@ -220,9 +216,7 @@ def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
 
 
 def _give(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
-    """Give those that follow each other and have the same keys at once, which is much faster than
-    one by one.
-    """
+    """Send consecutive snapshots with the same keys together: much faster than one by one."""
     for _, alike in groupby(
         snapshots,
         key=lambda snapshot: (
@@ -235,9 +229,8 @@ def _give(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
         try:
             _send(together, into)
         except FormatError:
-            for snapshot in (
-                together
-            ):  # the error is that of the first wrong one, not that of the first wrong field
+            # report the first faulty snapshot, not the first faulty field
+            for snapshot in together:
                 _send([snapshot], into)
             raise
 

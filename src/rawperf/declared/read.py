@@ -1,4 +1,4 @@
-"""A format that is declared: recognised and read as a declaration says."""
+"""Readers built from declarations: recognition and streaming of declared formats."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from rawperf.xml_stream import XmlPieces
 
 CERTAINTY = 0.95
 BLOCK_RECORDS = 250_000
-"""Records that a block of a long file has at least: what is done once a block costs little then."""
+"""Smallest number of records in a block of a long file, so that its fixed cost is small."""
 PRESETS_FOLDER = Path(__file__).with_name("presets")
 FOLDER_VARIABLE = "VIRTPERF_FORMATS"
-"""Names a folder whose ``*.yaml`` are declarations too."""
+"""Environment variable with a folder of further declarations, ``*.yaml``."""
 
 _DOCUMENTS: dict[str, Callable[[str, Into], dict[str, str]]] = {
     "json": read_json,
@@ -50,9 +50,7 @@ _LINES: dict[str, Callable[[Iterable[str], Into], Iterator[dict[str, str] | None
 
 
 class DeclaredFormat(Streaming):
-    """Reader of the files that one declaration describes, which stands in a hand-written file at a
-    place `where`.
-    """
+    """Reader of the files of one declaration; `where` is its path in a hand-written file."""
 
     def __init__(self, declaration: Declaration, document: Document, *where: str | int) -> None:
         self.declaration = declaration
@@ -60,7 +58,7 @@ class DeclaredFormat(Streaming):
         self._document, self._where = document, where
 
     def tables(self) -> list[tuple[tuple[str | int, ...], TableDeclaration]]:
-        """Its tables, each with its place in the declaration."""
+        """Tables, each with its path in the declaration."""
         inline = not self.declaration.tables
         return [
             (() if inline else ("tables", place), part)
@@ -68,13 +66,11 @@ class DeclaredFormat(Streaming):
         ]
 
     def error(self, problem: str, *where: str | int, **parts: str) -> StudyError:
-        """The error of something in the declaration."""
+        """Build the error of a place in the declaration."""
         return self._document.error(f"{self.name}: {problem}", *self._where, *where, **parts)
 
     def sniff(self, head: bytes) -> float:
-        """0.95 where all expressions of ``match: {text: ...}`` occur; 0 for a declaration that has
-        none.
-        """
+        """0.95 if all expressions of ``match: {text: ...}`` occur; 0 for a declaration without."""
         match = self.declaration.match
         if match is None or not match.text:
             return 0.0
@@ -82,7 +78,7 @@ class DeclaredFormat(Streaming):
         return CERTAINTY if all(occurs(pattern, text) for pattern in match.text) else 0.0
 
     def takes(self, path: str, head: bytes) -> bool:
-        """Whether a file is meant, by its path and its beginning."""
+        """Whether the declaration matches a file, by its path and its head."""
         match = self.declaration.match
         if match is None:
             return False
@@ -94,17 +90,17 @@ class DeclaredFormat(Streaming):
         return by_name and (not match.text or self.sniff(head) > 0)
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a file part by part, as `coded_blocks` does, with texts as texts."""
+        """Read a file block by block as `coded_blocks` does, with plain text columns."""
         for block in self.coded_blocks(stream, file=file):
             yield replace(block, records=plain_texts(block.records))
 
     def coded_blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a file part by part where every row has a time; others, and JSON and YAML documents,
-        as a whole. Texts of the records are categories, which are faster to work with.
+        """Read a file block by block, with categorical text columns, which are faster to process.
 
-        Raises `FormatError`: a field that is declared and not in the file, a value that is no
-        number, a time that is none, and what the file's kind refuses: see the modules of
-        `rawperf.declared`.
+        Files with rows without a time, and JSON and YAML documents, are read as a whole.
+
+        Raises `FormatError`: a declared field that is not in the file, an invalid number or time,
+        and the errors of the file's kind: see the modules of `rawperf.declared`.
         """
         gathered, strange = _Gathered(self.declaration, file), Warnings(file)
         into = Into(self.declaration, gathered.sink, gathered.said, file)
@@ -128,7 +124,7 @@ class DeclaredFormat(Streaming):
 
 
 def load_declaration(path: Path) -> DeclaredFormat:
-    """The format that a file declares; without ``match`` it recognises nothing, which is allowed.
+    """Load a declaration; without ``match`` it recognises nothing, which is allowed.
 
     Raises `StudyError`, with its line, for a file that is missing, no YAML or no declaration.
     """
@@ -137,10 +133,10 @@ def load_declaration(path: Path) -> DeclaredFormat:
 
 
 def presets() -> Iterator[DeclaredFormat]:
-    """Every declaration of the package, then those of the folder that `FOLDER_VARIABLE` names.
+    """Yield the packaged declarations, then those of the folder in `FOLDER_VARIABLE`.
 
-    Raises `StudyError` for a file that is no declaration, or recognises nothing by its content, and
-    for a folder that is not there.
+    Raises `StudyError` for an invalid declaration, one that recognises nothing by content, and a
+    missing folder.
     """
     folders = [PRESETS_FOLDER]
     if named := os.environ.get(FOLDER_VARIABLE):
@@ -160,7 +156,7 @@ def presets() -> Iterator[DeclaredFormat]:
 
 
 class _Gathered:
-    """The tables of a file, and what was not yet given of them."""
+    """Tables of a file, with the records that are not yet emitted."""
 
     def __init__(self, declaration: Declaration, file: str) -> None:
         self.file = file
@@ -172,18 +168,16 @@ class _Gathered:
             for part in declaration.parts
         ]
         self._clocks: set[str] = set()
-        # Sums come when the file has ended: beside them, others would come too early.
+        # Aggregates come at the end of the file: records of other tables must not come before.
         summed = {part.every_s is not None for part in declaration.parts}
         self._timed = len(summed) == 1 and all(part.time is not None for part in declaration.parts)
 
     def sink(self, place: int, chunk: Chunk) -> None:
-        """Take rows of the table of that number."""
+        """Add rows to the table of that number."""
         self._tables[place].add(chunk)
 
     def ready(self) -> bool:
-        """Whether there are many records, all of which are told apart by their times and come as
-        their lines do.
-        """
+        """Whether a block is due: enough records, told apart by their times and in line order."""
         return (
             self._timed
             and sum(len(part[0]) for t in self._tables for part in t.parts) >= BLOCK_RECORDS
@@ -191,13 +185,13 @@ class _Gathered:
         )
 
     def last(self) -> Reading:
-        """What is left when the file has ended."""
+        """Emit the remaining records at the end of the file."""
         for table in self._tables:
             self.said += [sentence for sentence in table.finish() if sentence not in self.said]
         return self.reading()
 
     def _without_numbers(self) -> FormatError:
-        """A file that holds names of others than the declared fields is whole, but not declared."""
+        """Error of a file without numbers; it lists the names that the file has instead."""
         held = list(dict.fromkeys(name for table in self._tables for name in table.names_held))
         if not held:
             return FormatError(
@@ -213,11 +207,10 @@ class _Gathered:
         )
 
     def reading(self, more: bool = False) -> Reading:
-        """The records since the last reading; raises `FormatError` where the file has none, or two
-        clocks.
+        """Emit the records since the last reading.
 
-        With `more` to come, the last sample waits for what may still belong to it, which costs less
-        than to put finished readings together.
+        With `more` to come, the last sample is held back for further records, which costs less than
+        joining finished readings. Raises `FormatError` if the file has no records, or two clocks.
         """
         used = [table for table in self._tables if table.parts]
         if not used and not self._clocks:
@@ -268,10 +261,9 @@ def _twice(untimed: np.ndarray, *codes: np.ndarray) -> bool:
 
 
 def _told_apart(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataFrame:
-    """Records without a time, of which none is given twice: a second entity of one name is called
-    ``name#2``.
+    """Make records without a time unique: a second entity of one name is called ``name#2``.
 
-    Raises `FormatError`: a number of the whole is given twice.
+    Raises `FormatError`: a duplicate number without an entity name.
     """
     untimed = records["t"].isna()
     again = (

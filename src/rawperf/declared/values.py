@@ -1,5 +1,6 @@
-"""Cells of declared files as values: numbers (with a unit behind, a decimal comma, thousands apart,
-as a duration), times, and rows of cells that Arrow parses.
+"""Conversion of cells: numbers, times, and CSV rows parsed by Arrow.
+
+Numbers may have a unit suffix, a decimal comma, a thousands separator, or be durations.
 """
 
 from __future__ import annotations
@@ -31,9 +32,7 @@ _GROUPED = {
 
 
 class NumberReader:
-    """Reads the cells of a declared file; empty ones, and the texts `missing`, stand for no
-    value.
-    """
+    """Parse the numbers of a declared file; empty cells and `missing` are missing values."""
 
     def __init__(self, missing: Sequence[str], decimal: str, thousands: str, file: str) -> None:
         self._missing = frozenset(("", *missing))
@@ -47,10 +46,9 @@ class NumberReader:
         name: str,
         rule: FieldRule | None = None,
     ) -> np.ndarray:
-        """Cells as float64, NaN where there is no value; an array of numbers as it is.
+        """Convert cells to float64, with NaN for missing values; a numeric array is returned as is.
 
-        Raises `FormatError` at a cell that is no number, or one that float64 can't hold, with its
-        line.
+        Raises `FormatError`, with the line, at a cell that is not a number or overflows float64.
         """
         if isinstance(cells, np.ndarray):
             return cells
@@ -100,7 +98,7 @@ class NumberReader:
     def _at_once(
         self, cells: Any, lines: Sequence[int] | np.ndarray, name: str
     ) -> np.ndarray | None:
-        """The numbers of cells that are all text, or None where some are not."""
+        """Vectorised conversion of text cells; None if some are not text."""
         try:
             array = cells if isinstance(cells, pa.Array) else pa.array(cells, pa.string())
             texts = pc.utf8_trim_whitespace(array)
@@ -121,7 +119,7 @@ class NumberReader:
         return values
 
     def _plain(self, cell: Any, name: str, line: int) -> float:
-        """A value of JSON or YAML."""
+        """Convert a JSON or YAML value."""
         if isinstance(cell, bool) or not isinstance(cell, int | float):
             raise self._error(name, line, str(cell)[:60])
         try:
@@ -133,7 +131,7 @@ class NumberReader:
         return value
 
     def _in_c(self, text: str) -> str:
-        """A number as C prints it; text that is none stays none."""
+        """Normalise a number to C notation; invalid text stays invalid."""
         if self._thousands and self._thousands in text:
             text = (
                 text.replace(self._thousands, "")
@@ -191,21 +189,19 @@ class NumberReader:
 
 
 LATEST = 253_402_300_800.0
-"""The end of the year 9999, in seconds since 1970."""
+"""End of the year 9999, in seconds since 1970."""
 MAX_CACHED_TEXTS = 100_000
-"""Texts of times, or of conditions, that are remembered."""
+"""Cache size for texts of times and of conditions."""
 MAX_PYTHON_TIMES = 100
-"""Different texts that Python makes times of, one by one."""
+"""Largest number of distinct texts that are parsed one by one in Python."""
 EXACT = 2**53
-"""Whole numbers below it are float64."""
+"""Integers below it are exact in float64."""
 _WIDTHS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%f": 0}
 _DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso")
 
 
 class TimeReader:
-    """Turns what a file says of times into seconds, chunk after chunk; `name` says what they count,
-    as in `CLOCKS`.
-    """
+    """Convert the times of a file to seconds, chunk by chunk; `name` is one of `CLOCKS`."""
 
     def __init__(self, time: Time | None, numbers: NumberReader, file: str) -> None:
         self._time, self._numbers, self._file = time, numbers, file
@@ -227,10 +223,9 @@ class TimeReader:
             )
 
     def given(self, cells: Any, plus: Any, lines: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Seconds of times that the file holds, as texts or numbers; `plus` is added to each.
+        """Seconds of times in the file, as texts or numbers; `plus` is added to each.
 
-        Raises `FormatError` at a time that is missing or none of its format, or that no clock
-        shows.
+        Raises `FormatError` at a time that is missing, not in the format, or out of range.
         """
         time = self._time
         assert time is not None
@@ -240,7 +235,7 @@ class TimeReader:
         else:
             t = self._numbers.of(cells, lines, name)
             if plus is not None:
-                with np.errstate(over="ignore"):  # infinite times are beyond all years
+                with np.errstate(over="ignore"):  # infinite times are rejected below
                     t = t + self._numbers.of(
                         plus, lines, f"{time.plus}, which is added to the time,"
                     )
@@ -256,7 +251,7 @@ class TimeReader:
         return self._unwrapped(t) if self.name == "time-of-day" and len(t) else t
 
     def counted(self, who: Sequence[str]) -> np.ndarray:
-        """Times of samples that are numbered, each entity's from 0."""
+        """Times of numbered samples, counted from 0 for each entity."""
         time = self._time
         places = np.array([next(self._counts[name]) for name in who], dtype=float)
         return (
@@ -266,7 +261,7 @@ class TimeReader:
         )
 
     def _formatted(self, cells: Any, name: str, lines: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Seconds of texts in a format, NaN where there is none."""
+        """Parse texts in the declared format; NaN where missing."""
         if not isinstance(cells, pa.Array):
             both = zip(cells, lines, strict=True)
             return np.array([self._text(cell, name, line) for cell, line in both], dtype=float)
@@ -302,7 +297,7 @@ class TimeReader:
         return seconds % DAY if self.name == "time-of-day" else seconds
 
     def _unwrapped(self, t: np.ndarray) -> np.ndarray:
-        """Times of day that go on growing past midnight, from chunk to chunk."""
+        """Unwrap times of day across midnight, from chunk to chunk."""
         before = t[0] if np.isnan(self._last) else self._last
         grown = unwrap_midnight(np.concatenate([[before], t]))[0][1:] + self._days
         self._days, self._last = grown[-1] - t[-1], t[-1]
@@ -319,8 +314,9 @@ class TimeReader:
 
 
 def texts_at_once(texts: pa.Array, time: Time) -> np.ndarray | None:
-    """Seconds of many texts in a format of numbers with leading zeros; None where one is written in
-    another way, which Python may know.
+    """Vectorised parsing of times in a zero-padded numeric format.
+
+    None if a text deviates, which Python may still parse.
     """
     if time.format == "iso":
         return _iso_at_once(texts) if time.zone == "UTC" else None
@@ -375,7 +371,7 @@ def _iso_at_once(texts: pa.Array) -> np.ndarray | None:
             micros = pc.cast(texts, kind).cast(pa.int64()).to_numpy()
         except pa.ArrowInvalid:
             continue
-        # some earlier ones are no dates of Python
+        # Python cannot represent some earlier dates
         fits = len(micros) and micros.min() >= 0 and micros.max() < EXACT
         return micros / 1e6 if fits else None
     return None
@@ -390,7 +386,7 @@ def _seconds(text: str, format_: str, zone: str) -> float:
 
 
 def _offsets(t: np.ndarray, zone: str) -> np.ndarray:
-    """How far the clock of a zone is ahead of UTC at seconds since 1970."""
+    """UTC offset of a zone, in seconds, at seconds since 1970."""
     at = pd.to_datetime(np.floor(t), unit="s", utc=True)
     local = at.tz_convert(ZoneInfo(zone)).tz_localize(None)
     return ((local - at.tz_localize(None)) / pd.Timedelta(seconds=1)).to_numpy(dtype=float)
@@ -398,7 +394,7 @@ def _offsets(t: np.ndarray, zone: str) -> np.ndarray:
 
 Role = Literal["number", "name", "text"]
 Cells = dict[str, Any]
-"""By column: float64 with NaN where there is no value, a dictionary array, or an array of texts."""
+"""By column: float64 array with NaN for missing values, dictionary array, or array of texts."""
 _TYPES = {
     "number": pa.float64(),
     "name": pa.dictionary(pa.int32(), pa.string()),
@@ -409,16 +405,16 @@ _QUOTE, _LINE_END = ord('"'), ord("\n")
 
 
 class TypedRows:
-    """Parser of the rows of a declared file with a delimiter.
+    """Arrow parser for the rows of a declared file with a delimiter.
 
     Parameters
     ----------
     width : int
         Columns of the file.
     wanted : dict of int to str
-        By place the columns that are read.
+        Columns to read, by position.
     melted : collection of str
-        Columns that `melt` makes rows of.
+        Columns that `melt` turns into rows.
     """
 
     def __init__(
@@ -429,7 +425,7 @@ class TypedRows:
         melted: Collection[str],
     ) -> None:
         self._declaration, self._wanted = declaration, wanted
-        self._keys = [str(place) for place in range(width)]  # names may be given twice
+        self._keys = [str(place) for place in range(width)]  # names may be duplicate
         roles = _roles(declaration, set(wanted.values()), set(melted))
         self._roles: dict[str, Role] = {str(p): roles.get(n, "text") for p, n in wanted.items()}
         self._melted = {key for key in self._roles if wanted[int(key)] in set(melted)}
@@ -440,8 +436,9 @@ class TypedRows:
         self._can = width > 1 and bool(wanted) and delimiter.isascii() and delimiter not in '"\n\r'
 
     def cells(self, text: str) -> Cells | None:
-        """The cells of whole lines, of which none is a comment; None where a line is blank or does
-        not fit, or where quotes stand elsewhere than around cells.
+        """Parse whole lines without comments.
+
+        None if a line is blank or does not fit, or if quotes occur other than around cells.
         """
         if not self._can:
             return None
@@ -450,7 +447,7 @@ class TypedRows:
         if quoted and not _around_cells(data, self._declaration.delimiter):
             return None
         ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_END)
-        if ends[0] == 0 or (ends[1:] == ends[:-1] + 1).any():  # to Arrow a row of empty cells
+        if ends[0] == 0 or (ends[1:] == ends[:-1] + 1).any():  # to Arrow: a row of empty cells
             return None
         try:
             table = self._parsed(data, quoted, self._roles)
@@ -492,7 +489,7 @@ class TypedRows:
         )
 
     def _finite(self, table: pa.Table) -> dict[str, Any] | None:
-        """The columns; None where a number is none that is allowed, which the cell's text tells."""
+        """Columns; None if a number is not finite or out of range, so that the texts are needed."""
         columns: dict[str, Any] = {}
         for key, role in self._roles.items():
             column = table[key].combine_chunks()
@@ -505,13 +502,13 @@ class TypedRows:
             latest = self._limit.get(self._wanted[int(key)])
             if latest is not None and len(values):
                 low, high = values.min(), values.max()
-                if not (low >= 0 and high <= latest):  # NaN: a time is missing
+                if not (low >= 0 and high <= latest):  # includes NaN, a missing time
                     return None
             columns[key] = values
         return columns
 
     def _demote(self, columns: dict[str, Any]) -> None:
-        """Take columns whose cells Arrow makes no numbers of for texts from here on."""
+        """Read columns as text from here on if Arrow cannot parse their cells as numbers."""
         missing = pa.array(self._nulls, pa.string())
         for key, role in self._roles.items():
             if role == "number":
@@ -525,13 +522,13 @@ class TypedRows:
         self._unite()
 
     def _unite(self) -> None:
-        """Columns that become one are all numbers, or all texts."""
+        """Give columns that are melted into one the same role: text unless all are numbers."""
         if any(self._roles[key] != "number" for key in self._melted):
             self._roles |= dict.fromkeys(self._melted, "text")
 
 
 def _around_cells(data: bytes, delimiter: str) -> bool:
-    """Whether every quote begins or ends a cell, or is one of two within a quoted cell."""
+    """Whether every quote begins or ends a cell, or is doubled within a quoted cell."""
     text = np.frombuffer(data, np.uint8)
     places = np.flatnonzero(text == _QUOTE)
     if len(places) % 2:
@@ -546,8 +543,9 @@ def _around_cells(data: bytes, delimiter: str) -> bool:
 
 
 def _roles(declaration: Declaration, wanted: set[str], melted: set[str]) -> dict[str, Role]:
-    """What the cells of each column are in all tables: numbers that need nothing but parsing, names
-    that often repeat; where tables disagree, texts.
+    """Role of each column over all tables: number (plain), name (often repeats), or text.
+
+    A column is text if tables disagree.
     """
     found: dict[str, set[Role]] = {}
 
@@ -582,7 +580,7 @@ def _has_no_form(rule: Any) -> bool:
 
 
 def _is_plain(declaration: Declaration, part: TableDeclaration) -> bool:
-    """Whether the numbers of a table need nothing but parsing."""
+    """Whether the numbers of a table need no conversion but parsing."""
     own = part.names is None and part.melt is None
     return (
         _is_parsed(declaration)
@@ -592,7 +590,7 @@ def _is_plain(declaration: Declaration, part: TableDeclaration) -> bool:
 
 
 def _is_parsed(declaration: Declaration) -> bool:
-    """Whether Arrow's numbers, and its texts for no value, are those of the declaration."""
+    """Whether Arrow's syntax of numbers and missing values is that of the declaration."""
     return not declaration.thousands and all(
         word == word.strip() and not _NUMBER.fullmatch(word.replace(",", "."))
         for word in declaration.missing
@@ -600,7 +598,7 @@ def _is_parsed(declaration: Declaration) -> bool:
 
 
 def _latest_numbers(declaration: Declaration) -> dict[str, float]:
-    """By column of times the largest number that is one."""
+    """Largest valid number of each column of times."""
     found: dict[str, float] = {}
     for part in declaration.parts:
         if part.time is not None and part.time.field is not None and part.time.format is None:

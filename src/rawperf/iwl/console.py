@@ -1,8 +1,8 @@
-"""Console log of the WebSphere Studio Workload Simulator engine (iwlengine).
+"""Reader of the console log of the WebSphere Studio Workload Simulator engine (iwlengine).
 
-Two kinds of lines carry numbers: status lines, one per reporting interval and without any time, and
+Two kinds of lines have numbers: status lines, one per reporting interval and without any time, and
 a summary at the end. Message ids do not name metrics (IWL0059I and IWL0060I are reused), so a
-summary line is known by its whole label.
+summary line is identified by its whole label.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CLIENTS_FIELD, CLIENTS_OF_FIELD, RUN_TIME_FIELD = (
 )
 COUNT_ID, RATE_ID = "IWL0059I", "IWL0060I"
 
-# label -> unit that follows the number
+# label -> unit suffix of the number
 SUMMARY_LABELS: dict[str, str] = {
     RUN_TIME_FIELD: "",
     CLIENTS_FIELD: "",
@@ -76,11 +76,11 @@ def data_attributes(line: str) -> dict[str, str] | None:
 
 
 class Rest:
-    """What the lines other than status lines say."""
+    """Parser of the lines other than status lines."""
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._identified = False  # some line has a message id
+        self._identified = False  # whether any line has a message id
         self.info: dict[str, str] = {}
         self.warnings: list[str] = []
         self.summary: dict[str, float] = {}
@@ -90,7 +90,7 @@ class Rest:
         self._other = 0
 
     def read(self, text: str, first: int = 1) -> None:
-        """Take the lines of a text, the first of which is line `first` of the file."""
+        """Parse the lines of a text; its first one is line `first` of the file."""
         for number, raw in enumerate(text.split("\n"), start=first):
             line = raw.strip()
             attributes = data_attributes(line)
@@ -111,21 +111,21 @@ class Rest:
                 self._other += not ident
 
     def finish(self) -> None:
-        """Say what can be said when all lines were taken."""
+        """Complete info and summary after all lines."""
         self.info |= {
             f"message {ident}": str(count) for ident, count in sorted(self._counts.items()) if ident
         }
         if self._other:
             self.info["other lines"] = str(self._other)
         if not self._identified and self._response.isdigit():
-            # A harness that runs JMeter prints the mean of its summary under iwlengine's label:
-            # whole milliseconds.
+            # a harness that runs JMeter prints the mean of its summary under iwlengine's label, in
+            # whole milliseconds
             self.summary[RESPONSE_FIELD] = int(self._response) / 1000
             self.info[HARNESS] = JMETER
         self._compare()
 
     def _setting(self, ident: str, body: str, number: int) -> bool:
-        """Take a ``label = value`` line; False when it is none that iwlengine prints."""
+        """Parse a ``label = value`` line; False if it is not one of iwlengine's."""
         found = _SETTING.fullmatch(body)
         label = found["label"] if found else body.partition("=")[0].strip()
         if label not in SUMMARY_LABELS and not (found and ident in (COUNT_ID, RATE_ID)):
@@ -169,8 +169,8 @@ class Rest:
     def _compare(self) -> None:
         """Warn of counts that are not throughput times run time.
 
-        The run time is printed in whole seconds and the rate with three decimals; what these two
-        roundings allow is no inconsistency.
+        The run time is printed in whole seconds and the rate with three decimals; differences
+        within these roundings are accepted.
         """
         run_time = self.summary.get(RUN_TIME_FIELD)
         for count_label, rate_label in COUNT_AND_RATE:
@@ -193,9 +193,8 @@ _STATUS = re.compile(
     re.MULTILINE,
 )
 _FIRST_HALF = re.compile(r"# clients .*\| web err \d+")
-_SURELY_WHOLE = re.compile(
-    r".*(?:\.\d{3}|/s|MB|[)>])"
-)  # of a line without its newline; else digits may be missing
+# complete line without its newline; in any other, digits may be missing
+_SURELY_WHOLE = re.compile(r".*(?:\.\d{3}|/s|MB|[)>])")
 _BLOCK = re.compile(r"^[ \t]*<data\b[^<>\n]*>[ \t]*$", re.MULTILINE)
 MAX_EMPTY_TOLD = 20
 _SNIFFS = (
@@ -213,16 +212,14 @@ class IwlConsole(Streaming):
     title = "WebSphere Studio Workload Simulator console log"
 
     def sniff(self, head: bytes) -> float:
-        """Sure of a status line or of an IWL message, nearly sure of the harness's labels without
-        ids.
-        """
+        """High for a status line or an IWL message, lower for the harness's labels without ids."""
         return surest(_SNIFFS, head)
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Status lines on the sample clock, then the summary with ``t`` NaN; of several machines
-        one by one.
+        """Read status lines on the sample clock, then the summary with ``t`` NaN.
 
-        A log with wrappers, which several machines may share, is read as a whole.
+        Several machines follow one by one. A log with wrappers, which several machines may share,
+        is read as a whole.
 
         Raises `FormatError`: neither a status nor a summary line; a damaged one; two summaries of
         one run; two runs of one machine.
@@ -268,21 +265,21 @@ def _outside(text: str, line: int, file: str) -> FormatError:
 
 
 def _line_end(lines: bytes) -> int:
-    """Where the last line ends whose status is whole."""
+    """Cut after the last line, but not within a wrapped status line."""
     end = lines.rfind(b"\n") + 1
     begin = max(lines.rfind(b"\n", 0, end - 1), lines.rfind(b"\r", 0, end - 1)) + 1
     return begin if _FIRST_HALF.search(lines[begin:end].decode("utf-8", "replace")) else end
 
 
 class _Run:
-    """What one machine's log says, part by part."""
+    """Parser of one machine's log, part by part."""
 
     def __init__(self, file: str, machine: str = "") -> None:
         self._file, self._machine, self._rest = file, machine, Rest(file)
         self.samples, self._pages, self._back = 0, -np.inf, False
 
     def take(self, text: str, first: int, last: bool) -> Reading:
-        """The reading of a part of the log, which begins on line `first` of the file."""
+        """Reading of a part of the log that begins on line `first` of the file."""
         status, lines, other = _status_values(text, first)
         samples, width = status.shape
         counted = status[:, STATUS_FIELDS.index("pg")]
@@ -323,8 +320,7 @@ class _Run:
 
 
 def _whole(text: str, file: str) -> Reading:
-    """The reading of a log with wrappers: each machine's part, or one part where only one wrapper
-    holds a run.
+    """Reading of a log with wrappers: one part per machine, or one if only one wrapper holds a run.
 
     Raises `FormatError`: a run outside of the wrappers, two of one machine, one without its
     machine.
@@ -372,9 +368,7 @@ def _whole(text: str, file: str) -> Reading:
 
 
 def _without_cut_line(text: str, file: str, above: int) -> tuple[str, list[str]]:
-    """The text without a last line that may have lost its end, or without the first half of a
-    wrapped status line.
-    """
+    """Drop a last line that may be truncated, or the first half of a wrapped status line."""
     body, newline, last = text.rstrip("\n").rpartition("\n")
     half = _FIRST_HALF.fullmatch(last.strip()) is not None
     if not last.strip() or (
@@ -386,8 +380,7 @@ def _without_cut_line(text: str, file: str, above: int) -> tuple[str, list[str]]
 
 
 def _status_values(text: str, first: int) -> tuple[np.ndarray, np.ndarray, str]:
-    """Numbers of all status lines, shape (n, 8), the line of each of them, and the text without
-    them.
+    """Numbers of all status lines, shape (n, 8), the line of each, and the text without them.
 
     The text's first line is line `first` of the file.
     """
@@ -398,8 +391,7 @@ def _status_values(text: str, first: int) -> tuple[np.ndarray, np.ndarray, str]:
     begins, ends = [match.start() for match in matches], [match.end() for match in matches]
     newlines = np.flatnonzero(np.frombuffer(text.encode("utf-32-le"), np.uint32) == ord("\n"))
     above, below = np.searchsorted(newlines, begins), np.searchsorted(newlines, ends)
-    # a line may be broken in two, before the last two numbers; the last one of a text may lack its
-    # end
+    # a status line may be wrapped before its last two numbers; the last one may lack its line end
     last = [text.rfind("\n", begin, end - 1) > 0 for begin, end in zip(begins, ends, strict=True)]
     lines = np.repeat(above[:, None] + first, width, axis=1)
     lines[:, -2:] += np.array(last, dtype=int).reshape(-1, 1)

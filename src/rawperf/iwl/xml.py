@@ -1,7 +1,7 @@
-"""XML interval snapshots of the WebSphere Studio Workload Simulator, read through a mapping file.
+"""Reader of XML interval snapshots of the WebSphere Studio Workload Simulator, by a mapping file.
 
-No schema of these files is public. So what stands where is data: ``xml_mapping.yaml``, whose
-element names are assumed, or a mapping of the user's own.
+No schema of these files is public. The element paths are therefore data: ``xml_mapping.yaml``, with
+assumed element names, or a mapping of the user's own.
 """
 
 from __future__ import annotations
@@ -28,21 +28,20 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True)
 class Mapping:
-    """Where the numbers stand in a document."""
+    """Paths of the numbers in a document."""
 
     snapshot: tuple[str, ...]  # element names from the root to the repeated element
-    time: str  # path below it of the elapsed time
+    time: str  # path of the elapsed time below the snapshot
     time_unit: str  # a unit of time, or HH:MM:SS
     time_factor: float  # seconds in one printed unit of time
     report: str
     entity_kind: str
-    fields: dict[
-        str, tuple[str, float]
-    ]  # path below the snapshot -> field name, factor of the printed number
+    # path below the snapshot -> field name, factor of the printed number
+    fields: dict[str, tuple[str, float]]
 
 
 def load_mapping(path: Path | str) -> Mapping:
-    """Read a mapping file; raises `StudyError` (with its line) where it is wrong."""
+    """Read a mapping file; raises `StudyError` (with its line) if it is invalid."""
     path = Path(path)
     return _load_mapping(path, path.stat().st_mtime_ns if path.is_file() else 0)
 
@@ -105,22 +104,20 @@ MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
 
 MAX_DEPTH = 32
 MAX_UNMAPPED = 50
-_BEFORE = -1.0  # no snapshot has this time or an earlier one
+_BEFORE = -1.0  # sentinel: earlier than any snapshot
 _NUMBER = re.compile(r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?")
 _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 
 
 class Snapshots(Target):
-    """What the parser calls: keeps numbers, never a tree, so that memory is bounded by the
-    numbers.
-    """
+    """Parser target that keeps numbers but no tree, so that memory is bounded by the numbers."""
 
     def __init__(self, rules: Mapping, file: str) -> None:
         super().__init__(file, rules.snapshot[0], MAX_DEPTH)
         self.rules = rules
         self.info: dict[str, str] = {}
         self.unmapped: set[str] = set()
-        self.time = _BEFORE  # of the last snapshot
+        self.time = _BEFORE  # time of the last snapshot
         self.rows = RecordRows()
         self.found: dict[str, tuple[str, int]] = {}
         self._begin = 0
@@ -201,11 +198,11 @@ class IwlXml(Streaming):
 
     @property
     def mapping(self) -> Mapping:
-        """The mapping in use: the environment's, else the shipped one."""
+        """Mapping in use: the one named by the environment, else the packaged one."""
         return load_mapping(os.environ.get(MAPPING_VARIABLE) or SHIPPED_MAPPING)
 
     def sniff(self, head: bytes) -> float:
-        """Sure when the root is the mapping's, surer when a snapshot follows."""
+        """0.6 if the root is the mapping's, 0.95 if a snapshot follows."""
         path = self.mapping.snapshot
         tags = re.findall(rb"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)", head)
         if (
@@ -217,7 +214,10 @@ class IwlXml(Streaming):
         return 0.95 if path[-1].encode() in tags else 0.6
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Snapshots on the elapsed clock; raises `FormatError` for bad, hostile or foreign XML."""
+        """Read snapshots on the elapsed clock.
+
+        Raises `FormatError` for bad, hostile or foreign XML.
+        """
         rules = self.mapping
         target, warnings = Snapshots(rules, file), Warnings(file)
         pieces, feed = XmlPieces(stream, warnings, file), XmlFeed(target)

@@ -1,6 +1,4 @@
-"""Known layouts of z/VM Performance Toolkit reports, loaded from YAML, and where their columns
-stand in a heading.
-"""
+"""Layouts of z/VM Performance Toolkit reports, loaded from YAML and matched with headings."""
 
 from __future__ import annotations
 
@@ -24,25 +22,23 @@ _CAPTION = re.compile(r"<-*[ ]*([^<>]*?[^<> -])?[ ]*-*>")
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table, or an item of a key/value page."""
+    """Column of a table, or item of a key/value page."""
 
-    name: str  # as it is printed
-    field: str  # what records are called
-    unit: str = "1"  # of a number that has no unit glued to it
+    name: str  # as printed
+    field: str  # field of its records
+    unit: str = "1"  # of numbers without a unit suffix
     required: bool = False
     caption: str = ""
     text: bool = False
     width: int = 0  # of a text column
-    shift: int = 0  # how far numbers stand to the right of the heading's last character
-    repeats: bool = False  # a blank cell holds what the row above holds
+    shift: int = 0  # offset of numbers to the right of the heading's last character
+    repeats: bool = False  # a blank cell repeats the value of the row above
     known: bool = True
 
 
 @dataclass(frozen=True)
 class Section:
-    """A titled group of items on one side of a key/value page; an empty title is the page's
-    beginning.
-    """
+    """Titled group of items on one side of a key/value page; the top one has no title."""
 
     title: str
     side: str
@@ -51,7 +47,7 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class ReportLayout:
-    """What a report looks like: an entry of ``layouts.yaml``, whose head says more."""
+    """Layout of a report: an entry of ``layouts.yaml``, whose header documents it."""
 
     report: str  # the id, such as FCX112
     kind: str  # "table", or "items": two independent columns of label and value
@@ -59,32 +55,28 @@ class ReportLayout:
     name: str = ""  # the subcommand
     title: str = ""
     evidence: str = "assumed"
-    release: str = ""  # beginning of the z/VM release that it is for; empty for any
-    entity: str = (
-        ""  # printed name of the column that names the entity; empty where that is the host
-    )
-    owner: str = ""  # that of the column with the entity's owner
-    time: str = ""  # that of the column with each row's time of day
-    pattern: str = r"\S.*"  # of an entity's name (in a log of the host: of a row's time); else a line is no row
-    averages: dict[str, str] = field(
-        default_factory=dict
-    )  # entities that are averages, in a log times -> entity kind
-    log: bool = False  # rows are intervals of the page's period, for each entity where there is one
-    below: bool = False  # stands below another table of the same page
+    release: str = ""  # prefix of the z/VM releases that it is for; empty for any
+    entity: str = ""  # printed name of the entity's column; empty if the entity is the host
+    owner: str = ""  # printed name of the column of the entity's owner
+    time: str = ""  # printed name of the column of each row's time of day
+    # of an entity's name (in a log of the host: of a row's time); other lines are not rows
+    pattern: str = r"\S.*"
+    # entities (in a log: times) that are averages -> entity kind
+    averages: dict[str, str] = field(default_factory=dict)
+    log: bool = False  # rows are intervals of the page's period, for each entity if there is one
+    below: bool = False  # follows another table on the same page
     heading: tuple[str, ...] = ()  # as the tool prints it; the last line names the columns
     columns: tuple[Column, ...] = ()  # of a table, from left to right
-    sections: tuple[
-        Section, ...
-    ] = ()  # of a key/value page; other labels are kept under their printed names
-    values: tuple[
-        tuple[str, str], ...
-    ] = ()  # name and unit of the numbers behind a label, where there are several
-    empty: tuple[str, ...] = ()  # labels that may stand without a number
+    # of a key/value page; other labels keep their printed names
+    sections: tuple[Section, ...] = ()
+    # name and unit of each number after a label, if there are several
+    values: tuple[tuple[str, str], ...] = ()
+    empty: tuple[str, ...] = ()  # labels that may have no number
 
 
 @dataclass(frozen=True)
 class LayoutCell:
-    """A column found in a heading: its cells are characters ``start`` to ``end`` of each row."""
+    """Column located in a heading: its cells are characters ``start`` to ``end`` of each row."""
 
     column: Column
     start: int
@@ -92,9 +84,9 @@ class LayoutCell:
 
 
 def load_layouts() -> dict[str, tuple[ReportLayout, ...]]:
-    """Layouts by report id: the user's, named by the environment, before the shipped ones.
+    """Layouts by report id: the user's, from the environment variable, before the packaged ones.
 
-    Raises `StudyError`: a file is missing or wrong; names its line.
+    Raises `StudyError`, with the line: a file is missing or invalid.
     """
     names = [name for name in os.environ.get(LAYOUTS_VARIABLE, "").split(os.pathsep) if name]
     found: dict[str, tuple[ReportLayout, ...]] = {}
@@ -175,8 +167,9 @@ def _column(part: dict[str, Any]) -> Column:
 def matching_layout(
     layouts: tuple[ReportLayout, ...], heading: tuple[str, ...], release: str
 ) -> tuple[ReportLayout, tuple[LayoutCell, ...]] | None:
-    """The first layout (of a release before a general one) that the heading lines, names last,
-    agree with.
+    """First layout (those of a release before general ones) that matches the heading lines.
+
+    The last line names the columns.
     """
     for layout in sorted(layouts, key=lambda layout: not layout.release):
         if layout.release and release and not release.startswith(layout.release):
@@ -188,12 +181,11 @@ def matching_layout(
 
 
 def locate(layout: ReportLayout, heading: tuple[str, ...]) -> tuple[LayoutCell, ...] | None:
-    """Where each column's cells stand, by the character positions of the heading; None when it
-    isn't this layout's.
+    """Locate each column's cells by the character positions of the heading.
 
     Numbers end below the last character of their name and begin after the column before; texts
     begin below the first character of theirs. Names that the layout lacks become columns of their
-    own.
+    own. None if the heading does not match the layout.
     """
     line = heading[-1]
     found: list[tuple[int, int, Column]] = []
@@ -229,18 +221,14 @@ def locate(layout: ReportLayout, heading: tuple[str, ...]) -> tuple[LayoutCell, 
             cell = LayoutCell(column, edge, end + column.shift)
         if cell.end > cell.start:
             cells.append(cell)
-        elif (
-            column.known
-        ):  # no room between its neighbours: another spacing than this layout's texts need
+        elif column.known:  # no room between its neighbours: the spacing is not this layout's
             return None
         edge = max(edge, cell.end)
     return tuple(cells) if any(not cell.column.text for cell in cells) else None
 
 
 def _captions(lines: tuple[str, ...], start: int, end: int) -> list[str]:
-    """Texts of the ``<--- captions --->`` that stand over characters start to end, the upper ones
-    first.
-    """
+    """Texts of the ``<--- captions --->`` above characters start to end, from top to bottom."""
     return [
         match[1] or ""
         for line in lines

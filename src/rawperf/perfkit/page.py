@@ -1,5 +1,6 @@
-"""Header and times of the pages of a Performance Toolkit listing or screen, and numbers as it
-prints them: ``8'192MB``, ``.3``, ``---``, ``1761K``.
+"""Page headers, times and numbers of Performance Toolkit listings and screens.
+
+Printed numbers look like ``8'192MB``, ``.3``, ``---``, ``1761K``.
 """
 
 from __future__ import annotations
@@ -36,12 +37,10 @@ _PLAIN = str.maketrans("", "", "0123456789.")
 
 
 def number(text: str, unit: str) -> float | None:
-    """A printed value in `unit`: NaN for a missing one (blank, ``---``, ``....``), None for what is
-    no value.
+    """Parse a value in `unit`: NaN if missing (blank, ``---``, ``....``), None if invalid.
 
     ``kB``, ``MB`` and ``GB`` are powers of 1024 bytes. ``K``, ``M`` and ``G`` are powers of 1024
-        too: of bytes where
-    `unit` is a size, else of whatever is counted.
+    too: of bytes if `unit` is a size, else of counted items.
     """
     text = text.strip()
     if not text or _MISSING.fullmatch(text):
@@ -59,13 +58,11 @@ def number(text: str, unit: str) -> float | None:
     return None
 
 
-_kept = lru_cache(maxsize=1 << 15)(number)  # for cells, which are short: "1761K" stands in many
+_kept = lru_cache(maxsize=1 << 15)(number)  # for cells, which are short and often repeat
 
 
 def numbers(texts: Sequence[str], unit: str) -> list[float | None]:
-    """Values of texts of one column, without blanks around; where all are plain numbers they may
-    have more digits.
-    """
+    """Parse the stripped texts of one column; if all are plain numbers, more digits are allowed."""
     if (
         "".join(texts).translate(_PLAIN) == ""
         and max(map(len, texts), default=0) <= MAX_VALUE_LENGTH
@@ -78,9 +75,7 @@ def numbers(texts: Sequence[str], unit: str) -> list[float | None]:
 
 
 def letters_of(text: str, width: int) -> NDArray[np.uint8]:
-    """The first characters of a text as a row of letters: white space is a blank (or 160), what has
-    no code a ``?``.
-    """
+    """Encode the start of a text as Latin-1: white space as a blank (or 160), others as ``?``."""
     text = text[:width].ljust(width)
     if not (text.isascii() and text.isprintable()):
         text = re.sub(r"[\x01-\x1f]", "?", re.sub(r"[^\S ]", "\xa0", text))
@@ -88,7 +83,7 @@ def letters_of(text: str, width: int) -> NDArray[np.uint8]:
 
 
 def distinct(letters: NDArray[np.uint8]) -> tuple[NDArray[np.int64], list[str]]:
-    """Which text each row of letters is, and the texts."""
+    """Factorize rows of characters: code of each row, and the texts."""
     rows, width = letters.shape
     data = pa.py_buffer(np.ascontiguousarray(letters))
     found = pa.Array.from_buffers(pa.binary(width), rows, [None, data]).dictionary_encode()
@@ -99,15 +94,12 @@ def distinct(letters: NDArray[np.uint8]) -> tuple[NDArray[np.int64], list[str]]:
 def plain_numbers(
     letters: NDArray[np.uint8], cells: Sequence[tuple[int, int]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Numbers of the cells of many rows at once, and which of them hold other than digits and a
-    point up to their end.
+    """Vectorised parsing of cells with digits and a point only; also return a mask of other cells.
 
-    `cells` are begin and end of each column's. Both answers have the shape (rows, cells); numbers
-    are NaN where a cell is blank or holds something else.
+    `cells` are begin and end of each column. Both results have the shape (rows, cells); numbers are
+    NaN if a cell is blank or holds something else. Numbers reach to the end of their cell.
     """
-    gap = np.full(
-        (len(letters), 1), _GAP
-    )  # so that no cell's characters have neighbours in another
+    gap = np.full((len(letters), 1), _GAP)  # separates the characters of adjacent cells
     block = np.hstack([part for begin, end in cells for part in (gap, letters[:, begin:end])])
     starts = np.cumsum([0, *(end - begin + 1 for begin, end in cells)])
     flat = block.ravel()
@@ -139,7 +131,7 @@ def plain_numbers(
 def _cast(
     block: NDArray[np.uint8], starts: NDArray[np.int64], others: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Numbers of the cells that begin at `starts`, 0 for the `others`; changes `block`."""
+    """Parse the cells that begin at `starts`, 0 for the `others`; modifies `block`."""
     for k in np.flatnonzero(others.any(axis=0)).tolist():
         block[others[:, k], starts[k] : starts[k + 1]] = BLANK
     block |= (block <= BLANK) * np.uint8(ord("0"))  # gaps and blanks become zeros
@@ -152,12 +144,10 @@ def _cast(
 
 
 PAGE_BEGINS = re.compile(r"^1?[ ]{0,3}(FCX\d{3})(?=[ \n]|\Z)(.*)$", re.MULTILINE)
-"""First line of a page: the report id at the left edge, with or without the carriage control 1 for
-a new page.
-"""
+"""First line of a page: report id at the left edge, or after carriage control 1 (new page)."""
 
 NO_DATA = re.compile(r"[ ]{0,3}FCX[A-Z]{3}\d+[A-Z]\b|[ ]*(?:Select  |Command ===>|P?F\d+=)")
-"""A message of the toolkit, captured in the middle of a page, or a screen's prompts."""
+"""Message of the toolkit in the middle of a page, or a screen's prompts."""
 
 _SCREEN = re.compile(
     r"\s+CPU\s+(?P<cpu>\S+)\s+SER\s+(?P<serial>\S+)\s+Interval\s+(?P<begin>\S+)\s*-\s*(?P<end>\S+)(?:\s+(?P<source>.*\S))?\s*"
@@ -167,7 +157,7 @@ _RUN = re.compile(
 )
 _PERIOD = re.compile(r".?[ ]{0,3}(From|To|For)\b[ ]+(?:(\d{4}[/-]\d\d[/-]\d\d)[ ]+)?(\S+)(.*)")
 _MACHINE = re.compile(r"\bCPU[ ]+(\S+)[ ]+(?:SN|SER)[ ]+(\S+)")
-_MARGIN = (  # what may stand to the right of From, To and For
+_MARGIN = (  # facts to the right of From, To and For
     ("cpu", _MACHINE, 1),
     ("serial", _MACHINE, 2),
     ("result of", re.compile(r"Result of[ ]+(\S.*?)[ ]+Run\b"), 1),
@@ -179,17 +169,16 @@ _PADDING = 1024  # at least the width of any row
 
 
 class FilePart:
-    """A part of a file, in UTF-8, below so many lines: where its lines and pages stand.
+    """Line and page offsets of a part of a file, in UTF-8; `above` lines precede it.
 
     Attributes
     ----------
     begin, end : ndarray of int, shape (lines,)
-        Where each line stands, without its line feed.
+        Offsets of each line, without its line feed.
     reports : list of str
-        Of each page.
+        Report of each page.
     pages, first : ndarray of int, shape (pages + 1,)
-        Where each page begins, and with which line, from 0; then the part's end, and the number of
-        lines.
+        Offset and first line, from 0, of each page; then the part's end, and the number of lines.
     """
 
     def __init__(self, data: bytes, above: int) -> None:
@@ -213,13 +202,11 @@ class FilePart:
         )
 
     def line(self, number: int) -> str:
-        """The text of a line, from 0."""
+        """Text of a line, numbered from 0."""
         return self.data[self.begin[number] : self.end[number]].decode()
 
     def letters(self, lines: Places, width: int) -> NDArray[np.uint8]:
-        """The first characters of some lines, shape (lines, width), with blanks behind a line's
-        end.
-        """
+        """First characters of some lines, shape (lines, width), padded with blanks."""
         if width > len(self.bytes) - len(self.data):
             self.bytes = np.append(
                 self.bytes[: len(self.data)], np.full(width, BLANK, dtype=np.uint8)
@@ -232,19 +219,19 @@ class FilePart:
 
 
 class PageHeader(NamedTuple):
-    """What a page's header says."""
+    """Parsed header of a page."""
 
     report: str
-    line: int  # of the file, on which the page begins
-    body: int  # how many of its lines are header
+    line: int  # first line in the file
+    body: int  # number of header lines
     form: str  # "printed", "screen", or "titled" (a screen with a title and no interval)
     asa: bool = False  # lines begin with a carriage-control character
     begin: int = -1  # time of day in seconds; -1 in a titled page
     end: int = -1
-    length: int = -1  # seconds that the header gives for the interval, -1 without
-    day: date | None = None  # that of `begin`
+    length: int = -1  # length of the interval in seconds from the header, -1 if missing
+    day: date | None = None  # date of `begin`
     facts: dict[str, str] = {}  # machine, release and the like, for `Reading.info`
-    log: bool = False  # its rows are intervals of its period
+    log: bool = False  # rows are intervals of the page's period
 
     @property
     def lasts(self) -> int:
@@ -253,14 +240,14 @@ class PageHeader(NamedTuple):
 
 
 def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
-    """The header of a page; None when the page ends within it.
+    """Parse the header of a page; None if the page ends within it.
 
-    Raises `FormatError`: the header has neither an interval nor a title, or a time is none.
+    Raises `FormatError`: the header has neither an interval nor a title, or a time is invalid.
     """
     first = PAGE_BEGINS.match(lines[0])
     assert first is not None
     report, rest = first[1], first[2][:LONGEST_LINE]
-    if len(lines) == 1:  # not even its own end
+    if len(lines) == 1:  # no line end
         return None
     refused = partial(FormatError, file=file, line=line, found=lines[0])
     asa = lines[0].startswith("1")
@@ -332,24 +319,22 @@ def _date(text: str | None, file: str, line: int) -> date | None:
 
 
 class Spans:
-    """Intervals of pages, and what their headers say, from one part of a file to the next."""
+    """Intervals of pages, and facts of their headers, carried from part to part of a file."""
 
     def __init__(self) -> None:
         self._first: PageHeader | None = None
         self._undated = False  # not all pages have a date
-        self._last: dict[
-            str, tuple[float, float]
-        ] = {}  # of each report the time of day, and what was added to it
+        # by report: last time of day, and seconds added to it
+        self._last: dict[str, tuple[float, float]] = {}
         self._facts: dict[str, str] = {}
-        self._said: dict[str, str] = {}  # by the last page
+        self._said: dict[str, str] = {}  # facts of the last page
         self._lengths: set[int] = set()
 
     def of(self, pages: list[PageHeader]) -> tuple[np.ndarray, np.ndarray]:
-        """Begin and end of each page's interval, in seconds since the midnight before the first one
-        began.
+        """Begin and end of each page's interval, in seconds since midnight before the first.
 
-        Dates decide where every page has one. Otherwise the pages of one report are taken to follow
-        one another, and a step back of more than half a day is a midnight. Titled pages give NaN.
+        Dates are used if every page has one. Otherwise the pages of one report are taken to be
+        consecutive, and a step back of more than half a day is a midnight. Titled pages give NaN.
         """
         begins, ends = np.full((2, len(pages)), np.nan)
         for page in pages:
@@ -365,7 +350,7 @@ class Spans:
             else:
                 days = DAY * (page.day - self._first.day).days
             self._last[page.report] = page.begin, days
-            # an interval of days: the clock gives its length within one, the For line how many
+            # an interval may span days: the clock gives the remainder, the For line their number
             whole = max(round((page.length - page.lasts) / DAY), 0) if page.length >= 0 else 0
             begins[place] = page.begin + days
             ends[place] = begins[place] + page.lasts + DAY * whole
@@ -374,10 +359,9 @@ class Spans:
         return begins, ends
 
     def info(self) -> dict[str, str]:
-        """Facts of the first page that states them, the first date, and the interval's length where
-        it never changes.
+        """Facts from the first page that states each, the first date, and a constant interval.
 
-        Logs are left out of the last: their pages' period is many intervals.
+        Logs do not count for the interval: their pages' period is many intervals.
         """
         info = dict(self._facts)
         if self._first and self._first.day and not self._undated:
@@ -388,20 +372,17 @@ class Spans:
 
 
 LogEnd = tuple[float, float, float, float]
-"""Begin and end of the interval of a log's last row, its time of day, and what was added to
-that.
-"""
+"""Last row of a log: begin and end of its interval, time of day, and seconds added to it."""
 
 
 def log_times(
     begins: np.ndarray, ends: np.ndarray, clocks: np.ndarray, before: LogEnd | None = None
 ) -> tuple[np.ndarray, LogEnd | None]:
-    """Times of a log's rows, on the scale of `Spans`, and where they end.
+    """Times of a log's rows, on the scale of `Spans`, and the end of the log.
 
-    `begins` and `ends` are those of the page that each row stands on (pages with the same ones go
-        on with one another),
-    `clocks` the rows' times of day, which are the answer where `begins` is NaN, and `before` is
-    where the rows end that stand in the part of the file before.
+    `begins` and `ends` are those of each row's page (pages with equal ones are consecutive),
+    `clocks` the rows' times of day, which are returned if `begins` is NaN, and `before` is the end
+    of the log in the previous part of the file.
     """
     t = clocks.astype(float)
     starts = np.flatnonzero(

@@ -1,9 +1,7 @@
-"""Listings and captured screens of the z/VM Performance Toolkit (FCXnnn reports), driven by
-layouts.
+"""Reader of listings and captured screens of the z/VM Performance Toolkit (FCXnnn reports).
 
-A file is a sequence of pages. Each begins with a report id; the id and the heading choose a layout
-(`layouts.yaml`), and the heading's character positions say which characters of a row are which
-column.
+A file is a sequence of pages. Each begins with a report id; the id and the heading select a layout
+(`layouts.yaml`), and the heading's character positions determine the columns of a row.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import pandas as pd
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.perfkit.layout import REMEDY, ReportLayout, load_layouts
+from rawperf.perfkit.layout import REMEDY, LayoutCell, ReportLayout, load_layouts
 from rawperf.perfkit.page import NO_DATA, PAGE_BEGINS, FilePart, PageHeader, Spans, read_header
 from rawperf.perfkit.tables import (
     FoundHeading,
@@ -33,11 +31,6 @@ from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings, record_table
 from rawperf.text import DAY
 
-NEWS, KNOWN = 16, 8
-"""Templates that a part of a file may add, and that are known of a report: all headers of a damaged
-file may differ.
-"""
-
 
 class PerfKit(Streaming):
     """Reader of listings; see docs/formats/perfkit.md."""
@@ -46,7 +39,7 @@ class PerfKit(Streaming):
     title = "z/VM Performance Toolkit listings"
 
     def sniff(self, head: bytes) -> float:
-        """Sure when some line begins with a report id, surer when its header follows."""
+        """0.55 if a line begins with a report id, 0.95 if its header follows."""
         first = PAGE_BEGINS.search(head.decode("latin-1").replace("\r\n", "\n"))
         if first is None:
             return 0.0
@@ -57,11 +50,11 @@ class PerfKit(Streaming):
         )
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """All pages of registered reports, on the time-of-day clock, ``t`` being the end of the
-        interval.
+        """Read all pages of registered reports, on the time-of-day clock.
 
-        Raises `FormatError`: no registered report; a heading that no layout agrees with; a damaged
-        header, row or number; `StudyError` for a wrong layout file of the user's.
+        ``t`` is the end of the interval. Raises `FormatError`: no registered report; a heading that
+        no layout matches; a damaged header, row or number; `StudyError` for an invalid layout file
+        of the user.
         """
         listing = _Listing(file, load_layouts(), Warnings(file))
         pieces = Pieces(stream, _last_page, file)
@@ -76,7 +69,7 @@ class PerfKit(Streaming):
 
 
 class _Listing:
-    """The pages of one file and what was found on them."""
+    """Pages of one file and their contents."""
 
     def __init__(
         self, file: str, layouts: dict[str, tuple[ReportLayout, ...]], warnings: Warnings
@@ -89,13 +82,12 @@ class _Listing:
         self.assumed: set[str] = set()
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
-        self.tables: dict[tuple[str, int], LayoutRows] = {}
-        self.items: list[
-            tuple[int, ReportLayout, int, str, float]
-        ] = []  # page, layout, line, field, value
+        self.tables: dict[tuple[str, tuple[LayoutCell, ...]], LayoutRows] = {}
+        # page, layout, line, field, value
+        self.items: list[tuple[int, ReportLayout, int, str, float]] = []
 
     def read(self, part: FilePart, ends: bool) -> None:
-        """Take the pages of a part of the file, which it may end with."""
+        """Parse the pages of a part of the file; `ends` for the last part."""
         if not part.reports:
             found = part.data.decode().strip()[:60] or "nothing"
             expected = "a page that begins with FCXnnn"
@@ -144,7 +136,7 @@ class _Listing:
             )
 
     def _repeated(self, page: PageHeader) -> bool:
-        """Whether a page goes on with the interval of the one before."""
+        """Whether a page continues the interval of the page before."""
         before = self.before.get(page.report)
         return before is not None and (before.begin, before.end, before.day) == (
             page.begin,
@@ -153,7 +145,7 @@ class _Listing:
         )
 
     def _page(self, lines: list[str], first: int, last: bool, complete: bool) -> None:
-        """Take a page line by line."""
+        """Parse a page line by line."""
         page = read_header(lines, first, self.file)
         if page is None:
             self._cut_off(first, "header", last)
@@ -161,9 +153,8 @@ class _Listing:
         layouts = self.layouts[page.report]
         body = list(enumerate(lines[page.body :], first + page.body))
         body = [(n, text) for n, text in body if not NO_DATA.match(text)]
-        if (
-            page.asa
-        ):  # carriage control: "0" and "-" feed lines first, "+" prints over the line before
+        # carriage control: "0" and "-" feed lines first, "+" overprints the line before
+        if page.asa:
             body = [
                 (n, f" {text[1:]}" if text[:1] in ("0", "-") else text)
                 for n, text in body
@@ -211,12 +202,12 @@ class _Listing:
         layouts: tuple[ReportLayout, ...],
         cut: int,
     ) -> ReportLayout:
-        """Take the table with that heading, and those that stand below it on the same page."""
+        """Parse the table with that heading, and the tables below it on the same page."""
         others = tuple(other for other in layouts if other.below)
         below: FoundHeading | None = heading
         while below:
             place, layout, cells = below
-            key = (page.report, id(cells))  # `choose` gives the same object for the same heading
+            key = (page.report, cells)
             table = self.tables.setdefault(key, LayoutRows(layout, cells, body[place][1]))
             body = body[place + 1 :]
             below = (
@@ -244,7 +235,7 @@ class _Listing:
         self.warnings.add(line, f"the file ends within a {what}, which was dropped")
 
     def records(self, part: FilePart) -> tuple[pd.DataFrame, np.ndarray]:
-        """`Reading.records` and `Reading.lines` of the part of the file that was read last."""
+        """`Reading.records` and `Reading.lines` of the last part that was read."""
         spans = self.spans.of(self.pages)
         found = [
             page_records(table, part, spans, self.file)
@@ -277,7 +268,7 @@ class _Listing:
 
 
 def _last_page(lines: bytes) -> int:
-    """Where the last page of a part of a file begins."""
+    """Offset of the last page in a part of a file."""
     at = len(lines)
     while (at := lines.rfind(b"FCX", 0, at)) >= 0:
         begin = lines.rfind(b"\n", 0, at) + 1

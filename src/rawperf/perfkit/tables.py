@@ -1,5 +1,6 @@
-"""What stands on a page of the Performance Toolkit, as records: tables, whose rows are cut at the
-character positions of their heading, and pages of labels and values (FCX102, FCX103).
+"""Records of Performance Toolkit pages: tables, and pages of labels and values (FCX102, FCX103).
+
+The rows of a table are cut at the character positions of their heading.
 """
 
 from __future__ import annotations
@@ -40,20 +41,16 @@ _WORD = re.compile(r"[A-Za-z<][A-Za-z.,:/()<>-]*")
 
 @dataclass
 class LayoutRows:
-    """Rows of one layout under one spacing, gathered over the pages so that each column is
-    converted at once.
-    """
+    """Rows of one layout and spacing, collected over all pages, for vectorised conversion."""
 
     layout: ReportLayout
     cells: tuple[LayoutCell, ...]
     heading: str
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
-    """What `take` took: line of the file, place among the pages read, places in `entities` and in
-    `kinds`.
-    """
+    """For each row: line of the file, index of the page, indices into `entities` and `kinds`."""
     texts: list[str] = field(default_factory=list)
-    """Those of these rows."""
-    ended: LogEnd | None = None  # where its log ends
+    """Texts of these rows."""
+    ended: LogEnd | None = None  # end of its log
 
     def __post_init__(self) -> None:
         own = {cell.column.name: cell for cell in reversed(self.cells) if cell.column.text}
@@ -76,9 +73,7 @@ class LayoutRows:
         return when in self.layout.averages or CLOCK_PATTERN.fullmatch(when) is not None
 
     def _named(self, text: str) -> str | None:
-        """What a row is about: its entity, with the owner where it has one, or its time; None for
-        another line.
-        """
+        """Entity of a row, with its owner if any, or its time; None for a line that is no row."""
         key = self._key
         if text[: self._first.start].strip() and self._first is self.cells[0]:
             return None
@@ -89,7 +84,7 @@ class LayoutRows:
         return label if self._name.fullmatch(label) else None
 
     def _when(self, text: str) -> str:
-        """What a row's cell of the time holds; "" where rows have none."""
+        """Cell of the row's time; "" if rows have none."""
         return text[self.time.start : self.time.end].strip() if self.time else ""
 
     def _entity(self, label: str | None) -> int:
@@ -100,26 +95,24 @@ class LayoutRows:
     def take(
         self, body: list[tuple[int, str]], page: int, repeated: bool, cut: int, followed: bool
     ) -> tuple[list[tuple[int, str]], list[int], bool]:
-        """Take the rows below a heading.
+        """Collect the rows below a heading.
 
-        A line that is no row is left out. Behind it, only what is a row in every cell is taken for
-        one, and nothing at all behind a line of words, which is the heading of something else.
+        A line that is not a row is left out. After it, only lines that are rows in every cell are
+        accepted, and none after a line of words, which is another heading.
 
-        A page that is `repeated` goes on with the interval of the one before, so averages were read
-        already. The line
-        `cut` may have lost its end. Below a table that is `followed` stands another one, and words
-        behind the rows are its title. Returned are lines among the rows that are none, such as a
+        A `repeated` page continues the interval of the page before, so its averages were already
+        read. The line `cut` may be truncated. If a table is `followed` by another one, words after
+        its rows are the title of that. Returns lines among the rows that are not rows, such as a
         row with a damaged name, lines below the table, and whether the file ends within the last
         row.
         """
         odd: list[tuple[int, str]] = []
         below: list[tuple[int, str]] = []
         seen: set[str] = set()
-        within = 0  # lines of `below` that precede a heading of something else
+        within = 0  # lines of `below` that precede another heading
         ended = dropped = False
-        above: str | None = (
-            None  # behind a line that is none, a row that repeats cells could be anybody's
-        )
+        # row above, for repeated cells; None after a line that is not a row
+        above: str | None = None
         for line, printed in body:
             if RULE_PATTERN.fullmatch(printed):
                 continue
@@ -159,9 +152,7 @@ class LayoutRows:
         return odd + damaged, [line for line, _ in unread if line not in lines], dropped
 
     def _whole(self, text: str) -> bool:
-        """Whether every cell of a known column of numbers holds what belongs there, and one of them
-        a number.
-        """
+        """Whether all known numeric cells are valid and at least one of them holds a number."""
         values = [number(text[cell.start : cell.end], cell.column.unit) for cell in self._numbers]
         present = [value is not None and value == value for value in values]
         beyond = text[self.wide :].split()
@@ -176,12 +167,12 @@ class LayoutRows:
         )
 
     def forget(self) -> None:
-        """Drop the rows."""
+        """Delete the rows."""
         self.rows, self.texts, self.entities = [], [], {}
 
 
 def _is_heading(text: str) -> bool:
-    """Whether a line is words, with no number among them."""
+    """Whether a line consists of words without a number."""
     tokens = text.split()
     values = [
         value
@@ -192,7 +183,7 @@ def _is_heading(text: str) -> bool:
 
 
 FoundHeading = tuple[int, ReportLayout, tuple[LayoutCell, ...]]
-"""Place of the line that names the columns, the layout that it agrees with, and its cells."""
+"""Index of the line that names the columns, the matching layout, and its cells."""
 
 
 def find_heading(
@@ -201,7 +192,7 @@ def find_heading(
     release: str,
     within: int = HEADING_WITHIN,
 ) -> FoundHeading | None:
-    """The first heading of one of the layouts among the first lines of `body`."""
+    """First heading among the first lines of `body` that matches one of the layouts."""
     above: list[str] = []
     for place, (_, line) in enumerate(body[:within]):
         if RULE_PATTERN.fullmatch(line) or len(line) > LONGEST_LINE:
@@ -220,7 +211,7 @@ def unknown_heading(
     file: str,
     line: int,
 ) -> FormatError:
-    """The error for a page of which `find_heading` knows no line."""
+    """Error for a page without a heading that `find_heading` recognises."""
     texts = [(number, text) for number, text in body if not RULE_PATTERN.fullmatch(text)][
         :HEADING_LINES
     ]
@@ -232,26 +223,25 @@ def unknown_heading(
     )
 
 
-_SURE = 10  # characters of which any plain number is one for `number` too
+_SURE = 10  # length up to which any plain number is also valid for `number`
 
 
 @dataclass(frozen=True)
 class FoundRows:
-    """Rows of a file, in the order of their lines, each with some records."""
+    """Rows of a file, ordered by line, with their records."""
 
-    texts: tuple[
-        tuple[list[str], Places], ...
-    ]  # of report, entity kind, entity: texts, and which one each row has
+    # report, entity kind and entity, dictionary-encoded: texts, and index of each row's text
+    texts: tuple[tuple[list[str], Places], ...]
     t: NDArray[np.float64]
     line: Places  # of the file
-    count: Places  # records of each row
+    count: Places  # number of records of each row
     fields: list[str]
-    field: Places  # which of `fields` each record has
+    field: Places  # index into `fields` of each record
     value: NDArray[np.float64]  # of each record
 
 
 def concatenate(parts: list[FoundRows]) -> tuple[pd.DataFrame, Places]:
-    """`Reading.records` and `Reading.lines`, by line."""
+    """Concatenate to `Reading.records` and `Reading.lines`, ordered by line."""
     t, line, count, value = (
         np.concatenate([getattr(p, name) for p in parts])
         for name in ("t", "line", "count", "value")
@@ -275,7 +265,7 @@ def concatenate(parts: list[FoundRows]) -> tuple[pd.DataFrame, Places]:
 
 
 def _one(parts: list[tuple[list[str], Places]]) -> tuple[list[str], Places]:
-    """The texts of several parts, and which of them each place has."""
+    """Concatenate dictionary-encoded columns: texts and codes."""
     texts: list[str] = []
     codes = []
     for own, code in parts:
@@ -287,13 +277,12 @@ def _one(parts: list[tuple[list[str], Places]]) -> tuple[list[str], Places]:
 def page_records(
     table: LayoutRows, part: FilePart, spans: tuple[np.ndarray, np.ndarray], file: str
 ) -> FoundRows:
-    """One record per printed number of the rows that a table gathered from a part of a file, and
-    forgets.
+    """Convert the collected rows of a table to records, one per number, and clear them.
 
-    `spans` are begin and end of every page's interval.
+    `spans` are begin and end of every page's interval; `part` is the part of the file.
 
-    Raises `FormatError`: a known column holds something else than a number, or a number stands
-    beside its heading.
+    Raises `FormatError`: a known column holds something else than a number, or a number is not
+    below its heading.
     """
     line, page, entity, kind = np.array(table.rows, dtype=np.int64).reshape(-1, 4).T
     line = line - part.above - 1
@@ -317,9 +306,7 @@ def page_records(
 
 
 class _Rows:
-    """The rows of a table as letters; `texts` holds those, by place, that are not to be read from
-    the file.
-    """
+    """Rows of a table as character arrays; `texts` replaces the file's text of some rows."""
 
     def __init__(
         self, table: LayoutRows, part: FilePart, lines: Places, texts: dict[int, str], file: str
@@ -343,7 +330,7 @@ class _Rows:
         )
 
     def _longer(self) -> list[int]:
-        """Places of rows that may have something behind the last cell."""
+        """Rows that may have text beyond the last cell."""
         length = self._part.end[self._lines] - self._part.begin[self._lines]
         length[list(self._texts)] = [len(text) for text in self._texts.values()]
         longer = np.flatnonzero(length > self._table.wide)
@@ -355,7 +342,7 @@ class _Rows:
         return longer.tolist()
 
     def values(self) -> NDArray[np.float64]:
-        """Numbers, shape (rows, cells); NaN where there is none."""
+        """Numbers, shape (rows, cells); NaN if missing."""
         for place in self._longer():
             beyond = self._text(place)[self._table.wide :].split()
             if beyond and number(beyond[0], "1") is not None:
@@ -374,9 +361,9 @@ class _Rows:
         return values
 
     def _numbers(self, cell: LayoutCell, places: Places) -> NDArray[np.float64]:
-        """Numbers of the rows at some places that are not, or perhaps not, plain ones."""
+        """Parse the cells of some rows that are not, or perhaps not, plain numbers."""
         code, texts = self._texts_of(cell, places)
-        if not cell.column.known:  # perhaps a text; what is no number is no record
+        if not cell.column.known:  # may be text; only numbers become records
             return np.array([number(text, "1") for text in texts], dtype=float)[code]
         found = numbers(texts, cell.column.unit)
         values = np.array(found, dtype=float)[code]
@@ -392,9 +379,7 @@ class _Rows:
         return values
 
     def _texts_of(self, cell: LayoutCell, places: Places) -> tuple[Places, list[str]]:
-        """Which text the rows at some places have in a cell, and the texts, without the zero bytes
-        of a crash.
-        """
+        """Factorize a cell of some rows: codes and texts, without the zero bytes of a crash."""
         code, texts = distinct(self._letters[places, cell.start : cell.end])
         return code, [text.strip().rstrip("\0") for text in texts]
 
@@ -422,7 +407,7 @@ class _Rows:
     def times(
         self, begins: NDArray[np.float64], ends: NDArray[np.float64], average: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        """When the interval of each row ends; `begins` and `ends` are those of its page."""
+        """End of each row's interval; `begins` and `ends` are those of its page."""
         cell = self._table.time
         if cell is None:
             return ends
@@ -450,7 +435,7 @@ VALUE = rf"(?:{NUMBER}(?:\.[0-9]{{0,9}})?{_UNITS}|\.[0-9]{{1,9}}{_UNITS}|-{{2,}}
 
 @lru_cache(maxsize=32)
 def _patterns(layout: ReportLayout) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """What an item looks like, known labels before others, and what may stand without a number."""
+    """Patterns of an item (known labels first), of known labels, and of labels without a number."""
     labels = sorted(
         {item.name for section in layout.sections for item in section.items},
         key=lambda label: (-len(label), label),
@@ -472,10 +457,10 @@ def _patterns(layout: ReportLayout) -> tuple[re.Pattern[str], re.Pattern[str], r
 def read_items(
     layout: ReportLayout, body: list[tuple[int, str]], file: str
 ) -> list[tuple[int, str, float]]:
-    """Line, field and value of every item that has a value, of the numbered lines below a page's
-    header.
+    """Line, field and value of every item with a value in the lines below a page's header.
 
-    Raises `FormatError`: a number without a label, a known label twice, a number in a foreign unit.
+    Raises `FormatError`: a number without a label, a duplicate known label, a number in a foreign
+    unit.
     """
     item, known, empty = _patterns(layout)
     fields = {
@@ -518,7 +503,7 @@ def read_items(
                 taken.add(column.field)
                 if value == value:  # not NaN
                     found.append((line_number, column.field, value))
-        # between items stand labels without a value and titles; a number there lost its label
+        # labels without a value and titles are between items; a number there lost its label
         for part in re.split(r"[ ]{2,}", left_over.strip()):
             lost = any(token[0].isdigit() or re.fullmatch(VALUE, token) for token in part.split())
             if lost and not known.fullmatch(part) and not empty.fullmatch(part):
@@ -527,9 +512,7 @@ def read_items(
 
 
 def _right_column(layout: ReportLayout, body: list[tuple[int, str]]) -> int:
-    """Where the right column's titles begin; beyond every line when the page has lost its
-    spacing.
-    """
+    """Position of the right column's titles; beyond every line if the page has lost its spacing."""
     titles = [
         section.title for section in layout.sections if section.side == "right" and section.title
     ]
@@ -542,7 +525,7 @@ def _right_column(layout: ReportLayout, body: list[tuple[int, str]]) -> int:
 def _columns(
     layout: ReportLayout, fields: dict[tuple[str, str], Column], side: str, label: str
 ) -> list[Column]:
-    """What the numbers behind a label are; a unit of "" is not known."""
+    """Columns of the numbers after a label; the unit "" is unknown."""
     if layout.values:
         return [Column(label, f"{label} {name}", unit, known=False) for name, unit in layout.values]
     other = "left" if side == "right" else "right"

@@ -1,8 +1,7 @@
-"""The binary files that sar's collector writes (sa03, ``sar -o``), read through sysstat's own
-``sadf -j``.
+"""Reader of sar's binary data files (sa03, ``sar -o``), converted by sysstat's own ``sadf -j``.
 
-Their layout changes from version to version and is no interface; sadf converts it. Source of the
-first bytes: ``sa.h``.
+Their layout changes from version to version and is not an interface. Source of the magic bytes:
+``sa.h``.
 """
 
 from __future__ import annotations
@@ -33,14 +32,12 @@ class SarBinaryFormat:
     title = "sar binary data file (sysstat), read through sadf"
 
     def sniff(self, head: bytes) -> float:
-        """1 for the first four bytes of such a file."""
+        """1 if the first four bytes are the magic numbers of a data file."""
         little = head[:2] == _LITTLE and head[3:4] == b"\x21"
         return 1.0 if little or (head[:2] == _BIG and head[2:3] == b"\x21") else 0.0
 
     def outside(self) -> str:
-        """What a reading depends on beside the file: the version of sadf, "" where it is not
-        installed.
-        """
+        """Version of sadf, on which a reading depends; "" if it is not installed."""
         program = shutil.which(PROGRAM)
         if program is None:
             return ""
@@ -48,10 +45,10 @@ class SarBinaryFormat:
         return (done.stdout + done.stderr).decode("utf-8", "replace").strip().partition("\n")[0]
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """What sadf prints of the file, as `sadf-json` reads it, in the local time of the machine
-        that was watched.
+        """Read sadf's output for the file, in the local time of the monitored machine.
 
-        Raises `FormatError`: sadf is not installed, takes too long, or does not know the file.
+        The output is read as `sadf-json`. Raises `FormatError`: sadf is not installed, takes too
+        long, or does not know the file.
         """
         program = shutil.which(PROGRAM)
         if program is None:
@@ -90,7 +87,7 @@ class SarBinaryFormat:
                 )
             try:
                 reading = SADF_JSON.read(out.read_bytes(), file=file)
-            except FormatError as err:  # the lines are those of sadf's output
+            except FormatError as err:  # its line is one of sadf's output
                 raise err.restated(
                     FormatError, problem=f"sadf's output: {err.problem}", line=None
                 ) from err

@@ -1,4 +1,4 @@
-"""The text that iostat prints, sysstat 7 to 12.
+"""Reader of the text output of iostat, sysstat 7 to 12.
 
 Source: ``iostat.c`` of sysstat.
 """
@@ -30,9 +30,7 @@ from rawperf.sar.table import (
 from rawperf.text import DAY, unwrap_midnight
 
 CPU, DISK = "cpu", "disk"
-"""Values of `report`: ``avg-cpu`` of the whole machine, and the tables of devices, of which an
-entity is one.
-"""
+"""Values of `report`: ``avg-cpu`` of the whole machine, and tables with a device as entity."""
 
 _STAMP = re.compile(
     r"(?:Time: )?(?:(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})[ T])?(\d\d:\d\d:\d\d|\d{9,10})(?: ?([AaPp]\.?[Mm]\.?))?"
@@ -49,17 +47,17 @@ class IostatFormat(Streaming):
     title = "iostat text output (sysstat)"
 
     def sniff(self, head: bytes) -> float:
-        """0.95 for the system line of sysstat with a heading of iostat below."""
+        """0.95 for sysstat's system line with a heading of iostat below."""
         return 0.95 if tool_of(head) == self.name else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing; each part ends with a table.
 
-        The first report holds averages since the machine was started, and is left out. Reports are
-        numbered from the second one on where they carry no time (-t).
+        The first report holds averages since boot, and is left out. Reports without a time (-t) are
+        numbered from the second one on.
 
         Raises `FormatError` at a line that iostat does not print, a row that does not fit its
-        heading, where some reports carry times and others not, and in a file of one report.
+        heading, if only some reports have times, and in a file of one report.
         """
         strange, said = Warnings(file), list[str]()
         pieces = Pieces(stream, paragraph_end, file)
@@ -97,32 +95,28 @@ class IostatFormat(Streaming):
 
 
 class _Reports:
-    """The reports of a listing, part by part.
+    """Reports of a listing, part by part.
 
-    `known` is the number of the report that began before the part and may go on in it, -1 for none;
-    `rows` counts rows that are not of the first report.
+    `known` is the number of the report that began before the part and may continue in it, -1 for
+    none; `rows` counts the rows after the first report.
     """
 
     def __init__(self, file: str, day: int | None) -> None:
         self.known, self.rows, self.clock = -1, 0, "sample"
         self._file, self._day = file, day
-        self._time, self._kind = (
-            -1.0,
-            (False, False),
-        )  # of the report that may go on; whether reports have time, date
+        # time of the report that may continue; whether reports have a time, a date
+        self._time, self._kind = -1.0, (False, False)
         self._wraps = False  # whether times count from midnight
         self._last, self._told = (np.nan, 0.0), 0
         self._days: dict[str, int | None] = {}
         self._seen: set[str] = set()  # tables of the report
-        self._first = -1  # place of the first number in a row of the table, -1 outside of tables
+        self._first = -1  # position of the first number in a row, -1 outside of tables
         self._table, self._of, self._stamps = SarRows(), list[int](), list[tuple[int, str]]()
 
     def part(
         self, text: str, start: int, above: int, last: bool
     ) -> tuple[SarRows, NDArray[np.int64]]:
-        """The rows of a part below so many lines, and the number of each row's report behind
-        `known`.
-        """
+        """Rows of a part below line `above`, and the number of each row's report after `known`."""
         self._lines, self._under = list[int](), list[int]()
         self._table = SarRows(
             text=text,
@@ -141,7 +135,7 @@ class _Reports:
         return self._table, np.array(self._of, dtype=np.int64)
 
     def times(self, said: list[str]) -> NDArray[np.float64]:
-        """The times of the report that went on and of those that began in the part."""
+        """Times of the continued report and of those that begin in the part."""
         matches = [_STAMP.fullmatch(text) for _, text in self._stamps]
         kinds = [(bool(match), bool(match and match[1])) for match in matches]
         if kinds and self.known < 0:
@@ -177,7 +171,7 @@ class _Reports:
         return np.concatenate([[self._time], t])
 
     def end(self, times: NDArray[np.float64]) -> None:
-        """End a part whose reports have these times."""
+        """End a part; `times` are the times of its reports."""
         self.known += len(self._stamps)
         self._time = float(times[-1])
 

@@ -1,4 +1,4 @@
-"""The text that pidstat prints: processes and threads, sysstat 9 to 12.
+"""Reader of the text output of pidstat: processes and threads, sysstat 9 to 12.
 
 Source: ``pidstat.c`` of sysstat.
 """
@@ -30,7 +30,7 @@ from rawperf.sar.table import (
 )
 
 PROCESS, THREAD = "process", "thread"
-"""Entity kinds; an entity is the command, a blank and the number of its process or thread."""
+"""Entity kinds; an entity is the command, a blank and the process or thread id."""
 
 REPORTS = {
     "%CPU": "cpu",
@@ -43,7 +43,7 @@ REPORTS = {
     "minflt-nr": "faults",
     "prio": "scheduling",
 }
-"""Report by a field that only its table has; a table of several (-h) has the first one's."""
+"""Report by a field that is unique to its table; a combined table (-h) has the first one's."""
 
 _LINE = re.compile(
     r"^#?[ \t]*(?:(\d\d:\d\d:\d\d|\d{9,10}|Time)(?: ([AaPp]\.?[Mm]\.?))?[ \t]+(\S.*)|(.*))$",
@@ -61,15 +61,15 @@ class PidstatFormat(Streaming):
     title = "pidstat text output (sysstat)"
 
     def sniff(self, head: bytes) -> float:
-        """0.95 for the system line of sysstat with a heading of PID and Command below."""
+        """0.95 for sysstat's system line with a heading of PID and Command below."""
         return 0.95 if tool_of(head) == self.name else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing; each part ends with a table, or with a sample of a long one.
 
-        Each row gives one record a column of numbers, without the processor that the process was
-        last on. Values below zero stand for what pidstat could not read, and give none. Average
-        rows are left out.
+        Each row gives one record per numeric column, except the processor that the process last ran
+        on. Negative values mark what pidstat could not read, and give no record. Average rows are
+        left out.
 
         Raises `FormatError` at a line that pidstat does not print, a row that does not fit its
         heading, and a second system line.
@@ -96,7 +96,7 @@ class PidstatFormat(Streaming):
 
 
 class _Seen:
-    """What is known of a listing from the parts of it before."""
+    """Parser state carried over from earlier parts of a listing."""
 
     def __init__(self, file: str) -> None:
         self.begun = False
@@ -109,7 +109,7 @@ class _Seen:
         self._heading, self._heading_time = "", -1
 
     def part(self, text: str, above: int, last: bool) -> tuple[SarRows, NDArray[np.float64]]:
-        """The rows of a part below so many lines, and their times."""
+        """Rows of a part below line `above`, and their times."""
         lines, start = _LINE.findall(text), 0
         if not self.begun:
             first = [""] * above + ["".join(parts) for parts in lines]
@@ -139,9 +139,8 @@ class _Seen:
         cut = len(lines) - 1 if table.last and not table.text.endswith("\n") else -1
         for i in range(start, len(lines)):
             time, half, body, other = lines[i]
-            fresh = (
-                i == 0 or not "".join(lines[i - 1]).strip()
-            )  # a new table begins, none is hurt if it is cut
+            # a new table begins; truncation affects no table
+            fresh = i == 0 or not "".join(lines[i - 1]).strip()
             if not body:
                 stripped = other.strip()
                 if i == cut and stripped:
@@ -168,9 +167,8 @@ class _Seen:
                 table.bodies.append(row[1])
                 under.append(places[row[0]])
         for place, seconds in enumerate(table.heading_times):
-            if (
-                seconds < 0 and table.times
-            ):  # -h prints no time in its headings: it was before the sample below
+            # headings of -h have no time: use the second before the sample below
+            if seconds < 0 and table.times:
                 below = int(np.searchsorted(table.lines, table.heading_lines[place]))
                 table.heading_times[place] = table.times[min(below, len(table.times) - 1)] - 1
         self._heading_time = table.heading_times[-1] if table.heading_times else -1
@@ -178,7 +176,7 @@ class _Seen:
 
 
 class _Columns:
-    """Where the words of a heading's rows stand."""
+    """Positions of the columns below a heading."""
 
     def __init__(self, body: str, file: str, line: int) -> None:
         *self.words, last = body.split()
@@ -201,7 +199,7 @@ class _Columns:
         self.headings = {PROCESS: process, THREAD: replace(process, kind=THREAD)}
 
     def name(self, table: SarRows, line: int, time: int) -> dict[str, int]:
-        """Put the headings into a table; their places by kind."""
+        """Add the headings to a table; return their index by kind."""
         places = {}
         for kind, heading in self.headings.items():
             places[kind] = len(table.headings)
@@ -211,9 +209,7 @@ class _Columns:
         return places
 
     def row(self, body: str) -> tuple[str, str] | None:
-        """Kind of the entity, and its row with the numbers first and the entity last; None for
-        another line.
-        """
+        """Kind of the entity, and its row, numbers first and entity last; None for another line."""
         cells = body.split(None, len(self.words))
         if len(cells) <= len(self.words):
             return None

@@ -1,4 +1,4 @@
-"""The text that sar and mpstat print, sysstat 7 to 12.
+"""Reader of the text output of sar and mpstat, sysstat 7 to 12.
 
 Source: ``pr_stats.c``, ``sar.c``, ``mpstat.c`` and ``common.c`` of sysstat.
 """
@@ -37,35 +37,30 @@ _RESTART, _COMMENT = b"LINUX RESTART", b"COM "
 _CLOCK, _EPOCH = 8, (9, 10)
 _HALF = "^[AaPp][.]?[Mm][.]?$"
 _NO_TOPOLOGY = 10
-"""Blanks behind the word ``all`` under CPU CORE SOCK NODE, of which only the first has a word
-there.
-"""
+"""Blanks after the word ``all`` under CPU CORE SOCK NODE if the last three columns are empty."""
 
 
 class ListingState:
-    """What is known of a listing from the parts of it before."""
+    """Parser state carried over from earlier parts of a listing."""
 
     def __init__(self, tool: str, file: str) -> None:
         self.tool, self.file = tool, file
         self.said: list[str] = []
         self.info: dict[str, str] = {}
         self.times = Times(file, self.said)
-        self.heading: TableHeading | None = (
-            None  # of the table that may go on, with its line in the file, from 0
-        )
+        # of the table that may continue; its line in the file is numbered from 0
+        self.heading: TableHeading | None = None
         self.heading_line, self.heading_text, self.heading_time = 0, "", 0
-        self.fresh = (
-            True  # a heading may come: the line before was blank, or there was no table yet
-        )
+        # whether a heading may follow: after a blank line, or before the first table
+        self.fresh = True
         self.marks: set[tuple[float, str]] = set()  # time and comment, "" for restarts
-        self.rows, self.last = 0, np.nan  # how many there were, and the time of the last
+        self.rows, self.last = 0, np.nan  # number of rows, and time of the last one
 
 
 def boundary(lines: bytes) -> int:
-    """Where a part of a listing may end: before a table, or before the last two samples of a long
-    one.
+    """Cut a listing before a table, or before the last two samples of a long one.
 
-    How many rows the sample before the last has tells whether the last one is whole.
+    The number of rows in the second-last sample shows whether the last one is whole.
     """
     end = lines.rfind(b"\n\n") + 2
     if end > max(2, len(lines) // 2):
@@ -79,11 +74,10 @@ def boundary(lines: bytes) -> int:
 
 
 def scan(words: WordOffsets, start: int, line: int, seen: ListingState, last: bool) -> SarRows:
-    """The tables of a part of a listing from its line `start` on; raises `FormatError` at what the
-    tool does not print.
+    """Parse the tables of a part of a listing from its line `start` on.
 
-    `line` is how many lines of the file are before the part, `last` whether none follows; `seen`
-    gets what the next one needs.
+    `line` is the number of preceding lines of the file, `last` whether no part follows; `seen`
+    carries the state to the next part. Raises `FormatError` at text that the tool does not print.
     """
     table = SarRows(words=words, line=line, last=last)
     wrong: list[FormatError] = []
@@ -117,9 +111,7 @@ def scan(words: WordOffsets, start: int, line: int, seen: ListingState, last: bo
             (int(rows[k]), int(seconds[k]), said[4:].strip() if letter[k] == ord("C") else "")
         )
     rows, seconds, body, above = (part[~is_mark] for part in (rows, seconds, body, above))
-    cut = (
-        len(rows) > 0 and rows[-1] == end
-    )  # without a line end, the last number may have lost digits
+    cut = len(rows) > 0 and rows[-1] == end  # without a line end, digits may be missing
     before = np.diff(above, prepend=0 if not seen.fresh else -1) > 0
     if cut or table.cut >= 0:
         blanks = int(blank[: end - start].sum()) - (
@@ -144,9 +136,7 @@ def _times(
     seen: ListingState,
     wrong: list[FormatError],
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
-    """Of each line whether it has a time and more, the seconds, and the number of the first word
-    behind.
-    """
+    """For each line: whether it has a time and more text, the seconds, the word after the time."""
     first = words.first
     one = np.minimum(first[lines], max(len(words.begin) - 1, 0))
     seconds = np.zeros(len(lines), dtype=np.int64)
@@ -193,9 +183,7 @@ def _times(
 def _halves(
     words: WordOffsets, which: NDArray[np.int64], lines: NDArray[np.int64], body: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Of some lines with a time: 0 for AM and 1 for PM behind it, -1 for neither; `body` is moved
-    behind it.
-    """
+    """Halves of the day after times: 0 for AM, 1 for PM, -1 for none; moves `body` past them."""
     half = np.full(len(which), -1)
     next_ = body[which]
     maybe = np.isin(words.bytes[words.begin[next_]], np.frombuffer(b"AaPp", np.uint8))
@@ -223,7 +211,7 @@ def _sorted(
     seen: ListingState,
     wrong: list[FormatError],
 ) -> None:
-    """Put headings and rows into the table."""
+    """Add headings and rows to the table."""
     words = table.words
     assert words is not None
     if seen.heading is not None:
@@ -293,19 +281,17 @@ def _strange(text: str, number: int, seen: ListingState) -> FormatError:
 
 
 _STAMP = re.compile(rb"(?m)^time: \d+(?:\.\d+)?$")
-"""A line that the monitors of MMTests put between tables, whose rows have a time of their own."""
+"""Line that the monitors of MMTests insert between tables; the rows have times of their own."""
 
 
 class SarFormat(Streaming):
-    """Reader of sar's text, and of mpstat's, which has the same form."""
+    """Reader of the text of sar, and of mpstat, which has the same form."""
 
     def __init__(self, name: str, title: str) -> None:
         self.name, self.title = name, title
 
     def sniff(self, head: bytes) -> float:
-        """0.95 for the system line of sysstat with a heading of this tool below; 0.2 for the system
-        line alone.
-        """
+        """0.95 for sysstat's system line above a heading of this tool; 0.2 for the line alone."""
         tool = tool_of(_STAMP.sub(b"", head).lstrip(b"\n"))
         return (
             0.95 if tool == self.name else 0.2 if tool == "sysstat" and self.name == "sar" else 0.0
@@ -314,9 +300,9 @@ class SarFormat(Streaming):
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing; each part ends with a table, or with a sample of a long one.
 
-        Each row of a table gives one record a column; ``report`` is the activity (`ACTIVITIES`),
+        Each row of a table gives one record per column; ``report`` is the activity (`ACTIVITIES`),
         ``entity_kind`` the entity's heading in lower case, ``field`` the column's heading. Rows
-        that carry the time of their own heading are averages since boot: their report ends in
+        with the time of their own heading are averages since boot: their report ends in
         `SINCE_BOOT`. Average rows are left out.
 
         Raises `FormatError` at a line that the tool does not print, a row that does not fit its
@@ -362,9 +348,7 @@ class SarFormat(Streaming):
 
 
 def _marks(table: SarRows, t: NDArray[np.float64], seen: ListingState) -> dict[str, str]:
-    """What `Reading.info` says of restarts and comments so far; sar repeats them for each
-    activity.
-    """
+    """Restarts and comments so far, for `Reading.info`; sar repeats them for each activity."""
     for line, seconds, comment in table.marks:
         place = int(np.searchsorted(table.lines, line)) - 1
         last = float(t[place]) if place >= 0 else seen.last

@@ -1,5 +1,7 @@
-"""Tables that sysstat's tools print: what a heading says (tool, activity, entity, numeric fields),
-the times of rows (date, halves of a day, midnights, restarts), and rows as records.
+"""Tables of sysstat's tools: headings, times of rows, and conversion of rows to records.
+
+A heading tells tool, activity, entity and numeric fields; times depend on the date, 12-hour clocks,
+midnights and restarts.
 """
 
 from __future__ import annotations
@@ -80,19 +82,20 @@ ACTIVITIES = {
     "%sio": "psi-io",
     "%smem": "psi-memory",
 }
-"""Activity by a heading that only its table has. RHEL 4 and 5 print proc/s and cswch/s in tables of
-their own.
+"""Activity by a column name that is unique to its table.
+
+RHEL 4 and 5 print proc/s and cswch/s in tables of their own.
 """
 
 SINCE_BOOT = " since boot"
-"""End of the report of rows whose time is that of their heading."""
+"""Suffix of the report of rows with the same time as their heading."""
 
-# Words or hexadecimal numbers, which are not read. Those at the right end may hold blanks.
+# Columns of text or hexadecimal numbers, which are not read; the last ones may contain blanks.
 _WORDS = {"idvendor", "idprod", "manufact", "product", "status", "DEVICE", "CORE", "SOCK"}
 _INTERRUPT = re.compile(r"\d+/s")
 _SYSTEM = re.compile(rb"\s*Linux \S+ +\(")
 _TIME = rb"^(?:# Time|#? *\d{9,10}|\d\d:\d\d:\d\d(?: [AaPp]\.?[Mm]\.?)?) +"
-# The last one is for times such as 09h05m10s, as some languages print them.
+# The last pattern is for times such as 09h05m10s, as in some languages.
 _TOOLS = (
     ("pidstat", re.compile(_TIME + rb"(?:(?:UID|USER) +)?(?:PID|TGID)\b[^\n]*\bCommand\b", re.M)),
     (
@@ -121,8 +124,9 @@ _TOOLS = (
 
 
 def tool_of(head: bytes) -> str:
-    """The tool's name; ``sysstat`` for the first line of any of them with nothing below that tells,
-    else "".
+    """Name of the sysstat tool that printed a file; "" if none did.
+
+    ``sysstat`` stands for a system line without a heading that identifies the tool.
     """
     if not _SYSTEM.match(head):
         return ""
@@ -134,20 +138,19 @@ class TableHeading:
     """A heading without its time."""
 
     report: str  # key of the activity; in an unknown table the first three fields joined by "+"
-    kind: str  # the entity's column in lower case, "host" where the table has none
-    entity: int  # place of the entity: 0, -1 (the right end, which may hold blanks) or -2 (none)
-    fixed: int  # how many columns have exactly one word in each row
-    open_end: bool  # whether words that may hold blanks, or be missing, follow
-    numeric: tuple[int, ...]  # places of the columns that are read
+    kind: str  # the entity's column in lower case, "host" if the table has none
+    entity: int  # position of the entity: 0, -1 (right end, may contain blanks) or -2 (none)
+    fixed: int  # number of columns with exactly one word in each row
+    open_end: bool  # whether columns follow that may contain blanks or be missing
+    numeric: tuple[int, ...]  # positions of the columns that are read
     fields: tuple[str, ...]  # their names
-    topology: bool = False  # CORE, SOCK and NODE stand beside the processor; rows of all processors leave them empty
+    # columns CORE, SOCK and NODE follow the processor, empty in rows of all processors
+    topology: bool = False
 
 
 @lru_cache(maxsize=1024)
 def parse_heading(body: str) -> TableHeading | None:
-    """The heading that a line, without its time, is; None where a word is a number or no field is
-    left.
-    """
+    """Parse a line, without its time, as a heading; None if it has a number or no field is left."""
     words = body.split()
     numbers = (word[0] in "0123456789-+.," and not _INTERRUPT.fullmatch(word) for word in words)
     if any(numbers) or len(set(words)) != len(words):
@@ -155,9 +158,8 @@ def parse_heading(body: str) -> TableHeading | None:
     entity, kind, fixed = -2, "host", len(words)
     if words and words[0].isupper():
         entity, kind = 0, words[0].lower()
-    elif (
-        words and words[-1].isupper()
-    ):  # FCHOST, FILESYSTEM, MOUNTPOINT, and any device under --pretty
+    # FCHOST, FILESYSTEM, MOUNTPOINT, and any device under --pretty
+    elif words and words[-1].isupper():
         entity, kind, fixed = -1, words[-1].lower(), fixed - 1
     while fixed and words[fixed - 1] in _WORDS:
         fixed -= 1
@@ -178,46 +180,40 @@ _WORD = re.compile(r"\S+")
 
 @dataclass
 class SarRows:
-    """Rows of all tables of a file, or of a part of one; line numbers count from 0 at the part's
-    beginning.
-    """
+    """Rows of all tables in a part of a file; line numbers count from 0 at the part's beginning."""
 
     text: str = ""
     headings: list[TableHeading] = field(default_factory=list)
     heading_lines: list[int] = field(default_factory=list)
     heading_times: list[int] = field(default_factory=list)
     lines: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # of each row
-    times: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # of day
-    under: Sequence[int] | NDArray[np.int64] = field(
-        default_factory=list
-    )  # place of each row's heading
-    bodies: list[str] = field(
-        default_factory=list
-    )  # behind the time in each row, where `words` does not say it
+    times: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # times of day
+    # index of each row's heading
+    under: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
+    # text of each row after its time, unless `words` is given
+    bodies: list[str] = field(default_factory=list)
     words: WordOffsets | None = None  # of the part
-    starts: NDArray[np.int64] | None = None  # number of each row's first word
-    counts: NDArray[np.int64] | None = None  # how many words it has
-    shifts: NDArray[np.int64] | None = None  # how many columns behind its first one it leaves empty
+    starts: NDArray[np.int64] | None = None  # index of each row's first word
+    counts: NDArray[np.int64] | None = None  # number of words in each row
+    shifts: NDArray[np.int64] | None = None  # number of empty columns after each row's first one
     line: int = 0  # lines of the file before the part
-    carried: str | None = (
-        None  # line of the headings that stand in a part before; their line numbers are negative
-    )
-    last: bool = True  # no part follows: only there a row may be cut
-    marks: list[tuple[int, int, str]] = field(
-        default_factory=list
-    )  # line, time, comment; "" for restarts
-    cut: int = -1  # line at which the file breaks off
-    cut_time: int = -2  # its time of day; -1 if that is cut too, -2 if no table is hurt
+    # line of the headings from an earlier part; their line numbers are negative
+    carried: str | None = None
+    last: bool = True  # no part follows: only then may a row be truncated
+    # line, time, comment; "" for restarts
+    marks: list[tuple[int, int, str]] = field(default_factory=list)
+    cut: int = -1  # truncated line
+    cut_time: int = -2  # its time of day; -1 if truncated too, -2 if no table is affected
 
     def body(self, row: int) -> str:
-        """What stands behind the time in a row."""
+        """Text after the time in a row."""
         if self.words is None or self.starts is None:
             return self.bodies[row]
         begin, end = self.words.begin[self.starts[row]], self.words.line_end[self.lines[row]]
         return self.words.data[begin:end].decode()
 
     def printed(self, number: int) -> str:
-        """A line; of a heading also where it stands in the part before."""
+        """Text of a line, also of a heading in an earlier part."""
         if number < 0:
             return self.carried or ""
         return self.text.split("\n")[number] if self.words is None else self.words.line(number)
@@ -230,17 +226,16 @@ class SarRows:
         remedy: str = "the line is damaged; remove its sample.",
         expected: str | None = None,
     ) -> FormatError:
-        """The error of a row."""
+        """Build the error of a row."""
         line = self.line + int(self.lines[row]) + 1
         return FormatError(
             problem, file=file, line=line, expected=expected, found=self.body(row), remedy=remedy
         )
 
     def distinct(self) -> tuple[list[TableHeading], NDArray[np.int64]]:
-        """The headings, each once, and of each in `headings` which of them it is."""
-        by_id = {
-            id(heading): heading for heading in self.headings
-        }  # a few, which are compared once
+        """Factorize the headings: distinct ones, and their index for each in `headings`."""
+        # few objects, so that comparisons are cheap
+        by_id = {id(heading): heading for heading in self.headings}
         numbers: dict[TableHeading, int] = {}
         codes = {key: numbers.setdefault(heading, len(numbers)) for key, heading in by_id.items()}
         return list(numbers), np.array(
@@ -248,14 +243,14 @@ class SarRows:
         )
 
     def split(self) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
-        """All words, and of each row the number of its first word and how many it has."""
+        """All words, and the index of the first word and the number of words of each row."""
         if self.words is not None and self.starts is not None and self.counts is not None:
             return self.words.array, self.starts, self.counts
         tokens, offsets = split_blanks(self.bodies)
         return tokens, offsets[:-1].astype(np.int64), np.diff(offsets).astype(np.int64)
 
     def comma(self) -> bool:
-        """Whether numbers have a decimal comma, by the first rows."""
+        """Whether numbers have a decimal comma, judged by the first rows."""
         if self.words is None:
             return any("," in body for body in self.bodies[:1000])
         return b"," in self.words.data and any(
@@ -266,16 +261,14 @@ class SarRows:
 def table_records(
     table: SarRows, t: np.ndarray, said: list[str], file: str
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    """Records of all rows, which have the times `t`, and the line of the file, from 1, on which
-    each of them stands.
+    """Records of all rows at the times `t`, and the line of the file, from 1, of each.
 
-    sysstat itself prints one value too few for a processor that is off: a row whose words stand
-    exactly under the first columns, and which ends before the last, is left out, since nobody knows
-    which of its values is missing. `said` gets a sentence on such rows, and on a file that breaks
-    off.
+    sysstat itself prints one value too few for a processor that is off: a row with its words
+    exactly below the first columns that ends before the last is left out, since the missing value
+    is unknown. `said` gets a sentence on such rows, and on a truncated file.
 
-    Raises `FormatError` at a row that does not fit its heading, holds what is no number, or a
-    negative percentage.
+    Raises `FormatError` at a row that does not fit its heading, an invalid number, or a negative
+    percentage.
     """
     tokens, starts, counts = table.split()
     under = np.array(table.under, dtype=int)
@@ -358,7 +351,7 @@ def table_records(
 
 
 def _printed_short(table: SarRows, rows: np.ndarray) -> np.ndarray:
-    """Those of the rows whose words end where the words of their heading do, from the first on."""
+    """Select the rows with words aligned to their heading's words, from the first on."""
 
     def ends(number: int) -> list[int]:
         return [word.end() for word in _WORD.finditer(table.printed(number))]
@@ -371,16 +364,13 @@ def _printed_short(table: SarRows, rows: np.ndarray) -> np.ndarray:
 
 
 def _whole(table: SarRows, t: np.ndarray) -> np.ndarray:
-    """Which rows are left when the table that the file breaks off in loses the sample that is not
-    whole.
-    """
+    """Mask of the rows without the incomplete sample of a truncated table."""
     keep = np.ones(len(t), dtype=bool)
     if not len(t) or table.cut_time == -2:
         return keep
     last = (np.array(table.under) == table.under[-1]) & (t == t[-1])
-    if (
-        table.cut_time == -1
-    ):  # can't tell whether the cut line belongs to the last sample: compare with the one before
+    # the truncated line may belong to the last sample or not: compare with the sample before
+    if table.cut_time == -1:
         earlier = t[np.array(table.under) == table.under[-1]]
         earlier = earlier[earlier < t[-1]]
         return keep if len(earlier) and (earlier == earlier[-1]).sum() == last.sum() else ~last
@@ -394,26 +384,26 @@ _SYSTEM_LINE = re.compile(
 )
 _LONGEST_SYSTEM_LINE = 500
 EARLIEST = 10**8
-"""From here on a number in the place of a time of day is seconds since 1970."""
+"""Smallest number in place of a time of day that is taken as seconds since 1970."""
 MAX_TOLD = 5
-"""How often it is said that a clock was set back."""
+"""Largest number of warnings that a clock was set back."""
 SYSTEM_LINE = "Linux RELEASE (HOST) DATE _ARCH_ (N CPU)"
 
 
 def system_line(line: str) -> re.Match[str] | None:
-    """The first line of a listing, its groups named as in `Reading.info`."""
+    """Match the first line of a listing; groups are named as in `Reading.info`."""
     return _SYSTEM_LINE.fullmatch(line) if len(line) < _LONGEST_SYSTEM_LINE else None
 
 
 def head(
     lines: Sequence[str], tool: str, said: list[str], file: str
 ) -> tuple[int, int | None, dict[str, str]]:
-    """The line, from 0, that is the system line; its date in days since 1970, None where that can't
-    be told; its facts.
+    """Parse the system line; return its line, from 0, its date and its facts.
 
-    `said` gets what is doubtful about the date.
+    The date is in days since 1970, None if unknown; `said` gets a warning on an ambiguous or
+    invalid one.
 
-    Raises `FormatError`: the first line that is not blank is none.
+    Raises `FormatError`: the first line that is not blank is not a system line.
     """
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
     match = system_line(lines[first])
@@ -434,7 +424,7 @@ def head(
 
 
 def read_date(text: str, said: list[str], place: str) -> int | None:
-    """Days since 1970 of any date that sysstat prints, None where it can't be told."""
+    """Parse any date that sysstat prints as days since 1970; None if it can't be determined."""
     parts = re.findall(r"\d+", text, re.ASCII)
     try:
         if len(parts) != 3 or any(len(n) > 4 for n in parts):
@@ -453,8 +443,9 @@ def read_date(text: str, said: list[str], place: str) -> int | None:
 
 
 def seconds_of(time: str, half: str, file: str, line: int) -> int:
-    """Seconds since midnight of ``HH:MM:SS``, with AM or PM or neither, or since 1970; raises
-    `FormatError`.
+    """Seconds since midnight of ``HH:MM:SS``, with or without AM or PM, or since 1970.
+
+    Raises `FormatError`.
     """
     if ":" not in time:
         return int(time)
@@ -470,32 +461,29 @@ def seconds_of(time: str, half: str, file: str, line: int) -> int:
 
 
 class Times:
-    """Seconds of the rows of a listing by `clock`, from one part of it to the next.
+    """Times of the rows of a listing in seconds of `clock`, carried from part to part.
 
-    They count from 1970, or from the midnight before the first row where the listing's date can't
-    be read. sysstat prints one table after the other, each from the file's beginning, or all of
-    them sample by sample. In both cases a table's own headings and rows stand in the order of time,
-    so midnights are counted for each table. An activity may have several tables (proc/s and cswch/s
-    of old versions, interrupts in groups of columns), which share no field; and a table's heading
-    may change within it, with the number of processors after a restart.
+    They count from 1970, or from the midnight before the first row if the listing's date can't be
+    read. sysstat prints one table after the other, each from the file's beginning, or all of them
+    sample by sample. In both cases a table's own headings and rows are in order of time, so
+    midnights are counted for each table. An activity may have several tables (proc/s and cswch/s of
+    old versions, interrupts in groups of columns), which share no field; and a table's heading may
+    change within it, with the number of processors after a restart.
     """
 
     def __init__(self, file: str, said: list[str]) -> None:
         self._file, self._said = file, said
         self.day: int | None = None  # the listing's date, in days since 1970
-        self.offset: float | None = (
-            None  # whole days that are added to times of day, None before the first ones
-        )
-        self.clock = "absolute"  # what the times count
+        # seconds of whole days added to times of day, None before the first ones
+        self.offset: float | None = None
+        self.clock = "absolute"  # clock of the times
         self._numbers: dict[TableHeading, int] = {}
         self._tables: list[tuple[tuple[str, str], set[str]]] = []
         self._last: dict[int, tuple[float, float]] = {}
         self._set_back: Counter[int] = Counter()
 
     def of(self, table: SarRows) -> np.ndarray:
-        """The times of a table's rows; raises `FormatError` at a time of day beside seconds since
-        1970.
-        """
+        """Times of a table's rows; raises `FormatError` at times of day beside epoch seconds."""
         t = self._since_midnight(table)
         if self.offset is None and not (len(t) or table.marks or table.last):
             return t
@@ -542,7 +530,7 @@ class Times:
         return t[len(table.headings) - new :]
 
     def _table(self, heading: TableHeading) -> int:
-        """Which table a heading is of, by number."""
+        """Table number of a heading."""
         if heading not in self._numbers:
             what, own = (heading.report, heading.kind), set(heading.fields)
             shared = (

@@ -1,5 +1,6 @@
-"""What charbench prints while it runs (``-v``): a line a second, below a heading that its options
-choose.
+"""Reader of charbench's console output (``-v``): a line per second below a heading.
+
+The options of charbench select the columns.
 """
 
 from __future__ import annotations
@@ -32,9 +33,8 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _HEADING = re.compile(r"Time(?:[ \t]+\S+)+")
 _CELL = r"(?:\[\d{1,9}/\d{1,9}\]|-?\d{1,18}(?:\.\d{1,9})?)"
 _ROW = re.compile(rf"\d\d:\d\d:\d\d(?:[ \t]+{_CELL})+", re.ASCII)
-_AFTER_TEXT = re.compile(
-    rf"(.*[^\d:. \t])[ \t]*({_ROW.pattern})", re.ASCII
-)  # another thread printed before it
+# a row after text that another thread printed
+_AFTER_TEXT = re.compile(rf"(.*[^\d:. \t])[ \t]*({_ROW.pattern})", re.ASCII)
 _BEGINS_ROW = re.compile(r"\d\d:\d\d:\d\d(?:[ \t]+(?=\[?-?\d)|\Z)", re.ASCII)
 _FACTS = {
     "version": re.compile(r"Version *:\s*(\d[\w.]{0,30})"),
@@ -61,11 +61,11 @@ class SwingbenchConsole:
     title = "SwingBench console log (charbench -v)"
 
     def sniff(self, head: bytes) -> float:
-        """Sure of the heading, less so of the tool's banner."""
+        """High for the heading, lower for the tool's banner."""
         return surest(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """A sample a row, on the time-of-day clock, under the heading's own names.
+        """Read one sample per row, on the time-of-day clock, with the heading's own names.
 
         Raises `FormatError`: no heading, no row, two headings that differ, a damaged row.
         """
@@ -80,7 +80,7 @@ class SwingbenchConsole:
 
 
 class _Log:
-    """Rows and facts of a log, line by line; numbers are converted all at once."""
+    """Rows and facts of a log, added by line; numbers are converted in bulk."""
 
     def __init__(self, file: str, warnings: Warnings) -> None:
         self.file, self.warnings = file, warnings
@@ -90,7 +90,7 @@ class _Log:
         self.lines: list[int] = []
 
     def line(self, line: str, number: int, cut: bool) -> None:
-        """Take one line, without blanks around it; `cut` for a last line without its line end."""
+        """Parse one stripped line; `cut` for a last line without its line end."""
         if not self.columns or not line[:1].isdigit() or not _BEGINS_ROW.match(line):
             after = (
                 _AFTER_TEXT.fullmatch(line) if ":" in line and len(line) <= LONGEST_LINE else None
@@ -102,7 +102,7 @@ class _Log:
                 return self._heading(line.split()[1:], number)
             else:
                 return self._facts(line)
-        if cut:  # its last digits may be missing
+        if cut:  # the last digits may be missing
             return self.warnings.add(number, "the log ends within a row, which was dropped")
         if not _ROW.fullmatch(line):
             raise self._error(

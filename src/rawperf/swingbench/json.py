@@ -1,6 +1,4 @@
-"""The results of SwingBench as JSON: the same document as the XML, as the database that it was
-stored in gives it.
-"""
+"""Reader of SwingBench's results as JSON: the XML's document, exported from a database."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from rawperf.swingbench.xml import ID, METRICS, RESULT, ROOT
 from rawperf.text import decode
 
 _FIRST = re.compile(rb'\s*\{\s*"Results"\s*:\s*\{')
-_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair
+_HALF = re.compile("[\ud800-\udfff]")  # lone surrogates
 _OWN_WORDS = re.compile(
     rb'swingbench|"(?:TransactionResults|TPSReadings|TotalCompletedTransactions|DMLResults)"'
 )
@@ -31,14 +29,15 @@ class SwingbenchJson:
     title = "SwingBench results (JSON)"
 
     def sniff(self, head: bytes) -> float:
-        """Sure of an object ``Results`` with SwingBench's own names in it."""
+        """High for an object ``Results`` that contains SwingBench's own names."""
         head = head.removeprefix(b"\xef\xbb\xbf")
         return 0.95 if _FIRST.match(head) and _OWN_WORDS.search(head) else 0.0
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Records as `swingbench` gives them for the XML of the same run.
+        """Read the records, equal to those of `swingbench` for the XML of the same run.
 
-        Raises `FormatError`: no JSON, a key twice, another structure, and what `Results` refuses.
+        Raises `FormatError`: invalid JSON, a duplicate key, another structure, and the errors of
+        `Results`.
         """
         text, warnings = decode(data, file)
         document, lines = _parse(text, file)
@@ -69,12 +68,12 @@ class SwingbenchJson:
 
 
 def _take_transactions(results: Results, content: dict[str, Any], lines: Any) -> None:
-    """Take the results of the transactions; `lines` has the line of each value in its place."""
+    """Add the results of the transactions; `lines` has the line of each value in its place."""
     for key, found in content.items():
         if key != RESULT:
             results.skip(f"{TRANSACTIONS}/{key}")
             continue
-        alone = not isinstance(found, list)  # one may stand without its list
+        alone = not isinstance(found, list)  # a single result may lack its list
         for result, at in zip(
             *([part] if alone else part for part in (found, lines[key])), strict=True
         ):
@@ -97,7 +96,7 @@ def _take_transactions(results: Results, content: dict[str, Any], lines: Any) ->
 
 
 def _parse(text: str, file: str) -> tuple[Any, Any]:
-    """The document, and the line of each value in its place."""
+    """Parse the document, and a copy with each value replaced by its line."""
     loads = partial(
         json.loads, object_pairs_hook=_once, parse_int=str, parse_float=str, parse_constant=str
     )
@@ -140,7 +139,7 @@ def _object(value: Any, name: str, file: str) -> dict[str, Any]:
 
 
 def _text(value: Any, name: str, file: str) -> str:
-    """A text, also where it stands as a number, true or false; null is an empty one."""
+    """Text of a scalar: numbers and booleans as printed, null as ""."""
     text = "" if value is None else str(value).lower() if isinstance(value, bool) else value
     if not isinstance(text, str) or _HALF.search(text):
         raise FormatError(

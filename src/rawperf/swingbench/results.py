@@ -1,5 +1,4 @@
-"""What SwingBench's results say, in whatever file they stand: numbers, texts, and whether they
-agree with one another.
+"""Results of SwingBench from any of its files: numbers, texts, and consistency checks.
 
 The names are the tool's own, misspellings included.
 """
@@ -80,31 +79,28 @@ _PERCENTILE = re.compile(r"\w+centile")
 
 _DURATION = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)(?:\.(\d{3}))?", re.ASCII)
 _NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?", re.ASCII)
-_NO_NUMBER = ("NaN", "")  # Java's mean of nothing
+_NO_NUMBER = ("NaN", "")  # Java's mean of no values
 LATEST = 1e14  # milliseconds; the year 5138
 NAMESPACE, STRANGERS = "xmlns", "not read"
 MAX_UNKNOWN_NAMES = 50
 
 
 class Results:
-    """Results of one run as they are found; `reading` puts them into the tool's own order."""
+    """Collector of one run's results; `reading` returns them in the tool's own order."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.info: dict[str, str] = {}
         self.warnings: list[str] = []
         self.strangers: dict[str, None] = {}
-        self.values: dict[
-            tuple[str, str, str], tuple[float, int]
-        ] = {}  # section, transaction, field -> value, line
+        # section, transaction, field -> value, line
+        self.values: dict[tuple[str, str, str], tuple[float, int]] = {}
         self.times = self.tps = np.array([], dtype=float)
         self.readings_line = 0
         self.whole = True
 
     def take(self, section: str, transaction: str, name: str, text: str, line: int) -> None:
-        """Take one element; raises `FormatError` for one that is given twice or holds no number
-        where one must be.
-        """
+        """Add one element; raises `FormatError` for a duplicate, or text instead of a number."""
         text = text.strip()
         key = (section, transaction, name)
         label = name if name in TEXTS.get(section, ()) else f"{section}/{name}"
@@ -131,22 +127,19 @@ class Results:
             self.info[label] = text
 
     def skip(self, path: str) -> None:
-        """Remember an element that is not known."""
+        """Record an unknown element."""
         if len(self.strangers) < MAX_UNKNOWN_NAMES:
             self.strangers[path] = None
 
     def take_readings(self, text: str, line: int, whole: bool = True) -> None:
-        """Take the series ``epoch milliseconds, rate, ...``; `whole` is False where its end is
-        lost.
-        """
+        """Add the series ``epoch milliseconds, rate, ...``; `whole` is False if it is truncated."""
         if self.readings_line or len(self.times):
             raise self._error("TPSReadings is given twice", "one series", text[:40], line)
         tokens = pc.ascii_trim_whitespace(
             pc.split_pattern(pa.array([text], pa.string()), ",").flatten()
         )
-        count = (
-            len(tokens) - 1
-        )  # a comma ends each token; what follows the last one is empty, or a part of a number
+        # a comma ends each token; the rest is empty, or a truncated number
+        count = len(tokens) - 1
         if whole and tokens[count].as_py():
             count += 1
         if count % 2 and whole:
@@ -177,10 +170,10 @@ class Results:
         )
 
     def reading(self) -> Reading:
-        """The records in the tool's own order, and below the transactions their mean response,
-        weighted by counts.
+        """Records in the tool's own order, and the mean response over all transactions.
 
-        Raises `FormatError`: no number at all, or response times in another unit than milliseconds.
+        The mean is weighted by counts and follows the transactions. Raises `FormatError`: no number
+        at all, or response times in another unit than milliseconds.
         """
         if not self.values and not len(self.times):
             raise FormatError(
@@ -211,7 +204,7 @@ class Results:
         )
 
     def _of_each(self, field: str) -> dict[str, tuple[float, int]]:
-        """A field of each transaction that has it, with its line."""
+        """Value and line of a field by transaction."""
         return {
             t: v
             for (section, t, name), v in self.values.items()
@@ -219,9 +212,7 @@ class Results:
         }
 
     def _overall(self) -> tuple[float, int] | None:
-        """Mean response of all transactions together, weighted by their counts, and the line of the
-        first of them.
-        """
+        """Mean response over all transactions, weighted by count, and the line of the first."""
         means = self._of_each(RESPONSE)
         counted = {t: count for t, (count, _) in self._of_each(COUNT).items() if count > 0}
         if not counted or not counted.keys() <= means.keys():
@@ -232,7 +223,7 @@ class Results:
         return mean, means[next(iter(counted))][1]
 
     def _check(self) -> None:
-        """Warn of what does not agree; raises `FormatError` for another unit."""
+        """Warn of inconsistent numbers; raises `FormatError` for another unit."""
         unit = self.info.get("TimingsIn")
         results = [(t, name) for section, t, name in self.values if section == TRANSACTIONS]
         line = next(
@@ -253,9 +244,8 @@ class Results:
         if self.whole and counts and done and math.fsum(counts) != done[0]:
             sentence = f"the transactions' counts make {math.fsum(counts):.0f}, but {done[0]:.0f} were completed"
             self._warn(done[1], sentence)
-        if (
-            total and done and rate and total[0] > 1
-        ):  # the run time may be off by a second, the rate by a hundredth
+        # tolerance: one second of run time, a hundredth of the rate
+        if total and done and rate and total[0] > 1:
             low, high = done[0] / (total[0] + 1) - 0.01, done[0] / (total[0] - 1) + 0.01
             if not low <= rate[0] <= high:
                 sentence = (

@@ -1,6 +1,4 @@
-"""The results file of SwingBench: XML, one run, numbers of the whole run and transactions per
-second over time.
-"""
+"""Reader of SwingBench's XML results: one run, totals and transactions per second over time."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ class Swingbench:
     title = "SwingBench results (XML)"
 
     def sniff(self, head: bytes) -> float:
-        """Sure of a root with SwingBench's namespace, nearly of one without it but with the tool's
-        own elements.
-        """
+        """High for a root in SwingBench's namespace, lower for one with the tool's elements."""
         first = _FIRST.search(head)
         if (
             first is None
@@ -48,9 +44,9 @@ class Swingbench:
         return 0.8 if _OWN_WORDS.search(head) else 0.0
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Numbers of the run with ``t`` NaN, then the series on the absolute clock.
+        """Read the numbers of the run with ``t`` NaN, then the series on the absolute clock.
 
-        Raises `FormatError`: bad, hostile or foreign XML; an element that is given twice or is no
+        Raises `FormatError`: bad, hostile or foreign XML; an element that is duplicate or not a
         number; another unit of time.
         """
         target = _Elements(file)
@@ -65,7 +61,7 @@ class Swingbench:
 
 
 class _Elements(Target):
-    """What the parser calls: hands leaves to `Results`, never keeps a tree."""
+    """Parser target that passes leaf elements to `Results`."""
 
     def __init__(self, file: str) -> None:
         super().__init__(file, ROOT, MAX_DEPTH)
@@ -98,14 +94,14 @@ class _Elements(Target):
         return bool(self.results.values)
 
     def cut(self) -> None:
-        """The document ended early: a series that was begun is kept up to its last whole pair."""
+        """Handle a truncated document: keep an open series up to its last complete pair."""
         self.results.whole = False
         leaf = self._leaf()
         if leaf is not None and leaf[0] == READINGS:
             self._take(*leaf, whole=False)
 
     def _leaf(self) -> tuple[str, str] | None:
-        """Section and name of the element that is open, where it is one that holds a value."""
+        """Section and name of the open element if it holds a value, else None."""
         match self.path[1:]:
             case [section, name] if section in FIELDS and section != TRANSACTIONS:
                 return section, name

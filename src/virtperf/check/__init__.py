@@ -1,1 +1,1 @@
-"""Whatever people write by hand, checked at once: every problem with its file, line and remedy."""
+"""Validation of all hand-written files: every problem with its file, line and remedy."""

@@ -1,4 +1,4 @@
-"""All hand-written files of a repository, or those of some of its studies."""
+"""Validate all hand-written files of a repository, or of some studies."""
 
 from __future__ import annotations
 
@@ -37,15 +37,16 @@ _PLACEHOLDER = re.compile(r"\bEXAMPLE\b")
 
 
 def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Problems, str]:
-    """Check shared files and studies, by default all; returns the problems, and in words what was
-    checked.
+    """Check shared files and studies, by default all.
+
+    Returns the problems, and a description of what was checked.
     """
     for name in studies:
         layout.known(name)
     layout = Layout(layout.root.absolute())
     problems = Problems(layout.root)
     dictionary = _metrics(layout.metrics, problems)
-    if layout.readings.is_file():  # a repository need not have it while no claim names a word
+    if layout.readings.is_file():  # optional while no claim uses a word
         with problems.caught(layout.readings.parent):
             load_readings(layout.readings, report=problems.of(layout.readings.parent))
     with problems.caught(layout.glossary.parent):
@@ -79,9 +80,7 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
 
 
 def _metrics(path: Path, problems: Problems) -> MetricDictionary | None:
-    """Check `src/rawperf/metrics.yaml` and what declared formats say of it; None where it can't be
-    loaded.
-    """
+    """Check `src/rawperf/metrics.yaml` and declared formats; None if it can't be loaded."""
     with problems.caught(path.parent):
         dictionary = load_metrics(path, problems.of(path.parent))
         formats = all_formats()
@@ -95,7 +94,7 @@ def _metrics(path: Path, problems: Problems) -> MetricDictionary | None:
 def _unknown_formats(
     path: Path, dictionary: MetricDictionary, formats: Collection[str], problems: Problems
 ) -> None:
-    """Tell of every format that a metric is read from and that is not installed."""
+    """Report the formats in metric sources that are not installed."""
     document = load_yaml(path)
     for name in dictionary.metrics:
         for position, written in enumerate(document.data["metrics"][name].get("sources", ())):
@@ -111,7 +110,7 @@ def _unknown_formats(
 
 
 def _pipelines(layout: Layout, problems: Problems) -> None:
-    """Every study has its stages, and no stages stand there without a study."""
+    """Check that every study has its pipeline file, and that there are no orphans."""
     studies = layout.studies()
     for study in studies:
         path = layout.pipeline(study)
@@ -136,11 +135,12 @@ def _pipelines(layout: Layout, problems: Problems) -> None:
 
 
 def _papers_are_dependencies(layout: Layout, study: Study, problems: Problems) -> None:
-    """A measured study's stages depend on every paper whose claims its hypotheses repeat: else DVC
-    would keep results of a claim that has changed.
+    """Check that a measured study's stages depend on the papers that its hypotheses repeat.
+
+    Otherwise DVC would keep results of a claim that has changed.
     """
     path = layout.pipeline(study.id)
-    with suppress(VirtperfError):  # what is wrong with a file itself is told elsewhere
+    with suppress(VirtperfError):  # invalid files are reported elsewhere
         papers = papers_repeated(study) if study.kind == "measured" else []
         document = load_yaml(path)
         for stage, content in document.data.get("stages", {}).items():
@@ -157,8 +157,9 @@ def _papers_are_dependencies(layout: Layout, study: Study, problems: Problems) -
 
 
 def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int:
-    """Check `measure.yaml` and every `run.yaml` of a study, without reading raw files; returns how
-    many runs it has.
+    """Check `measure.yaml` and all `run.yaml` of a study; returns the number of runs.
+
+    Raw files are not read.
     """
     if not root.is_dir():
         remedy = "make it, with a README.md so that git keeps it"
@@ -168,7 +169,7 @@ def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int
         with problems.caught(root):
             report, path = problems.of(root), root / MEASURE_FILE
             definition = load_definition(path, study, report)
-            with suppress(ValueError):  # an unknown placeholder, of which loading has told
+            with suppress(ValueError):  # an unknown placeholder, reported by `load_definition`
                 for problem in missing_file_problems(path, definition, study, repository):
                     report(problem)
     folders = run_folders(root)
@@ -198,9 +199,7 @@ def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int
 
 
 def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems: Problems) -> None:
-    """Check `data/synthesis.yaml`, which a repository need not have, against the studies that could
-    be loaded.
-    """
+    """Check the optional `data/synthesis.yaml` against the studies that could be loaded."""
     path = layout.root / "data" / SYNTHESIS_FILE
     if path.is_file():
         with problems.caught(path.parent):
@@ -210,9 +209,7 @@ def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems:
 
 
 def placeholders(layout: Layout, studies: list[str]) -> str:
-    """Which files of new studies still say EXAMPLE and on how many lines, comments left out; ""
-    where none does.
-    """
+    """Message listing files with EXAMPLE placeholders, comments excluded; "" if there are none."""
     counts: dict[str, int] = {}
     for study in studies:
         folder, notebook = layout.definition(study), layout.notebook(study)
@@ -229,8 +226,9 @@ def placeholders(layout: Layout, studies: list[str]) -> str:
 
 
 def changed_findings(layout: Layout, studies: Sequence[str]) -> list[str]:
-    """What changed since findings were written, a line each; nothing of studies whose stages have
-    not run, and of those that have a problem elsewhere.
+    """Messages about changes since findings were written.
+
+    Studies whose stages have not run, or with other problems, are skipped.
     """
     told = []
     for study_id in studies:
@@ -250,9 +248,7 @@ def changed_findings(layout: Layout, studies: Sequence[str]) -> list[str]:
 
 
 def _lines(path: Path) -> list[str]:
-    """A file's lines without comments; a notebook's are its cells'. Files that can't be read are
-    problems elsewhere.
-    """
+    """Lines of a file without comments; of a notebook, its cells; empty if unreadable."""
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".ipynb":

@@ -1,4 +1,4 @@
-"""A study's notebook: there, with its parameters, and with every exhibit."""
+"""Validation of a study's notebook: parameters, loaded study, shown exhibits."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from virtperf.core.params import NotebookParameters, Parameters
 from virtperf.study.definition import Study
 
 _SHOWING = {"show", "exhibit", "exhibits"}
-"""Methods of a loaded study whose texts are ids of exhibits; `exhibits()` shows all of them."""
+"""Methods of a loaded study that take exhibit ids; `exhibits()` without arguments shows all."""
 _ASSIGNED = re.compile(r"^([a-z_]+)\s*=\s*([^#\n]+?)\s*(?:#.*)?$", re.M)
 
 
 def check_notebook(
     path: Path, study: Study, parameters: Parameters | None, problems: Problems
 ) -> None:
-    """Check `notebooks/<study>.ipynb` without running it."""
+    """Check `notebooks/<study>.ipynb` statically, without execution."""
     with problems.caught(path.parent):
         sources = _sources(path)
         tagged = [source for source, tags in sources if "parameters" in tags]
@@ -42,16 +42,16 @@ def check_notebook(
 
 
 def shown_exhibits(sources: Sequence[str], wanted: Sequence[str]) -> set[str]:
-    """Ids of the exhibits that the cells of a notebook show; cells that are not Python show none.
+    """Ids of the exhibits that a notebook's cells show; cells that are not Python are skipped.
 
-    Besides the arguments of methods that show exhibits, every text in a cell that calls one counts
-    where it is an exhibit's id: a list of ids may stand in a variable.
+    Besides the arguments of showing methods, every string in a cell that calls one counts if it is
+    an exhibit id: a list of ids may be in a variable.
     """
     found: set[str] = set()
     for source in sources:
         try:
             nodes = list(ast.walk(ast.parse(source)))
-        except SyntaxError:  # a magic or a shell command of IPython
+        except SyntaxError:  # an IPython magic or shell command
             continue
         calls = {
             node: node.func.attr

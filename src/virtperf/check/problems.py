@@ -1,4 +1,4 @@
-"""Problems gathered rather than raised, named by their file's path within the repository."""
+"""Collector of problems, with file paths relative to the repository."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rawperf.core.errors import Report, StudyError, VirtperfError
 
 
 class Problems:
-    """Problems of a repository's hand-written files, which are named relative to its folder."""
+    """Problems of a repository's hand-written files, with paths relative to its root."""
 
     def __init__(self, root: Path) -> None:
         self._root = root.absolute()
@@ -25,7 +25,7 @@ class Problems:
         )
 
     def of(self, folder: Path) -> Report:
-        """A function that takes problems whose files are named relative to `folder`."""
+        """Reporting function for problems with files relative to `folder`."""
         return lambda problem: self._add(problem, folder)
 
     def say(self, problem: str, file: Path, line: int | None = None, **parts: str | None) -> None:
@@ -33,7 +33,7 @@ class Problems:
 
     @contextmanager
     def caught(self, folder: Path) -> Iterator[None]:
-        """Take the problem that ends the block, if one does."""
+        """Context manager that collects a `VirtperfError` raised in its block."""
         try:
             yield
         except VirtperfError as err:
@@ -41,9 +41,8 @@ class Problems:
 
     def _add(self, problem: VirtperfError, folder: Path) -> None:
         named = Path(problem.file) if problem.file else Path()
-        place = (
-            (problem.folder or folder) / named
-        ).absolute()  # an absolute path stays itself; a link is named, not followed
+        # an absolute path stays unchanged; symbolic links are not resolved
+        place = ((problem.folder or folder) / named).absolute()
         file = (
             str(place.relative_to(self._root)) if place.is_relative_to(self._root) else str(named)
         )

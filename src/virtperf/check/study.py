@@ -1,4 +1,4 @@
-"""A study's published folder: definition, names of facts, tables, diagrams, notes and claims."""
+"""Validation of a study's definition folder: quantities, names, tables, notes and claims."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ENTITY_KIND = re.compile(r"""entity_kind:\s*["']?([^\s"',}][^"',}\n]*)""")
 def check_study(
     folder: Path, dictionary: MetricDictionary | None, problems: Problems
 ) -> Study | None:
-    """Check the folder of a study's definition; returns None where `study.yaml` can't be loaded."""
+    """Check the folder of a study's definition; returns None if `study.yaml` can't be loaded."""
     report = problems.of(folder)
     study = claims = None
     with problems.caught(folder):
@@ -62,14 +62,12 @@ def check_study(
 
 
 def _measured_findings(study: Study, report: Report) -> None:
-    """Whether runs support what findings say of their numbers, where runs are summarized
-    already.
-    """
+    """Check numbers in findings against summarised runs, if there are any."""
     if not any(finding.numbers for finding in study.findings):
         return
     try:
         data = load(study.id, study.folder.parent.parent, with_claims=False)
-    except VirtperfError:  # tables of another version: the stage that writes them says so
+    except VirtperfError:  # tables of another version are reported by their stage
         return
     if data.observations.empty:
         return
@@ -115,9 +113,7 @@ def _metric_units(
     words: str,
     place: KeyPath,
 ) -> list[str]:
-    """The units of metrics; none where one of them is unknown, which is told, or the dictionary
-    can't be loaded.
-    """
+    """Units of metrics; empty if one is unknown, which is reported, or without a dictionary."""
     if dictionary is None:
         return []
     unknown = [metric for metric in metrics if metric not in dictionary]
@@ -138,11 +134,14 @@ def _entity_kind(
     words: str,
     place: KeyPath,
 ) -> None:
-    """Tell of a kind of entity that no file has the metric of; an unknown metric is told elsewhere."""
+    """Report an entity kind for which no format provides the metric.
+
+    Unknown metrics are reported elsewhere.
+    """
     if dictionary is None or metric not in dictionary:
         return
     known = {WHOLE if s.entity else s.entity_kind for s in dictionary[metric].sources}
-    if WHOLE in known:  # what a tool calls its host is the guest, or whatever run.yaml calls it
+    if WHOLE in known:  # a tool's own host is a guest, or whatever kind run.yaml gives it
         known |= {"guest"} | ({kind} & _kinds_of_runs(study))
     if kind not in known:
         problem = f"{words} of a {kind!r}, of which no format has it"
@@ -150,19 +149,20 @@ def _entity_kind(
 
 
 def _kinds_of_runs(study: Study) -> set[str]:
-    """Kinds of entities that the study's run.yaml files give to whole files."""
+    """Entity kinds that the study's run.yaml files assign to whole files."""
     data = study.folder.parent.parent
     roots = (data / "measured" / study.id, data.parent / "examples" / study.id)
     files = (folder / RUN_FILE for root in roots for folder in run_folders(root))
-    # what is wrong with such a file itself is told where runs are checked
+    # invalid run.yaml files are reported by the check of runs
     texts = (file.read_text("utf-8", errors="replace") for file in files if file.is_file())
     return {kind for text in texts for kind in _ENTITY_KIND.findall(text)}
 
 
 @contextmanager
 def _in_place(study: Study, report: Report, place: KeyPath) -> Iterator[None]:
-    """A problem that ends the block is told with the line of a place in `study.yaml`, unless it is
-    one of another file.
+    """Context manager that reports a `StudyError` of its block with the line of a key path.
+
+    Errors in other files keep their own place.
     """
     try:
         yield
@@ -186,7 +186,7 @@ def _exhibits(study: Study, dictionary: MetricDictionary | None, report: Report)
                 isinstance(spec, dict)
                 and all(isinstance(spec.get(key), str) for key in ("metric", "unit"))
             ):
-                continue  # a line of a quantity, or what the kind's model refuses
+                continue  # a quantity series, or invalid, which the kind's model reports
             place = ("exhibits", position, "series", row)
             with _in_place(study, report, place):
                 if units := _metric_units(
@@ -217,7 +217,7 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
             report(StudyError(f"{claim.id} {problem}", file=file, line=claim.line, remedy=remedy))
     for position, exhibit in enumerate(study.exhibits):
         silent = []
-        with suppress(ValueError):  # an unknown level, of which loading has told
+        with suppress(ValueError):  # an unknown level, reported by `load_study`
             silent = [q.key() for _, _, q in study.points(exhibit) if q not in spoken]
         if silent and not exhibit.marks and study.artifact is None:
             remedy = "take them out of the series, or encode what the paper says of them"
@@ -234,7 +234,7 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
 
 
 def _findings(study: Study, by_id: Mapping[str, Claim], report: Report) -> None:
-    """Whether findings name claims, or hypotheses, that there are."""
+    """Check that findings refer to existing claims or hypotheses."""
     for position, finding in enumerate(study.findings):
         for name in dict.fromkeys((*finding.claims, *finding.printed_numbers)):
             place = ("findings", position)
@@ -250,9 +250,9 @@ def _findings(study: Study, by_id: Mapping[str, Claim], report: Report) -> None:
 
 
 def _notes(study: Study, claims: Claims, problems: Problems) -> None:
-    """Every note on the paper is encoded, or left out with a reason."""
+    """Check that every note on the paper is encoded, or left out with a reason."""
     notes = {f"c{n:03d}" for n in range(1, study.n_statements + 1)}
-    # as written, not as loaded: a claim with another problem still accounts for its notes
+    # use the raw file: a claim with another problem still accounts for its notes
     file = claims.file
     encoded = {note for claim in (*file.claims, *file.assumptions) for note in claim.ledger}
     encoded |= {note for table in file.tables for note in table.ledger}
@@ -288,9 +288,7 @@ KeyPath = tuple[str | int, ...]
 
 
 def check_names(study: Study, report: Report) -> None:
-    """Tell of every name of a fact that is not the word which the study's own texts have for it:
-    ``zvm`` for z/VM.
-    """
+    """Report fact names that differ from the study's own spelling: ``zvm`` for z/VM."""
     spelled, called = _spellings(study.data), called_of(study)
     for place, name in _names(study.data):
         if name in called:
@@ -322,9 +320,7 @@ def _facts(value: Any, place: KeyPath) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _spellings(data: Any) -> dict[str, str]:
-    """By its letters and digits: the one way in which texts write a word with capitals or signs
-    within.
-    """
+    """Unique spellings of words with inner capitals or punctuation, by their letters and digits."""
     found: dict[str, Counter[str]] = {}
     for text in (part for _, part in walk(data) if isinstance(part, str)):
         for token in _TOKEN.findall(text):

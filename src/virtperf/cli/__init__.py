@@ -1,4 +1,4 @@
-"""The command line: one thin command a module, the stages first."""
+"""Command-line interface: one module per command."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from virtperf import __version__
 from virtperf.core.paths import Layout
 
 STAGES = ("reconstruct", "runs", "report", "synthesis", "site", "pipeline")
-"""Commands that stand first in the list of commands: the stages in their order, what runs them."""
+"""Commands listed first in the help: the stages in their order, and the pipeline that runs them."""
 
 
 class _Commands(NearCommands):
-    """The modules of this package, each imported when it is asked for.
+    """Command group that imports the modules of this package lazily.
 
-    A module `like_this` there has a command `like_this`, which is called `like-this`; one that
-    begins with an underscore has none. Whatever takes long to import is imported in the command's
-    function, so that the list of commands appears at once. The package's own errors become one line
-    on standard error.
+    A module `like_this` defines the command `like_this`, called `like-this`; modules with a leading
+    underscore define none. Expensive imports are inside the command functions, so that the help
+    appears at once. The package's own errors become one line on standard error.
     """
 
     def invoke(self, ctx: click.Context) -> object:
@@ -35,7 +34,7 @@ class _Commands(NearCommands):
             raise click.ClickException(str(err.within(root))) from err
         except BrokenPipeError:
             raise
-        except OSError as err:  # a full disk, a folder that can't be written, an input that no stage has made yet
+        except OSError as err:  # a full disk, a read-only folder, a stage's missing output
             where = f"{err.filename}: " if err.filename else ""
             remedy = (
                 ". `virtperf pipeline` runs the stages in order"
@@ -68,7 +67,7 @@ class _Commands(NearCommands):
 
 
 def _modules() -> dict[str, str]:
-    """Modules of `virtperf.cli` by the name of their command."""
+    """Modules of `virtperf.cli` by command name."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     return {name.replace("_", "-"): name for name in names if not name.startswith("_")}
 

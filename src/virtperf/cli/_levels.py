@@ -1,4 +1,4 @@
-"""``--where NAME=LEVEL`` of several commands."""
+"""Parser of the option ``--where NAME=LEVEL``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 
 def levels_of(where: Sequence[str]) -> dict[str, Any]:
-    """The levels that are asked for, by factor."""
+    """Parse ``NAME=LEVEL`` conditions to levels by factor."""
     from virtperf.core.levels import parse_level
 
     split = [text.partition("=") for text in where]

@@ -1,4 +1,4 @@
-"""Numbers as options."""
+"""Parameter types for numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 
 class FiniteRange(click.FloatRange):
-    """A range that neither NaN, which is in every range of click's, nor an infinite number is in."""
+    """A float range without NaN, which click accepts in any range, and infinities."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None

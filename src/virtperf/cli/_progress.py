@@ -1,4 +1,4 @@
-"""Progress of the pipeline: a table that changes on a terminal, lines elsewhere."""
+"""Progress of the pipeline: a live table on a terminal, lines otherwise."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from virtperf.pipeline.run import PipelineEvent
 
 SILENCE_S = 9.0
-"""After so long without a line, one says what runs."""
+"""Seconds without output after which a status line is printed."""
 
 
 class Progress:
-    """What has happened and what runs; events may come from several threads."""
+    """State of the running stages; thread-safe."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
@@ -36,7 +36,7 @@ class Progress:
         return time.monotonic() - self.begun
 
     def tell(self, event: PipelineEvent) -> None:
-        """Take an event, and print a line for it."""
+        """Process an event, and print a line for it."""
         with self._lock:
             if event.kind == "begin":
                 self.running[event.study] = (event.stage, time.monotonic(), event.seconds)
@@ -53,7 +53,7 @@ class Progress:
                 self._line(f"{event.study} {event.stage} {event.seconds:.1f} s{words}", timed=True)
 
     def say_if_silent(self) -> None:
-        """Say what runs where nothing was said for a while."""
+        """Print the running stages if there was no output for `SILENCE_S`."""
         with self._lock:
             if time.monotonic() - self._last_line >= SILENCE_S:
                 now = time.monotonic()
@@ -64,7 +64,7 @@ class Progress:
                 self._line(f"running: {running or 'DVC compares files'}", timed=True)
 
     def table(self) -> Table:
-        """What runs now."""
+        """Table of the running stages."""
         from rich.table import Table
         from rich.text import Text
 
@@ -88,7 +88,7 @@ def _of(expected_s: float) -> str:
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """Progress on standard error for the length of a block, never silent for long."""
+    """Context manager that shows progress on standard error, with regular output."""
     if sys.stderr.isatty():
         from rich.live import Live
         from rich.text import Text

@@ -1,5 +1,6 @@
-"""Options and output that commands on benchmarks share: which runs and quantities, how the result is
-printed and written, which verdict fails.
+"""Shared options and output of benchmark commands.
+
+Selection of runs and quantities, output formats and files, and exit status by verdict.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ CliCommand = TypeVar("CliCommand", bound=Callable[..., Any])
 
 
 def benchmark_options(command: CliCommand) -> CliCommand:
-    """Which runs and which quantities."""
+    """Options that select runs and quantities."""
     return _with(
         command,
         click.option(
@@ -38,9 +39,7 @@ def benchmark_options(command: CliCommand) -> CliCommand:
 
 
 def result_options(*failures: str) -> Callable[[CliCommand], CliCommand]:
-    """How the result is printed and written, and which of the verdicts `failures` may end with
-    status 1.
-    """
+    """Options for output formats and files, and for `failures`: verdicts that set exit status 1."""
 
     def decorate(command: CliCommand) -> CliCommand:
         return _with(
@@ -75,7 +74,7 @@ def result_options(*failures: str) -> Callable[[CliCommand], CliCommand]:
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """Options that do not apply, or contradict each other, end as click's own errors of use do."""
+    """Convert a `ParameterError` to a usage error of click."""
     from rawperf.core.errors import ParameterError
 
     try:
@@ -90,8 +89,9 @@ def write_and_print(
     output_format: str,
     output: Sequence[Path],
 ) -> None:
-    """Write a result to the files `output` and print it; `rendered` gives it in a format but text,
-    `print_text` prints it as text.
+    """Write a result to the files `output`, and print it.
+
+    `rendered` returns it in a format other than text, `print_text` prints it as text.
     """
     from rawperf.core.files import write_atomically
 

@@ -1,4 +1,4 @@
-"""What the commands of stages share."""
+"""Decorators shared by the commands of stages."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from virtperf.core.paths import Layout
 
 
 def stage(command: click.Command) -> click.Command:
-    """Give a command the repository's layout and an argument STUDY, and check Python first."""
+    """Add the repository's layout and the argument STUDY to a command, and check Python first."""
     click.argument("study_id", metavar="STUDY")(command)
     return checked(command)
 
 
 def checked(command: click.Command) -> click.Command:
-    """Give a command the repository's layout, and check the version of Python first."""
+    """Add the repository's layout to a command, and check the Python version first."""
     function = command.callback
     assert function is not None
 

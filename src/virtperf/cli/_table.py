@@ -1,4 +1,4 @@
-"""A table for a model: its rows, and columns of numbers, by the reader that `virtperf.read` is."""
+"""Input tables of model commands: row filters and numeric columns, read as by `virtperf.read`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ MAX_LISTED_ROWS = 10
 
 
 def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
-    """The rows of a table that have the given levels (``COLUMN=VALUE``); - is CSV from standard
-    input.
-    """
+    """Read a table, and filter its rows by ``COLUMN=VALUE``; ``-`` is CSV from standard input."""
     frame = own.table(file_bytes(file), "-", ".csv") if file == "-" else own.read(file)
     for condition in where:
         name, equals, text = condition.partition("=")
@@ -31,7 +29,7 @@ def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
 
 
 def at_level(frame: pd.DataFrame, name: str, text: str, file: str) -> pd.DataFrame:
-    """The rows whose cell is the level that the text means: as a number where both are numbers."""
+    """Filter rows by a level, compared as numbers if both are numeric."""
     require_columns(frame, [name], file)
     wanted = parse_level(text)
     keep = np.array([parse_level(str(cell)) == wanted for cell in frame[name]], dtype=bool)
@@ -47,7 +45,7 @@ def at_level(frame: pd.DataFrame, name: str, text: str, file: str) -> pd.DataFra
 
 
 def require_columns(frame: pd.DataFrame, names: Sequence[str], file: str) -> None:
-    """Raise `VirtperfError` for the first name that is no column."""
+    """Raise `VirtperfError` for the first missing column."""
     for name in names:
         if name not in frame.columns:
             raise VirtperfError(
@@ -59,7 +57,7 @@ def require_columns(frame: pd.DataFrame, names: Sequence[str], file: str) -> Non
 
 
 def row_names(frame: pd.DataFrame, file: str) -> pd.DataFrame:
-    """The frame with rows named by their lines in a text file, else by their numbers from 1."""
+    """Label the rows by line number in a text file, else by row number from 1."""
     lines = row_lines(file)
     names = [
         f"line {lines[place]}" if place < len(lines) else f"row {place + 1}"
@@ -71,12 +69,12 @@ def row_names(frame: pd.DataFrame, file: str) -> pd.DataFrame:
 def with_numbers(
     frame: pd.DataFrame, names: Sequence[str], file: str
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The rows that have a number in each of the columns, and a warning that names the others.
+    """Filter the rows with a number in each of the columns, and warn about the others.
 
     Raises
     ------
     VirtperfError
-        No such column, a cell that is neither empty nor a finite number, or no row with numbers.
+        A missing column, a cell that is neither empty nor a finite number, or no row with numbers.
     """
     require_columns(frame, names, file)
     numbers = {name: numbers_of(frame[name], name, file) for name in names}

@@ -1,7 +1,6 @@
-"""What commands print: tables and lines that are safe for a terminal and readable in a pipe.
+"""Terminal output: tables and lines, sanitised for terminals and readable in a pipe.
 
-Every command imports this module, and `virtperf --help` all of them: rich is imported where it is
-used.
+All commands import this module at start-up, so rich is imported lazily.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ PIPE_WIDTH = 1000
 
 
 def console(*, err: bool = False) -> Console:
-    """A console on the terminal; in a pipe it neither colours nor shortens anything."""
+    """A rich console; in a pipe it neither colours nor truncates."""
     from rich.console import Console
 
     stream = sys.stderr if err else sys.stdout
@@ -26,17 +25,17 @@ def console(*, err: bool = False) -> Console:
 
 
 def interactive() -> bool:
-    """Whether somebody can be asked."""
+    """Whether standard input is a terminal, so that prompts are possible."""
     return sys.stdin.isatty()
 
 
 def clean(value: object) -> str:
-    """Text of a file as a terminal may show it: one line, no control characters."""
+    """Sanitise text for a terminal: one line, without control characters."""
     return "".join(c if c.isprintable() else " " for c in str(value))
 
 
 def say(line: str, *, style: str = "", err: bool = False, before: int = 0) -> None:
-    """One line of text, taken as it stands, with so many empty lines before it."""
+    """Print a line of text without markup, after `before` empty lines."""
     from rich.text import Text
 
     console(err=err).print("\n" * before, end="")
@@ -44,7 +43,7 @@ def say(line: str, *, style: str = "", err: bool = False, before: int = 0) -> No
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Warnings on standard error, one a line."""
+    """Print warnings to standard error, one per line."""
     for warning in warnings:
         say(f"warning: {warning}", style="yellow", err=True)
 
@@ -56,7 +55,7 @@ def show(
     title: str = "",
     right: Sequence[str] = (),
 ) -> None:
-    """A table with its title above it; the columns named in `right` are flush right."""
+    """Print a table below its title; the columns named in `right` are right-aligned."""
     from rich.table import Table
     from rich.text import Text
 
@@ -74,8 +73,9 @@ def show(
 
 @contextmanager
 def status(title: str) -> Iterator[Callable[[str], None]]:
-    """A status line on a terminal, nothing elsewhere; what it yields is told in words what is being
-    done.
+    """Context manager for a status line on a terminal; the yielded function updates it.
+
+    Elsewhere nothing is shown.
     """
     if not sys.stderr.isatty():
         yield lambda _: None

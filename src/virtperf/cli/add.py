@@ -1,4 +1,4 @@
-"""`virtperf add`: what people measured becomes part of a study."""
+"""`virtperf add`: add runs, exhibits and claims to a study."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from virtperf.study.definition import Study
 
 LARGE_FILE_BYTES = 1_000_000
-"""Bytes from which on a file does not belong into git."""
+"""Size from which on a file should not be committed to git."""
 
 
 @click.group(cls=NearCommands)
@@ -259,7 +259,7 @@ def claim(layout: Layout, study_id: str, claim_id: str, kind: str, given: tuple[
 
 
 def _entry(given: Sequence[str]) -> dict[str, Any]:
-    """``value=0.5`` and the like as an entry of YAML."""
+    """Parse ``value=0.5`` and the like to an entry of YAML."""
     from rawperf.core.errors import StudyError
     from rawperf.core.yamlio import parse_yaml
 
@@ -276,7 +276,7 @@ def _entry(given: Sequence[str]) -> dict[str, Any]:
                     f"{text!r}: a list of quantities with levels needs quotation marks, as in "
                     """order='["throughput[guests=4]", "throughput[guests=1]"]'"""
                 ) from err
-            said = value  # a text with a colon, which YAML takes only between quotation marks
+            said = value  # unquoted text with a colon is invalid YAML
         entry[name] = said
     return entry
 
@@ -355,9 +355,9 @@ def _show(
         kind = study.quantities[str(row["quantity"])]
         missing = row["value"] != row["value"]
         value = "missing" if missing else number(row["value"])
-        if row["low"] == row["low"]:  # a tool's own total has no interval
+        if row["low"] == row["low"]:  # totals reported by a tool have no interval
             value += f" ({number(row['low'])} to {number(row['high'])})"
-        # one run has no scale of a relative quantity: its value is in the unit of its metric
+        # a single run has no reference point: its value is in the unit of its metric
         unit = found.units.get(str(row["metric"]), "") if kind.references else kind.unit
         rows.append((row["quantity"], value, "" if missing else unit, row["note"]))
     show(

@@ -1,4 +1,4 @@
-"""`virtperf check`: every hand-written file, before anything is computed from it."""
+"""`virtperf check`: validate hand-written files before any computation."""
 
 from __future__ import annotations
 

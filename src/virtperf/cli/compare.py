@@ -1,4 +1,4 @@
-"""`virtperf compare`: did it get slower?"""
+"""`virtperf compare`: compare two sets of runs."""
 
 from __future__ import annotations
 

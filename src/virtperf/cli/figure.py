@@ -1,4 +1,4 @@
-"""`virtperf figure`: one figure as a file."""
+"""`virtperf figure`: export one figure."""
 
 from __future__ import annotations
 

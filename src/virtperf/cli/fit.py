@@ -1,4 +1,4 @@
-"""`virtperf fit`: a model of `virtperf.models` on any table."""
+"""`virtperf fit`: fit a model of `virtperf.models` to a table."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _curve(
         for fit in (fit for fit in fits.values() if fit.available):
             table = fit.table().to_string(index=False, float_format="{:.6g}".format)
             click.echo(f"\n{table}")
-    # The noise of a new row is not known where the rows have weights, or have been given some.
+    # the noise of a new row is unknown if rows have weights, given or by the robust fit
     weighted = "weights" in given or model == "robust_line"
     intervals = ("mean",) if weighted else ("mean", "observation")
     for interval in intervals if "at" in given else ():
@@ -152,7 +152,7 @@ def _curve(
 
 
 def _closed_options(given: Mapping[str, Any], frame: Any, file: str) -> dict[str, Any]:
-    """Columns or numbers of a closed network."""
+    """Options of the closed queueing network: columns or numbers."""
     from virtperf.cli._table import require_columns
 
     found: dict[str, Any] = {}

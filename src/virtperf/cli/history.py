@@ -1,4 +1,4 @@
-"""`virtperf history`: at which revision did it get slower?"""
+"""`virtperf history`: change points in a history of benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`virtperf keep-findings`: what a finding rests on, kept beside its sentence."""
+"""`virtperf keep-findings`: record the evidence of a finding beside its sentence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def keep_findings(layout: Layout, studies: tuple[str, ...]) -> None:
     for study_id in studies or layout.studies():
         data = load(study_id, layout.root / "data")
         for position, finding in enumerate(data.study.findings):
-            if finding.numbers and data.observations.empty:  # nothing was measured yet
+            if finding.numbers and data.observations.empty:  # no runs yet
                 continue
             now = basis(data, finding, level)
             if now == finding.written_for:

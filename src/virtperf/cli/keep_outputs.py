@@ -1,4 +1,4 @@
-"""`virtperf keep-outputs`: a notebook as it is committed, with its outputs."""
+"""`virtperf keep-outputs`: store a notebook's outputs for the commit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from virtperf.core.paths import Layout
 
 SYNTHESIS = "synthesis"
-"""The notebook over all studies, which a stage executes too."""
+"""The notebook over all studies, executed by a stage of its own."""
 
 
 @click.command("keep-outputs")

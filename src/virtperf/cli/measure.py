@@ -1,4 +1,4 @@
-"""`virtperf measure`: runs of a study made on this machine."""
+"""`virtperf measure`: measure the missing runs of a study."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def measure(
     --dry-run prints, before you measure somebody else's study.
 
     `virtperf power` says how many replicates a question needs; docs/measure.md explains
-        measure.yaml.
+    measure.yaml.
     """
     from virtperf.cli._terminal import say
     from virtperf.measure.definition import MEASURE_FILE
@@ -148,9 +148,7 @@ def measure(
 
 @dataclass
 class _SoFar:
-    """How well each experiment's main quantity is known: that of its `until`, else that of the
-    study's headline figure.
-    """
+    """Precision of each experiment's main quantity, from `until` or the headline figure."""
 
     layout: Layout
     study: Study
@@ -166,7 +164,7 @@ class _SoFar:
             (e for e in self.study.exhibits if e.id == self.study.headline_figure), None
         )
         quantity = until.quantity if until else getattr(headline, "quantity", None)
-        if quantity is None or not folder.is_dir():  # DVC may keep it elsewhere
+        if quantity is None or not folder.is_dir():  # DVC may track it without a local copy
             return
         if name not in self.known:
             rule = (until.half_width, until.at_most, until.to) if until else ()
@@ -187,7 +185,7 @@ class _SoFar:
 
 
 def _apart(out: Path, layout: Layout) -> Path:
-    """The folder for runs that are alike; refuses one in which a study's runs stand."""
+    """Create the output folder of an A/A test; refuses folders inside `data`."""
     data = (layout.root / "data").resolve()
     if out.resolve().is_relative_to(data):
         raise VirtperfError(
@@ -201,7 +199,7 @@ def _apart(out: Path, layout: Layout) -> Path:
 
 
 def _warn_of_missing(harness: Harness, runs: Sequence[PlannedRun]) -> None:
-    """A warning alone: the machine that measures may be another one."""
+    """Warn only: the measurement may be planned for another machine."""
     from virtperf.cli._terminal import warn
 
     if missing := harness.not_here(runs):
@@ -209,8 +207,9 @@ def _warn_of_missing(harness: Harness, runs: Sequence[PlannedRun]) -> None:
 
 
 def _doctor(harness: Harness, runs: Sequence[PlannedRun]) -> None:
-    """A table of facts about the machine and its hosts for each set of requirements; status 3 where
-    one does not hold.
+    """Print facts about the machine and its hosts for each set of requirements.
+
+    Exits with status 3 if a requirement is not met.
     """
     from virtperf.cli._terminal import say, show
     from virtperf.measure.machine import machine, machine_state
@@ -240,7 +239,7 @@ def _doctor(harness: Harness, runs: Sequence[PlannedRun]) -> None:
 
 
 def _show(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRun]) -> None:
-    """The runs in their order, and the commands of each experiment's first."""
+    """Print the runs in order, and the commands of each experiment's first run."""
     import shlex
 
     from virtperf.cli._terminal import say, show
@@ -272,7 +271,7 @@ def _show(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRu
 
 
 def _duration(seconds: float) -> str:
-    """``45 s``, ``3 min 20 s``, ``2 h 05 min``."""
+    """Format a duration: ``45 s``, ``3 min 20 s``, ``2 h 05 min``."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -283,8 +282,9 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def _progress(of: int, left_s: float) -> Iterator[Callable[[MeasureEvent], None]]:
-    """A bar with the time left on a terminal, elsewhere one line a run. What it yields takes
-    events.
+    """Context manager for a progress bar on a terminal, else one line per run.
+
+    Yields a function that receives events.
     """
     from rich.text import Text
 
@@ -309,13 +309,13 @@ def _progress(of: int, left_s: float) -> Iterator[Callable[[MeasureEvent], None]
     )
 
     class Left(ProgressColumn):
-        """Time until the end, by how long runs took so far."""
+        """Column with the estimated time left, from the durations of runs so far."""
 
         def render(self, task: Task) -> Text:
             return Text(f"{_duration(max(0.0, task.fields['until'] - time.monotonic()))} left")
 
     columns = (MofNCompleteColumn(), BarColumn(), Left(), TextColumn("{task.description}"))
-    # a bar that is drawn often would be a disturbance itself
+    # frequent redraws would disturb the measurement
     with Progress(*columns, console=console(err=True), refresh_per_second=1, transient=True) as bar:
         task = bar.add_task("", total=of, until=time.monotonic() + left_s)
         known = ""

@@ -1,4 +1,4 @@
-"""`virtperf new`: files to begin with."""
+"""`virtperf new`: create the files of a new study."""
 
 from __future__ import annotations
 

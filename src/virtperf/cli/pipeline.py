@@ -1,4 +1,4 @@
-"""`virtperf pipeline`: everything that is out of date, by DVC."""
+"""`virtperf pipeline`: run the outdated stages by DVC."""
 
 from __future__ import annotations
 

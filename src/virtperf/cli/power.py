@@ -1,4 +1,4 @@
-"""`virtperf power`: how many runs a question needs."""
+"""`virtperf power`: sample size for a question about two conditions."""
 
 from __future__ import annotations
 

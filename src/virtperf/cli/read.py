@@ -1,6 +1,4 @@
-"""`virtperf read`: the command `rawperf read`, with the formats of a study and the repository's
-metric dictionary.
-"""
+"""`virtperf read`: `rawperf read` with a study's formats and the repository's metric dictionary."""
 
 from __future__ import annotations
 

@@ -31,8 +31,9 @@ def runs(layout: Layout, study_id: str, keep_going: bool, jobs: int | None, sche
     (steady-state means with intervals, lineage, audits) and data/verdicts/STUDY (a verdict for every
     claim or hypothesis).
 
-    Only runs that changed are read again; a line says how many. A run that can't be read is quarantined with the reason
-    and the others go on; the command then ends with status 3, unless --keep-going.
+    Only runs that changed are read again; a line says how many. A run that can't be read is
+    quarantined with the reason and the others go on; the command then ends with status 3, unless
+    --keep-going.
     """
     from virtperf.runs.ingest.stage import refusal_error
     from virtperf.runs.stage import process_runs

@@ -1,4 +1,4 @@
-"""`virtperf synthesis`: the page on what all studies say together."""
+"""`virtperf synthesis`: the synthesis page over all studies."""
 
 from __future__ import annotations
 

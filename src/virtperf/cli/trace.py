@@ -1,4 +1,4 @@
-"""`virtperf trace`: from a plotted value back to raw lines."""
+"""`virtperf trace`: provenance of a plotted value, down to raw lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`virtperf verify`: a revision's results made again, and compared with those that stand here."""
+"""`virtperf verify`: reproduce a revision's results, and compare them with the current ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`virtperf what-if`: what all studies allow or measured at an overcommitment ratio."""
+"""`virtperf what-if`: results of all studies at an overcommitment ratio."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
     data = layout.root / "data"
     file = load_file(data / SYNTHESIS_FILE)
     curves = [curve for curve in file.curves if asked[curve.of] is not None]
-    # Not all of the synthesis: claims and pictures take as long as all that is printed here.
+    # load only what is needed: claims and figures take as long as the whole command
     both = file.grids if cpu_ratio is not None and memory_ratio is not None else ()
     studies = capacity.studies_of([*curves, *both], data)
     for study in studies.values():
@@ -78,5 +78,5 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
 
 
 def _head(system: str, asked: Curve | JointGrid) -> str:
-    """The system, what is varied, and the condition that is 1."""
+    """Heading of a curve: system, varied resource, and reference condition (1)."""
     return f"  {system or asked.study}: {asked.label} (1: {asked.against}; {asked.study})"

@@ -1,20 +1,19 @@
-"""Changes in the history of a benchmark: where its level moved, and whether the newest revisions
-left it.
+"""Change point detection in benchmark histories: level shifts, and changes at the newest revisions.
 
-Values of successive revisions are alike beyond chance: a machine drifts, an upgrade stays. Tests for
-independent values then see changes where there are none. So every statistic here is of a model with
+Values of successive revisions are autocorrelated: a machine drifts, an upgrade stays. Tests for
+independent values then give false alarms. Every statistic here is therefore based on a model with
 first-order autocorrelation,
 
     log y[t] = level of t's segment + e[t],   e[t] = phi e[t - 1] + white noise,
 
-and its distribution without a change is simulated with the same estimates made from every simulated
-history, for its length and autocorrelation.
+and its null distribution is simulated for the length and autocorrelation of the history, with the
+parameters re-estimated in every simulated history.
 
 - Segments are the optimal ones of `ruptures` (kernel change point detection with a linear kernel,
-  which is least squares). One or two changes are added as long as the F ratio of the
-  generalized least squares fits is beyond what histories without a change reach.
-- A change of the last one, two or three revisions has too little data to win among all segmentations.
-  It is tested by itself, against the revisions since the last change.
+  equivalent to least squares). One or two changes are added as long as the F ratio of the
+  generalized least squares fits exceeds the critical value of histories without a change.
+- A change of the last one, two or three revisions has too little data to be found by segmentation.
+  It is tested separately, against the revisions since the last change.
 
 References
 ----------
@@ -38,25 +37,24 @@ import ruptures
 from scipy import special
 
 NEWEST = 3
-"""So many of the last revisions are tested for a change of their own."""
+"""Number of last revisions that are tested separately for a change."""
 MIN_BEFORE = 5
-"""Revisions before them, without which nothing is said."""
+"""Minimum number of preceding revisions for this test."""
 MAX_REVISIONS = 400
 ALPHA_HISTORY = 0.01
-"""Probability that a history without a change shows one; with `ALPHA_NEWEST` less than 5 %."""
+"""False alarm probability of a history without a change; with `ALPHA_NEWEST` less than 5 %."""
 ALPHA_NEWEST = 0.032
 SIMULATED, SIMULATED_NEWEST = 999, 1999
 WORSE_SHARE = 0.8
-"""Share of `ALPHA_NEWEST` for changes to the worse, where the benchmark's direction is known: what
-became faster can wait for more revisions."""
+"""Share of `ALPHA_NEWEST` spent on changes to the worse, where the benchmark's direction is known:
+improvements can wait for more revisions."""
 MIN_SEGMENT = 2
 MAX_AUTOCORRELATION = 0.9
 
 
 @dataclass(frozen=True)
 class Step:
-    """A change of level: the values from position `at` on, over those of the segment before, with
-    an interval.
+    """A level shift at position `at`: ratio to the level of the segment before, with an interval.
     """
 
     at: int
@@ -67,12 +65,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Changes:
-    """What is known of one history.
+    """Change points of one history.
 
-    `starts` has the first position of each segment but the first; `autocorrelation` is that of the
-    residuals, corrected for its bias. `newest` is the most likely change among the last `NEWEST`
-    revisions, `p` the probability of one as clear in a history without; both None where too few
-    revisions stand before.
+    `starts` has the first position of each segment except the first; `autocorrelation` is the
+    bias-corrected one of the residuals. `newest` is the most likely change among the last `NEWEST`
+    revisions, `p` its p-value under no change; both are None with too few preceding revisions.
     """
 
     steps: tuple[Step, ...]
@@ -87,10 +84,10 @@ class Changes:
 
 
 def changes(values: Sequence[float], level: float = 0.95, *, better: str = "") -> Changes:
-    """Find the changes of a history of positive values, the oldest first.
+    """Find the change points of a history of positive values, oldest first.
 
-    `level` is that of the intervals of ratios. Where `better` is "higher" or "lower", changes of the
-    newest revisions to the worse have `WORSE_SHARE` of the false alarms, else half.
+    `level` is the confidence level of the ratios. If `better` is "higher" or "lower", changes of
+    the newest revisions to the worse get `WORSE_SHARE` of the false alarm probability, else half.
     """
     y = np.log(np.asarray(values, dtype=float))
     ends, phi = _segments(y)
@@ -123,7 +120,7 @@ def changes(values: Sequence[float], level: float = 0.95, *, better: str = "") -
 
 
 def _segments(y: np.ndarray) -> tuple[list[int], float]:
-    """The ends of segments, the last one that of the history, and the autocorrelation."""
+    """Return the segment ends, including that of the history, and the autocorrelation."""
     n, ends = len(y), [len(y)]
     if np.ptp(y) < 1e-12:
         return ends, 0.0
@@ -133,7 +130,7 @@ def _segments(y: np.ndarray) -> tuple[list[int], float]:
         tried = []
         for more in (1, 2):
             new = search.predict(n_bkps=len(ends) - 1 + more)
-            # without the changes it is too high, with them too low where there are none
+            # too high without the changes, too low with spurious ones: average the two estimates
             phi = _rounded_up((without + _autocorrelation(_residuals(y, new), len(new))) / 2)
             reference, joint = _without_change(n, phi)
             p = _share_beyond(reference[:, more - 1], _gain(y, ends, new))
@@ -154,12 +151,14 @@ def _residuals(y: np.ndarray, ends: Sequence[int]) -> np.ndarray:
 
 
 def _autocorrelation(residuals: np.ndarray, means: int) -> float:
-    """Of residuals from so many means, each of which makes it smaller by about 1 / n."""
+    """First-order autocorrelation of residuals, corrected for the bias of `means` fitted means
+    (about 1 / n each).
+    """
     return float(_autocorrelations(residuals[None], means)[0])
 
 
 def _autocorrelations(residuals: np.ndarray, means: int) -> np.ndarray:
-    """Of rows of residuals, shape (histories, revisions)."""
+    """First-order autocorrelation of each row of residuals, shape (histories, revisions)."""
     n = residuals.shape[1]
     squares = np.maximum((residuals**2).sum(axis=1), 1e-300)
     phi = (residuals[:, 1:] * residuals[:, :-1]).sum(axis=1) / squares
@@ -167,18 +166,18 @@ def _autocorrelations(residuals: np.ndarray, means: int) -> np.ndarray:
 
 
 def _rounded_up(phi: float) -> float:
-    """To steps of 0.05, so that simulated histories serve many others."""
+    """Round up to a multiple of 0.05, so that cached simulations can be shared."""
     return math.ceil(round(20 * phi, 9)) / 20
 
 
 def _whitened(rows: np.ndarray, phi: float) -> np.ndarray:
-    """Rows of values without their autocorrelation (Prais and Winsten)."""
+    """Apply the Prais-Winsten transformation to remove first-order autocorrelation."""
     first = math.sqrt(1 - phi**2) * rows[..., :1]
     return np.concatenate([first, rows[..., 1:] - phi * rows[..., :-1]], axis=-1)
 
 
 def _squares(y: np.ndarray, ends: Sequence[int], phi: float) -> float:
-    """Residual sum of squares of segment means by generalized least squares."""
+    """Residual sum of squares of the generalized least squares fit of segment means."""
     design = np.zeros((len(ends), len(y)))
     for row, (a, b) in enumerate(zip([0, *ends], ends, strict=False)):
         design[row, a:b] = 1
@@ -189,7 +188,7 @@ def _squares(y: np.ndarray, ends: Sequence[int], phi: float) -> float:
 
 
 def _gain(y: np.ndarray, old: Sequence[int], new: Sequence[int]) -> float:
-    """The F ratio of the segments `new` against `old`, with the autocorrelation of the new ones."""
+    """F ratio of segmentation `new` against `old`, with the autocorrelation of `new`."""
     phi = _autocorrelation(_residuals(y, new), len(new))
     before, after = _squares(y, old, phi), _squares(y, new, phi)
     noise = max(after / (len(y) - len(new)), 1e-300)
@@ -197,13 +196,13 @@ def _gain(y: np.ndarray, old: Sequence[int], new: Sequence[int]) -> float:
 
 
 def _share_beyond(sorted_values: np.ndarray, value: float) -> float:
-    """The share of simulated histories whose statistic reaches this one."""
+    """Monte Carlo p-value: the share of simulated statistics at or above this one."""
     below = int(np.searchsorted(sorted_values, value))
     return (len(sorted_values) - below + 1) / (len(sorted_values) + 1)
 
 
 def _histories(n: int, phi: float, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Histories without a change, shape (count, n)."""
+    """Simulate AR(1) histories without a change, shape (count, n)."""
     rows = rng.standard_normal((count, n))
     rows[:, 1:] *= math.sqrt(1 - phi**2)
     for t in range(1, n):
@@ -213,8 +212,8 @@ def _histories(n: int, phi: float, count: int, rng: np.random.Generator) -> np.n
 
 @cache
 def _without_change(n: int, phi: float) -> tuple[np.ndarray, np.ndarray]:
-    """Gains of one and of two changes in simulated histories without any, each sorted, and the
-    smaller share of the two of each history.
+    """Simulate the null distributions of the gains of one and of two changes, each sorted, and of
+    the smaller p-value of the two.
     """
     rng = np.random.default_rng([n, round(100 * phi), 1])
     gains = np.empty((SIMULATED, 2))
@@ -229,8 +228,8 @@ def _without_change(n: int, phi: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _p_newest(n: int, phi: float, statistic: float) -> float:
-    """The probability of so clear a rise of the newest revisions in a history without a change, from
-    those of the neighbouring autocorrelations that are simulated.
+    """P-value of a rise at the newest revisions, interpolated between the two simulated
+    autocorrelations around `phi`.
     """
     below = math.floor(round(20 * phi, 9)) / 20
     above = _rounded_up(phi)
@@ -243,8 +242,8 @@ def _p_newest(n: int, phi: float, statistic: float) -> float:
 
 @cache
 def _newest_without_change(n: int, phi: float) -> np.ndarray:
-    """The clearest rise of simulated histories without a change, and, as their distribution is
-    symmetric, the clearest fall; sorted.
+    """Simulate the null distribution of the largest rise, pooled with that of the largest fall by
+    symmetry; sorted.
     """
     rng = np.random.default_rng([n, round(100 * phi), 2])
     rows = _histories(n, phi, SIMULATED_NEWEST, rng)
@@ -253,7 +252,7 @@ def _newest_without_change(n: int, phi: float) -> np.ndarray:
 
 
 def _newest_statistics(rows: np.ndarray) -> np.ndarray:
-    """Student's t of a change at the last revision, the last but one, ..., by generalized least
+    """t statistics of a change at the last revision, the last but one, ..., by generalized least
     squares; shape (histories, `NEWEST`).
     """
     n, found = rows.shape[1], []
@@ -269,7 +268,8 @@ def _newest_statistics(rows: np.ndarray) -> np.ndarray:
 
 
 def _fitted_step(rows: np.ndarray, at: int, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The change of level at a position and its standard error; `phi` of shape (histories, 1)."""
+    """Return the level shift at a position and its standard error; `phi` of shape (histories, 1).
+    """
     n = rows.shape[1]
     first = np.sqrt(1 - phi**2)
     white = np.concatenate([first * rows[:, :1], rows[:, 1:] - phi * rows[:, :-1]], axis=1)

@@ -1,5 +1,5 @@
-"""`virtperf.compare`: two sides of runs, the table of the ratios of their means or percentiles, and
-a sentence in front.
+"""`virtperf.compare`: compare two sides of runs; a table of ratios of means or percentiles with a
+verbal summary.
 """
 
 from __future__ import annotations
@@ -42,25 +42,24 @@ from virtperf.core.paths import Layout
 from virtperf.models.percentiles import Distribution, percentile_ratio
 
 MIN_BEYOND = 10
-"""Values of a run beyond a percentile, below which it is hardly more than the largest of them."""
+"""Minimum number of values beyond a percentile; with fewer it is hardly more than the maximum."""
 MERGE = "keep single values or a histogram log, and compare by --percentile"
 
 
 def label(percent: float, name: str) -> str:
-    """``p99.9 of single_response_time``."""
+    """Format the name of a percentile: ``p99.9 of single_response_time``."""
     return f"p{percent:g} of {name}"
 
 
 def with_percentiles(
     sides: Sequence[Side], percents: Sequence[float]
 ) -> tuple[list[Side], Callable[[Pair], RunRatio]]:
-    """The sides with the percentiles of their runs as their only quantities, and what compares
-    them.
+    """Replace the quantities of all runs by their percentiles, and return the matching contrast.
 
     Raises
     ------
     VirtperfError
-        A run has no single values and no histogram; nothing is left where all values are zero.
+        A run has neither single values nor a histogram, or only zeros.
     """
     kinds: dict[str, ComparedQuantity] = {}
     of_run: dict[tuple[str, str], tuple[float, Distribution]] = {}
@@ -118,7 +117,8 @@ def _require_distribution(run: RunValues) -> None:
 
 
 def require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
-    """Raise `VirtperfError` where what is asked for are several percentiles of one run."""
+    """Raise `VirtperfError` if a requested quantity was refused, as several percentiles of a run.
+    """
     for side in sides:
         for run in side.runs:
             for name, reason in run.refused.items():
@@ -131,12 +131,12 @@ def require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
 SEED = 20090131
 MAX_SENTENCES = 5
 LABELS = ("a", "b")
-"""How the names of runs begin that `virtperf measure --aa` made alike."""
+"""Prefixes of run names made by `virtperf measure --aa`."""
 MIN_POSSIBLE_SPLITS = 100
-"""Different splits of the runs of a side below which their share is not shown beside verdicts: with
-six runs there are ten, of which one is 10 %."""
+"""Minimum number of distinct splits of a side for an A/A rate beside verdicts: six runs have ten
+splits, so one is 10 %."""
 MANY_ROWS = 20
-"""Rows of a table of which none has a direction, from which on a note says how to take fewer."""
+"""Row count above which a note explains how to select quantities, if none has a direction."""
 COLUMNS = ("quantity", "condition", "A", "B", "change", "interval", "p (Holm)", "verdict")
 TIMES = frozenset({"s", "ms", "us", "µs", "ns", "min"})
 RATES = frozenset({"1/s", "B/s", "MB/s", "MiB/s", "KiB/s", "Mbit/s"})
@@ -144,7 +144,7 @@ RATES = frozenset({"1/s", "B/s", "MB/s", "MiB/s", "KiB/s", "Mbit/s"})
 
 @dataclass(frozen=True)
 class DifferentFact:
-    """A fact about machine or tools that is not the same on both sides, with its values there."""
+    """A fact about machine or tools that differs between the sides, with its values on each."""
 
     fact: str
     a: tuple[str, ...]
@@ -153,10 +153,9 @@ class DifferentFact:
 
 @dataclass(frozen=True)
 class ComparisonTable:
-    """Two sides compared, or, for equal runs (`b` empty), how often splits of them are called
-    different.
+    """Result of a comparison of two sides or, for equal runs (`b` empty), the A/A false alarm rate.
 
-    `margin` is a share, `level` that of intervals and of Holm's method over `rows`.
+    `margin` is a share; `level` applies to intervals and to Holm's method over `rows`.
     """
 
     a: str
@@ -174,8 +173,8 @@ class ComparisonTable:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was found: differences first, then throughputs; a geometric mean in place of the
-        conditions that it is over.
+        """Verbal summary: differences first, then throughputs; a geometric mean replaces its
+        conditions.
         """
         if not self.b:
             return tuple(_split_sentence(each) for each in self.equal_runs)
@@ -193,15 +192,15 @@ class ComparisonTable:
         return (*said, f"{left} more below.") if left > 0 else tuple(said)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it; numbers that do not exist are null."""
+        """Convert to a JSON-compatible dictionary; missing numbers are null."""
         return {**asdict(self), "sentences": list(self.sentences)}
 
     def cells(self) -> list[tuple[str, ...]]:
-        """The table's cells as text, under `COLUMNS`."""
+        """Format the table's cells, in the order of `COLUMNS`."""
         return [_cells(row) for row in self.rows]
 
     def to_markdown(self) -> str:
-        """The sentences, the table, and what else is to be said."""
+        """Format sentences, table and remarks as Markdown."""
         lines = [f"- {sentence}" for sentence in self.sentences]
         if self.rows:
             lines += ["", _markdown_row(COLUMNS), _markdown_row("---" for _ in COLUMNS)]
@@ -216,7 +215,7 @@ class ComparisonTable:
         return [(fact.fact, _listed(fact.a), _listed(fact.b)) for fact in self.facts]
 
     def remarks(self) -> list[str]:
-        """Notes of rows, each once, and of the whole."""
+        """Deduplicated notes of rows, then those of the comparison."""
         found = dict.fromkeys(row.note for row in self.rows if row.note)
         splits = [_split_sentence(each) for each in self.equal_runs] if self.b else []
         return [*found, *self.notes, *splits]
@@ -245,51 +244,51 @@ def compare(
 ) -> ComparisonTable:
     """Compare two sides of runs: is B slower than A?
 
-    The unit is a run. Runs that stand in blocks are compared within them (`core.contrasts`); a
-    side of one run has no interval.
+    The unit of replication is a run. Runs in blocks are compared within blocks (`core.contrasts`);
+    a side with a single run has no interval.
 
     Parameters
     ----------
     a, b : str or Path
-        Folders of run folders or raw files, each of which is a run, patterns of such, ids of
-        studies of the repository, or ``REVISION:`` and one of these. Or `a` alone, with `factor` or
+        Folders of runs (run folders or raw files, one per run), glob patterns, ids of studies of
+        the repository, or ``REVISION:`` followed by one of these. Or `a` alone, with `factor` or
+        `revisions`.
         `revisions`.
     factor : sequence of str
-        ``["kernel=6.1", "kernel=6.6"]``, two levels of one factor of the runs of `a`, or two values
+        ``["kernel=6.1", "kernel=6.6"]``, two levels of a factor of the runs of `a`, or two values
         (patterns) of a fact about their machines or tools, such as ``host``.
     revisions : sequence of str
-        Two git revisions of `a`, or one, against which the working tree is compared.
+        Two git revisions of `a`, or one to compare with the working tree.
     where : mapping, optional
-        Only runs at these levels of factors.
+        Restrict to runs at these factor levels.
     margin : float
-        Ratios from ``1 / (1 + margin)`` to ``1 + margin`` count as the same.
+        Equivalence margin: ratios from ``1 / (1 + margin)`` to ``1 + margin`` count as the same.
     level : float
-        Confidence level of intervals, and of all verdicts of the table together (Holm).
+        Confidence level of intervals, and family-wise level of the verdicts of the table (Holm).
     paired : bool
-        Runs of the same name belong together, else the first of A and of B, and so on.
+        Pair runs by name, else by position: the first of A with the first of B, and so on.
     quantities : sequence of str
-        Names or patterns of what is compared; without it, whatever is known to be better high or
-        low.
+        Names or patterns of quantities to compare; default: those with a known direction.
     higher, lower : sequence of str
-        Quantities that are better high, or low, whatever the metric dictionary says.
+        Quantities for which higher, or lower, is better; overrides the metric dictionary.
     percentiles : sequence of float
         ``[50, 99.9]``: compare these percentiles of single values (samples of requests, rows of
-        tables, histograms), merged over drivers and files, in place of means.
+        tables, histograms), merged over drivers and files, instead of means.
     format : str, optional
-        Of raw files without `run.yaml`; else they are recognised.
+        Format of raw files without `run.yaml`; detected by default.
     splits : int
-        Random splits of the equal runs of each side, which say how often they would have been
-        called different; 0 for none.
+        Number of random splits of the equal runs of each side, for the A/A false alarm rate; 0
+        disables them.
     root : str or Path
         The repository, for studies and for run folders of its studies.
 
     Raises
     ------
     VirtperfError
-        There are no such runs, or they can't be read; both sides have the same runs; they have
-        nothing in common.
+        There are no such runs, or they can't be read; both sides have the same runs, or nothing in
+        common.
     ParameterError
-        A parameter does not apply to what is compared, or two contradict each other.
+        A parameter does not apply to this comparison, or two contradict each other.
     """
     layout = Layout(Path(root))
     where = where or {}
@@ -329,7 +328,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Asked:
-    """Which quantities and levels a comparison is of, as `compare` takes them."""
+    """Selection of quantities and levels, from the arguments of `compare`."""
 
     quantities: Sequence[str]
     higher: Sequence[str]
@@ -346,7 +345,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Judging:
-    """How rows are judged, and how often equal runs are split."""
+    """Settings of the verdicts and of the number of A/A splits."""
 
     margin: float
     level: float
@@ -360,7 +359,7 @@ class _Judging:
 def _levels_of_study(
     study: MeasuredStudy, factor: Sequence[str], asked: _Asked, judging: _Judging
 ) -> ComparisonTable:
-    """Two levels of a factor of a study, by the values that its runs stage stored."""
+    """Compare two levels of a study's factor, from the values stored by its runs stage."""
     name, first, second = study.factor_levels(tuple(factor))
     pairs = study.pairs(name, first, second, asked.where)
     if not pairs:
@@ -378,15 +377,15 @@ def _levels_of_study(
 def _runs_of_sides(
     sides: Sequence[Side], percentiles: Sequence[float], asked: _Asked, judging: _Judging
 ) -> ComparisonTable:
-    """Two sides whose runs have values of their own, or percentiles."""
+    """Compare two sides by the runs' own values, or by percentiles."""
     contrasted: Contrasted = contrast
     if percentiles:
         sides, contrasted = with_percentiles(sides, percentiles)
-        judging = replace(judging, splits=0)  # they would split means
+        judging = replace(judging, splits=0)  # splits apply to means only
     require_comparable(sides, asked.patterns)
     both = {**sides[1].quantities, **sides[0].quantities}
     left_out = _found_on_one_side(sides, asked.of(both), of_each=bool(percentiles))
-    if not asked.patterns:  # what only one side has can't be compared
+    if not asked.patterns:  # quantities of one side only can't be compared
         common = {*_found(sides[0])} & {*_found(sides[1])}
         both = {name: both[name] for name in both if name in common} or both
     told = asked.of(both)
@@ -406,7 +405,7 @@ def _compared(
     left_out: Sequence[str] = (),
     unlike: Sequence[str] = (),
 ) -> ComparisonTable:
-    """The table of both sides, with all that is said beside its rows."""
+    """Assemble the comparison table with its notes."""
     return ComparisonTable(
         sides[0].name,
         sides[1].name,
@@ -427,7 +426,7 @@ def _compared(
 
 
 def _zero(pairs: Sequence[Pair]) -> Iterator[str]:
-    """A note on what is zero in all runs, so that it has no row."""
+    """Yield a note on quantities that are zero in all runs and so have no ratio."""
     names = [
         f"{pair.quantity}, {condition}"
         if (condition := condition_text(pair.condition))
@@ -440,7 +439,7 @@ def _zero(pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def require_raw(format_name: str | None, stored: Sequence[bool]) -> None:
-    """Raise `ParameterError` for a format of raw files where none are read."""
+    """Raise `ParameterError` for a raw file format if no side has raw files."""
     if format_name is not None and all(stored):
         raise ParameterError(
             "--input-format does not apply to a study's stored values",
@@ -462,11 +461,11 @@ def compare_equal(
     seed: int = SEED,
     root: str | Path = ".",
 ) -> ComparisonTable:
-    """A/A: how often random splits of equal runs would have been called different.
+    """A/A test: how often random splits of equal runs are called different.
 
-    `place` is a folder as `compare` takes it, or the id of a study of the repository; runs at
-    different levels of factors are split apart. Runs that `virtperf measure --aa` made, under two
-    labels, are also compared by label. Other parameters are as those of `compare`.
+    `place` is a folder as in `compare`, or the id of a study of the repository; runs at different
+    factor levels are split separately. Runs made by `virtperf measure --aa` under two labels are
+    also compared by label. Other parameters as in `compare`.
 
     Raises
     ------
@@ -510,8 +509,8 @@ def compare_equal(
 
 
 def _labelled(side: Side) -> tuple[Side, Side] | None:
-    """Both halves of what `virtperf measure --aa` wrote: ``a-...`` and ``b-...``, in pairs; None for
-    other runs.
+    """Return both halves of the runs of `virtperf measure --aa` (``a-...`` and ``b-...``, in
+    pairs); None for other runs.
     """
     halves = []
     for label in LABELS:
@@ -535,7 +534,7 @@ def _sides(
     level: float = 0.95,
     distributions: bool = False,
 ) -> list[Side]:
-    """The sides in their order; those of studies as the runs stage stored them."""
+    """Read the sides in order; those of studies as stored by the runs stage."""
     others = [place for place in places if not _is_study(place, layout)]
     read = iter(
         read_sides(others, layout, format_name, where, distributions=distributions)
@@ -584,7 +583,7 @@ def _split(side: Side, factor: Sequence[str]) -> list[Side]:
 
 
 def _require_factors(sides: Sequence[Side], where: Mapping[str, Level]) -> None:
-    """Raise `VirtperfError` for a factor of `where` that no run has."""
+    """Raise `VirtperfError` for a factor in `where` that no run has."""
     known = {name for side in sides for run in side.runs for name in run.factors}
     for name in where:
         if name not in known:
@@ -615,12 +614,12 @@ def _common(a: Side, b: Side, told: Mapping[str, ComparedQuantity]) -> list[Pair
 
 
 def _found(side: Side) -> list[str]:
-    """The quantities that some run of a side has, in the order in which they are met."""
+    """Quantities of any run of a side, in order of first occurrence."""
     return list(dict.fromkeys(name for run in side.runs for name in run.values))
 
 
 def _found_on_one_side(sides: Sequence[Side], told: Iterable[str], *, of_each: bool) -> list[str]:
-    """A note on quantities that one side alone has; none where single values of runs are compared."""
+    """Return a note on quantities of one side only; none for percentiles of single values."""
     if of_each:
         return []
     first, second = (set(_found(side)) for side in sides)
@@ -642,9 +641,7 @@ def _many_rows(rows: Sequence[object], told: Mapping[str, ComparedQuantity]) -> 
 
 
 def _paired(a: Side, b: Side) -> tuple[Side, Side]:
-    """Both sides with a block a pair: runs of the same name, else those in the same place of the
-    order by name.
-    """
+    """Assign a block to each pair of runs: by equal names, else by position in order of names."""
     if len(a.runs) != len(b.runs):
         raise VirtperfError(
             "the sides have different numbers of runs, so that they are no pairs",
@@ -667,7 +664,7 @@ def _paired(a: Side, b: Side) -> tuple[Side, Side]:
 def _unequal(
     cells: Mapping[ComparedCell, Replicates], told: Mapping[str, ComparedQuantity]
 ) -> Iterable[str]:
-    """A note on what A/A leaves out within blocks."""
+    """Yield a note on quantities left out of the A/A test within blocks."""
     if names := unequal_quantities(cells, told):
         yield f"A/A within blocks leaves out {_listed(names)}: the conditions vary differently"
 
@@ -678,9 +675,7 @@ def _splits_of_sides(
     splits: int,
     options: Mapping[str, Any],
 ) -> Iterable[EqualSplits]:
-    """The splits of each side by itself, for what is said beside the verdicts; few different splits
-    tell nothing.
-    """
+    """Yield the A/A splits of each side for the remarks, if there are enough distinct splits."""
     for letter in "AB" if splits else "":
         cells = _cells_of(pairs, letter)
         for found in equal_splits(cells, told, splits=splits, seed=SEED, **options):
@@ -713,7 +708,7 @@ def _notes(sides: Sequence[Side]) -> Iterable[str]:
 
 
 def change(ratio: float | None, low: float | None = None, high: float | None = None) -> list[str]:
-    """A ratio and its limits as changes in %, with a sign: ``-2.8 %``."""
+    """Format a ratio and its limits as signed changes in %: ``-2.8 %``."""
     percent = [math.nan if v is None else 100 * (v - 1) for v in (ratio, low, high)]
     limits = percent if low is not None and high is not None else [percent[0]] * 3
     shown = as_precise(*limits) if low is not None else (number(percent[0], 3),) * 3
@@ -745,7 +740,7 @@ def _means(row: RatioRow) -> tuple[tuple[float | None, int], tuple[float | None,
 
 
 def _sentence(row: RatioRow, table: ComparisonTable) -> str:
-    """``B serves 2.8 % less than A, 1.8 to 3.8 % (throughput)``."""
+    """Summarize a row: ``B serves 2.8 % less than A, 1.8 to 3.8 % (throughput)``."""
     at = f", {row.condition}" if row.condition else ""
     of = f"({row.quantity}{at})"
     a, b = table.a, table.b

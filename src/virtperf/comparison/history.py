@@ -1,4 +1,4 @@
-"""`virtperf.history`: benchmarks over the revisions of what they test."""
+"""`virtperf.history`: benchmark histories over the revisions of the tested software."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TOO_FEW = "too few revisions"
 
 @dataclass(frozen=True)
 class Measured:
-    """A revision of a benchmark's history: the values of its runs, in the order of their names."""
+    """Values of a benchmark's runs at one revision, in order of run names."""
 
     revision: str
     date: str
@@ -55,13 +55,14 @@ class Measured:
 
     @property
     def value(self) -> float:
-        """The geometric mean of its runs."""
+        """Geometric mean over runs."""
         return float(np.exp(np.mean(np.log(self.runs))))
 
 
 @dataclass(frozen=True)
 class Moved:
-    """A change of a benchmark's level: B's over A's, of the revisions before and from `revision`."""
+    """A change of a benchmark's level: the ratio of revisions from `revision` on to those before.
+    """
 
     revision: str
     date: str
@@ -73,10 +74,10 @@ class Moved:
 
 @dataclass(frozen=True)
 class BenchmarkHistory:
-    """One benchmark over the revisions that have it, the oldest first.
+    """History of one benchmark over its revisions, oldest first.
 
-    `changes` are those of its level; `newest` is the most likely one among the last revisions, of
-    which `verdict` says whether it is one. `p_holm` is adjusted over the benchmarks.
+    `changes` are its change points; `newest` is the most likely change among the last revisions,
+    and `verdict` whether it is significant. `p_holm` is adjusted over the benchmarks.
     """
 
     benchmark: str
@@ -95,7 +96,7 @@ class BenchmarkHistory:
 
 @dataclass(frozen=True)
 class HistoryTable:
-    """The histories of all benchmarks of a place."""
+    """Histories of all benchmarks of a place."""
 
     place: str
     rows: tuple[BenchmarkHistory, ...]
@@ -107,7 +108,7 @@ class HistoryTable:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What the newest revisions did, and how many benchmarks changed before."""
+        """Verbal summary: changes at the newest revisions, and counts of the other benchmarks."""
         found = [_sentence(row) for row in self.rows if row.verdict not in (NO_CHANGE, TOO_FEW)]
         if quiet := sum(row.verdict == NO_CHANGE for row in self.rows):
             found.append(f"{quiet} of {len(self.rows)} without a change at the newest revisions.")
@@ -119,7 +120,7 @@ class HistoryTable:
         return tuple(found)
 
     def cells(self) -> list[tuple[str, ...]]:
-        """The table's cells as text, under `COLUMNS`."""
+        """Format the table's cells, in the order of `COLUMNS`."""
         return [
             (
                 row.benchmark,
@@ -134,7 +135,7 @@ class HistoryTable:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
+        """Convert to a JSON-compatible dictionary."""
         return {**asdict(self), "sentences": list(self.sentences)}
 
     def to_markdown(self) -> str:
@@ -159,20 +160,20 @@ def history(
     format: str | None = None,  # noqa: A002 - users' word
     root: str | Path = ".",
 ) -> HistoryTable:
-    """Benchmarks over revisions: did the newest ones change, and where did the level move before?
+    """Analyze benchmarks over revisions: did the newest change, and where did the level shift?
 
     Parameters
     ----------
     place : str or Path
-        A table with a column of revisions and one of numbers for each benchmark; a folder with a
-        folder of runs for each revision, named by date and revision (``2026-01-31-1a2b3c4``); a
-        study of the repository, or a folder of run folders, whose run.yaml names the revision.
+        A table with a column of revisions and a numeric column per benchmark; a folder with a
+        folder of runs per revision, named by date and revision (``2026-01-31-1a2b3c4``); a study of
+        the repository, or a folder of run folders with the revision in run.yaml.
     revision, date : str
-        The columns, or the factors or facts of run.yaml. Revisions are ordered by date, then as
-        they come. Dates are those of ISO 8601, with or without a time and a zone, which else is
-        UTC; all revisions have one, or none.
+        Column names, or names of factors or facts of run.yaml. Revisions are sorted by date, ties
+        in order of occurrence. Dates are in ISO 8601, with or without a time and a zone (default
+        UTC); all revisions have one, or none.
     where, quantities, higher, lower, format, root
-        As those of `compare`.
+        As in `compare`.
 
     Raises
     ------
@@ -180,7 +181,7 @@ def history(
         There are no revisions, a value is not positive, a cell is no number, or a date is missing
         or not in ISO 8601.
     ParameterError
-        A parameter does not apply to such a place, or two contradict each other.
+        A parameter does not apply to this place, or two contradict each other.
     """
     layout = Layout(Path(root))
     path = Path(place)
@@ -219,7 +220,7 @@ def history(
 
 
 RevisionValues = dict[tuple[str, str], dict[str, Measured]]
-"""Of each benchmark and condition what was measured at every revision."""
+"""Values by benchmark and condition, then by revision."""
 
 
 def _of_table(
@@ -328,14 +329,14 @@ def _of_run(run: RunValues, name: str) -> str | None:
 
 
 def _date_of(run: RunValues, name: str) -> str:
-    """When a run's revision was made, else when the run was; "" where neither is known."""
+    """Date of a run's revision, else that of the run; "" where neither is known."""
     text = _of_run(run, name) or run.day
     _require_date(text, f"{name} of a run", run.place)
     return text
 
 
 def _require_filled(column: pd.Series, path: Path) -> None:
-    """Raise `VirtperfError` where a cell is empty: its row would be of no revision, or of no time."""
+    """Raise `VirtperfError` for an empty cell: its row would have no revision, or no date."""
     empty = column.isna() | (column.astype(str).str.strip() == "")
     if not empty.any():
         return
@@ -351,7 +352,7 @@ def _require_filled(column: pd.Series, path: Path) -> None:
 
 
 def _require_date(text: str, what: str, file: str, row: object = None) -> None:
-    """Raise `VirtperfError` for a text that is no date; `row` is that of a table."""
+    """Raise `VirtperfError` for an invalid date; `row` is its row in a table."""
     try:
         _clock(text)
     except ValueError:
@@ -367,9 +368,9 @@ def _require_date(text: str, what: str, file: str, row: object = None) -> None:
 
 
 def _clock(text: str) -> float:
-    """Seconds since 1970 of a date, at UTC where it has no zone; no date is before all others.
+    """Parse an ISO 8601 date to a Unix timestamp, in UTC if it has no zone; "" sorts first.
 
-    Raises `ValueError`: not a date of ISO 8601.
+    Raises `ValueError` for an invalid date.
     """
     if not text:
         return -math.inf
@@ -380,7 +381,7 @@ def _clock(text: str) -> float:
 
 
 def _ordered(found: RevisionValues, place: str) -> list[str]:
-    """Revisions by date; those of one date, or all without one, as they come."""
+    """Sort revisions by date (stable sort: ties and undated ones in order of occurrence)."""
     dates = {each.revision: each.date for of in found.values() for each in of.values()}
     undated = [name for name, date in dates.items() if not date]
     if 0 < len(undated) < len(dates):
@@ -454,7 +455,7 @@ def _changed(moved: Moved) -> str:
 
 
 def _sentence(row: BenchmarkHistory) -> str:
-    """``xentop is 6 % higher since 1a2b3c4, 4 to 8 %: slower.``"""
+    """Summarize a history: ``xentop is 6 % higher since 1a2b3c4, 4 to 8 %: slower.``"""
     assert row.newest is not None  # it has a verdict
     by, low, high = change(row.newest.ratio, row.newest.low, row.newest.high)
     word = "higher" if row.newest.ratio > 1 else "lower"

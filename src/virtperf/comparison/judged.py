@@ -1,9 +1,8 @@
-"""The table of a comparison: ratio, interval and verdict of every quantity and condition that two
-sides of runs have in common.
+"""Rows of a comparison table: ratio, interval and verdict per common quantity and condition.
 
-A verdict rests on the interval of the ratio (`core.contrasts`) and a margin that is declared: the
-ratio is outside of it, within it, or the runs do not tell. Rows of one table are judged together
-by Holm's method, which keeps the probability of any wrong call below ``1 - level``.
+A verdict is based on the interval of the ratio (`core.contrasts`) and a declared margin: the ratio
+is outside the margin, within it, or undecided. Holm's method over the rows of a table keeps the
+family-wise error rate below ``1 - level``.
 
 References
 ----------
@@ -52,8 +51,8 @@ Condition = tuple[tuple[str, Level], ...]
 
 @dataclass(frozen=True)
 class ComparedQuantity:
-    """What a quantity of a comparison is in; `better` is "higher", "lower", or "" where neither is
-    better; `group` is what its conditions are gathered by for a geometric mean.
+    """Metadata of a compared quantity; `better` is "higher", "lower", or "" without a direction;
+    `group` is the group of quantities of a geometric mean.
     """
 
     unit: str = ""
@@ -63,14 +62,13 @@ class ComparedQuantity:
 
 @dataclass(frozen=True)
 class RatioRow:
-    """One row of a comparison: B's mean over A's.
+    """One row of a comparison: the ratio of B's mean to A's.
 
-    `ratio` with `low` and `high` at the comparison's level, of this row alone; `p` is the level at
-    which its interval reaches the nearest end of the margin, `p_holm` the same adjusted over the
-    table. Numbers are None where there are none: an interval of one run a side, a limit that is
-    infinite. `more_runs` of each side decide with a probability of 80 % if the ratio and spread are
-    those observed; None where the row is decided, where nothing is known of the spread, and where
-    1,000 runs are too few.
+    `low` and `high` are the unadjusted limits of `ratio` at the comparison's level. `p` is the
+    p-value for the nearest end of the margin, `p_holm` the Holm-adjusted one. Undefined numbers are
+    None: an interval with one run per side, an infinite limit. `more_runs` per side decide with a
+    power of 80 % at the observed ratio and spread; None where the row is decided, the spread
+    unknown, or 1,000 runs are too few.
     """
 
     quantity: str
@@ -107,14 +105,12 @@ class Pair:
 
 
 RunRatio = LogRatio | LinearRatio
-"""A ratio whose error is that between runs."""
+"""A ratio with a standard error between runs."""
 Contrasted = Callable[[Pair], RunRatio]
 
 
 def contrast(pair: Pair) -> RunRatio:
-    """B over A on the log scale, or as a ratio of means where a run has a value that is not
-    positive.
-    """
+    """Ratio of B to A: on the log scale, or as a ratio of means if a value is not positive."""
     if min(pair.a.values.min(), pair.b.values.min()) > 0:
         return log_ratio(pair.b, pair.a)
     return linear_ratio([pair.b, pair.a], np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
@@ -129,16 +125,16 @@ def judged(
     contrasted: Contrasted = contrast,
     planned: bool = True,
 ) -> list[RatioRow]:
-    """A row a pair, and one for the geometric mean over the conditions of each group of quantities.
+    """Compute one row per pair, and one for the geometric mean over each group of conditions.
 
     Parameters
     ----------
     margin : float
         As a share: with 0.02, ratios from 1/1.02 to 1.02 count as the same; with 0 nothing does.
     contrasted : callable, optional
-        Gives the ratio of a pair.
+        Contrast: computes the ratio of a pair.
     planned : bool
-        Whether to say how many runs would decide.
+        Whether to compute the number of further runs needed.
     """
     found = [
         _row(pair, quantities[pair.quantity], contrasted(pair), margin, level)
@@ -205,8 +201,8 @@ def _made(
 
 
 def p_value(ratio: RunRatio, margin: float) -> float:
-    """The level at which the interval of a ratio reaches the nearest end of the margin: the interval
-    of a level ``1 - p`` lies on one side of both ends, or between them.
+    """P-value of a ratio for the nearest end of the margin: the interval at level ``1 - p`` just
+    reaches that end.
     """
     low, high = 1 / (1 + margin), 1 + margin
     above, below = ratio.distance(high), ratio.distance(low)
@@ -251,8 +247,8 @@ def _verdict(row: RatioRow, margin: float) -> Verdict:
 
 
 def _more_runs(ratio: RunRatio, margin: float, alpha: float) -> int | None:
-    """Further runs (or blocks) of each side; `models.power` plans for two conditions of one
-    coefficient of variation, which is that of the observed error.
+    """Further runs (or blocks) needed per side; `models.power` plans for two conditions with a
+    common coefficient of variation, derived from the observed standard error.
     """
     relative = ratio.se if isinstance(ratio, LogRatio) else ratio.se / abs(ratio.value or 1.0)
     deviation = relative * math.sqrt(ratio.n / 2)
@@ -273,7 +269,7 @@ def _more_runs(ratio: RunRatio, margin: float, alpha: float) -> int | None:
 def _groups(
     pairs: Iterable[Pair], quantities: Mapping[str, ComparedQuantity]
 ) -> dict[str, list[Pair]]:
-    """Pairs of each group that has several, all positive."""
+    """Groups with at least two pairs, with positive values only."""
     found: dict[str, list[Pair]] = {}
     for pair in pairs:
         found.setdefault(quantities[pair.quantity].group or pair.quantity, []).append(pair)
@@ -287,10 +283,10 @@ def _groups(
 def _geometric_mean(
     pairs: Sequence[Pair], contrasted: Contrasted
 ) -> tuple[LogRatio | None, tuple[int, int]]:
-    """The geometric mean of B over A, and the runs of each side.
+    """Return the geometric mean of the ratios B to A, and the number of runs of each side.
 
-    What varies independently decides: runs that observed all conditions, blocks that have runs of
-    all of them, else the conditions themselves, each with the error of its own ratio.
+    The independent units are runs that observed all conditions, else blocks with runs of all of
+    them, else the conditions themselves, each with the standard error of its own ratio.
     """
     counts = (_runs([p.a for p in pairs]), _runs([p.b for p in pairs]))
     by_run = [_means_by([side(p) for p in pairs], blocks=False) for side in (_a, _b)]
@@ -312,7 +308,7 @@ def _geometric_mean(
 
 
 def _means_by(sides: Sequence[Replicates], *, blocks: bool) -> Replicates | None:
-    """The geometric mean over conditions of each run, or of each block that has all of them."""
+    """Geometric means over conditions by run, or by block that contains all conditions."""
     first = sides[0]
     if not blocks:
         if not first.run_ids or any(side.run_ids != first.run_ids for side in sides):
@@ -329,7 +325,7 @@ def _means_by(sides: Sequence[Replicates], *, blocks: bool) -> Replicates | None
 
 
 def condition_text(condition: Condition) -> str:
-    """``guests=2, think_ms=0``."""
+    """Format a condition: ``guests=2, think_ms=0``."""
     return ", ".join(f"{factor}={level_text(level)}" for factor, level in condition)
 
 
@@ -347,7 +343,7 @@ def _b(pair: Pair) -> Replicates:
 
 
 def _runs(sides: Sequence[Replicates]) -> int:
-    """Different runs of a side; where ids are not known, those of all conditions."""
+    """Number of distinct runs of a side; without run ids, the sum over conditions."""
     if all(side.run_ids for side in sides):
         return len({run for side in sides for run in side.run_ids})
     return sum(side.n for side in sides)

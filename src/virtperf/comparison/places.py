@@ -1,5 +1,5 @@
-"""What a side of a comparison can be: a folder or a pattern, a study of the repository, or either
-as a git revision has it.
+"""Resolution of the sides of a comparison: a folder or glob pattern, a study of the repository, or
+either at a git revision.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from virtperf.core.paths import Layout
 
 @dataclass(frozen=True)
 class Place:
-    """Where the runs of a side are: `path` is a folder, a file or a pattern; `study` is the id of
-    a study whose runs they are; `revision` is that of git which they were taken from.
+    """Location of a side's runs: `path` is a folder, a file or a glob pattern; `study` the id of
+    the study the runs belong to; `revision` the git revision they are extracted from.
     """
 
     written: str
@@ -30,9 +30,9 @@ class Place:
 
 
 def located(written: str | Path, layout: Layout, scratch: Path) -> Place:
-    """The place that is meant by a path, a study's id, or ``REVISION:`` and one of these.
+    """Resolve a path, a study's id, or ``REVISION:`` followed by one of these.
 
-    Files of a revision are written below `scratch`. A path that exists is meant first.
+    Files of a revision are extracted below `scratch`. An existing path takes precedence.
 
     Raises `VirtperfError`: the revision has no such files.
     """
@@ -53,8 +53,8 @@ def located(written: str | Path, layout: Layout, scratch: Path) -> Place:
 
 
 def side_names(places: Sequence[Place]) -> list[str]:
-    """What sides are called: revisions of one folder by revision, else by the last part of the path
-    in which they differ.
+    """Short names of sides: revisions for one folder at several revisions, else the last path
+    component in which the paths differ.
     """
     rests = {Path(place.written.removeprefix(f"{place.revision}:")).name for place in places}
     if len(places) > 1 and len(rests) == 1 and any(place.revision for place in places):
@@ -86,7 +86,7 @@ def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def _commit(root: Path, revision: str) -> str | None:
-    """The commit of a revision; None where git knows none of this name."""
+    """Resolve a revision to its commit; None for an unknown one."""
     if revision.startswith("-"):
         return None
     found = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
@@ -107,7 +107,7 @@ def _extract(root: Path, revision: str, path: str, target: Path) -> None:
 
 
 def require_revisions(layout: Layout, revisions: Sequence[str]) -> None:
-    """Raise `VirtperfError` for a revision that git does not know."""
+    """Raise `VirtperfError` for an unknown git revision."""
     for revision in revisions:
         if _commit(layout.root, revision) is None:
             raise VirtperfError(

@@ -1,10 +1,10 @@
-"""How well a quantity is known while its study is measured, and when its blocks are enough.
+"""Sequential stopping: the precision reached while a study is measured.
 
     so_far = Precision(layout, "throughput", half_width=0.02, at_most=20)
     so_far.add("a", {"guests": 2}, 1, folder)
     so_far.words("a"), so_far.enough("a", 7)
 
-The rule is that of `virtperf.models.planning.stop_when`, of each condition of an experiment.
+The stopping rule is `virtperf.models.planning.stop_when`, for each condition of an experiment.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from virtperf.core.paths import Layout
 from virtperf.models.planning import Stopping, stop_when
 
 BlockValues = dict[tuple[tuple[str, Level], ...], dict[int, float]]
-"""A value of each block, by condition."""
+"""Values by condition and block."""
 
 
 @dataclass
 class Precision:
-    """The runs of a study so far, a value of `quantity` of each.
+    """Running precision of `quantity` over the runs of a study.
 
-    Without `baseline` the interval is that of a condition's mean over blocks, else that of its
-    ratio, within blocks, to the condition with these levels. `half_width` is a share of either; a
-    quantity that a run does not observe, or that is not positive, has no interval.
+    Without `baseline` the interval is that of a condition's mean over blocks, otherwise that of its
+    ratio, within blocks, to the condition with the baseline's levels. `half_width` is relative to
+    either; a quantity that is not observed, or not positive, has no interval.
     """
 
     layout: Layout
@@ -44,7 +44,7 @@ class Precision:
     def add(
         self, experiment: str, levels: Mapping[str, Level], block: int, folder: Path
     ) -> VirtperfError | None:
-        """Take a run that was measured; returns why it can't be read."""
+        """Add a measured run; returns the error if it can't be read."""
         reader = self._reader = self._reader or RunReader(self.layout, None, False)
         try:
             run = reader.run(folder)
@@ -56,8 +56,8 @@ class Precision:
         return None
 
     def stopping(self, experiment: str, before: int | None = None) -> dict[str, Stopping]:
-        """What the rule says of each condition (of each ratio, where there is a baseline), by its
-        name; of blocks `before` one.
+        """Apply the stopping rule to each condition (to each ratio with a baseline), by name,
+        optionally only to blocks `before` one.
         """
         values = {
             condition: {k: v for k, v in blocks.items() if before is None or k < before}
@@ -81,8 +81,8 @@ class Precision:
         }
 
     def _ratios(self, values: BlockValues) -> BlockValues:
-        """Each condition over that with the baseline's levels and else the same ones, within
-        blocks.
+        """Within-block ratios of each condition to the one with the baseline's levels and otherwise
+        equal levels.
         """
         found = {}
         for condition, blocks in values.items():
@@ -95,11 +95,11 @@ class Precision:
         return found
 
     def begun(self, experiment: str, block: int) -> bool:
-        """Whether a run of a block was measured."""
+        """Whether any run of a block has been measured."""
         return any(block in blocks for blocks in self._values.get(experiment, {}).values())
 
     def widest(self, found: Mapping[str, Stopping]) -> tuple[str, float, int]:
-        """The condition whose interval is the widest, its half-width as a share, its blocks."""
+        """Return the condition with the widest interval, its relative half-width, its blocks."""
         shares = {
             name: (rule.estimate.high / rule.estimate.low) ** 0.5 - 1
             for name, rule in found.items()
@@ -109,7 +109,7 @@ class Precision:
         return name, shares[name], found[name].blocks
 
     def words(self, experiment: str) -> str:
-        """How well the quantity is known so far, of the condition that is known worst."""
+        """Describe the precision so far, for the least precise condition."""
         found = self.stopping(experiment)
         if not any(rule.blocks > 1 for rule in found.values()):
             return ""
@@ -119,7 +119,7 @@ class Precision:
         return f"{ratio}{self.quantity} ±{100 * share:.2g} % after {blocks} blocks{where}"
 
     def enough(self, experiment: str, block: int) -> str:
-        """Why a block need not be measured; nothing where it must be, or has been begun."""
+        """Describe why a block can be skipped; "" if it is needed or already started."""
         if self.begun(experiment, block):
             return ""
         found = self.stopping(experiment, before=block)

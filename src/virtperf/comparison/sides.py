@@ -1,13 +1,13 @@
-"""The runs of one side of a comparison, read from a folder: run folders with `run.yaml`, folders of
-raw files, or single raw files, each a run.
+"""Readers for the runs of one side of a comparison: run folders with `run.yaml`, folders of raw
+files, or single raw files, one per run.
 
-A run folder is read as a study's runs are: steady-state means within the declared window, and the
+A run folder is read like a study's runs: steady-state means within the declared window, and the
 study's quantities where the repository has that study. Without `run.yaml` a run's values are the
 means over all samples of its files.
 
-For percentiles, the single values of all drivers and files of a run are merged: samples of one
-request each, rows of a table, buckets of histograms. Percentiles that a tool printed stay what they
-are: one of a run can be compared, several of a run have no mean.
+For percentiles, the single values of all drivers and files of a run are merged: samples of single
+requests, rows of a table, buckets of histograms. Percentiles printed by a tool are not merged: a
+single one per run can be compared, several in a run have no valid mean.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ from virtperf.runs.summarize.stage import series_rows
 from virtperf.study.definition import Study, load_study
 
 SINGLE_VALUES = frozenset({"single_response_time"})
-"""Metrics that have a sample a request."""
+"""Metrics with one sample per request."""
 RECORDED_VALUE = "recorded value"
-"""The values of a histogram, whose unit its log does not say."""
+"""Name of histogram values, for which the log records no unit."""
 SEVERAL = (
     "it is a percentile, of which there are several in a run: the mean of percentiles of several drivers "
     "or intervals is no percentile"
@@ -68,8 +68,8 @@ SEVERAL = (
 def distributions_of(
     frame: pd.DataFrame, numbers: Mapping[str, pd.Series]
 ) -> dict[str, Distribution]:
-    """The distributions that a file holds, by what they are of: single values and buckets of all
-    drivers and intervals, merged; of a table every column of `numbers`.
+    """Return the distributions of a file by name: single values and buckets merged over drivers and
+    intervals; for a table, every column of `numbers`.
     """
     if "metric_value" not in frame.columns:
         return {name: Distribution.of(column.dropna()) for name, column in numbers.items()}
@@ -83,8 +83,7 @@ def distributions_of(
 
 
 def buckets_of(frame: pd.DataFrame) -> Distribution | None:
-    """The values that the histograms of a file hold, of all drivers and intervals; None without
-    one.
+    """Merge the histogram buckets of a file over drivers and intervals; None without a histogram.
     """
     rows = frame[(frame["entity_kind"] == BUCKET) & (frame["field"] == COUNT)]
     if rows.empty:
@@ -93,7 +92,7 @@ def buckets_of(frame: pd.DataFrame) -> Distribution | None:
 
 
 def merged_over_files(of_files: Iterable[Mapping[str, Distribution]]) -> dict[str, Distribution]:
-    """The distributions of all files of a run: drivers' own are one."""
+    """Merge the distributions of all files of a run by name."""
     gathered: dict[str, list[Distribution]] = {}
     for of_file in of_files:
         for name, found in of_file.items():
@@ -115,10 +114,10 @@ ComparedCell = tuple[str, Condition]
 
 @dataclass(frozen=True)
 class RunValues:
-    """One run: a value of every quantity that it observed, and what is known of how it was made.
+    """One run: its value of every observed quantity, and its metadata.
 
-    `distributions` are those of its single values, where percentiles are asked for; `refused` says
-    why a number of its files is no value of the run. `columns` are those of a table with several rows.
+    `distributions` are those of its single values, if percentiles are requested; `refused` maps
+    rejected numbers of its files to reasons. `columns` are those of a table with several rows.
     """
 
     run_id: str
@@ -137,7 +136,7 @@ class RunValues:
 
 @dataclass(frozen=True)
 class Side:
-    """All runs of one side, and what its quantities are."""
+    """All runs of one side, with the metadata of its quantities."""
 
     name: str
     runs: tuple[RunValues, ...]
@@ -146,7 +145,7 @@ class Side:
 
     @property
     def facts(self) -> dict[str, frozenset[str]]:
-        """The values that each fact about machine and tools has among its runs."""
+        """Distinct values of each fact about machine and tools over the runs."""
         found: dict[str, set[str]] = {}
         for run in self.runs:
             for name, value in run.facts.items():
@@ -159,7 +158,7 @@ class Side:
 
     @cached_property
     def varied(self) -> frozenset[str]:
-        """Factors with several levels among its runs."""
+        """Factors with more than one level among the runs."""
         levels: dict[str, set[Level]] = {}
         for run in self.runs:
             for name, level in run.factors.items():
@@ -167,10 +166,10 @@ class Side:
         return frozenset(name for name, found in levels.items() if len(found) > 1)
 
     def split(self, name: str, text: str) -> Side:
-        """The runs at a level of a factor, or with a fact about machine or tools (a pattern).
+        """Select the runs at a factor level, or with a fact about machine or tools (a pattern).
 
-        Blocks of a factor's levels are common; those of machines are not, since rounds of the same
-        name were made at another time there.
+        Levels of a factor share blocks; machines do not, since rounds of the same name were run at
+        another time there.
         """
         if any(name in run.factors for run in self.runs):
             level = parse_level(text)
@@ -194,7 +193,7 @@ class Side:
         return replace(self, name=f"{name}={text}", runs=tuple(runs))
 
     def cells(self, varied: frozenset[str]) -> dict[ComparedCell, Replicates]:
-        """The runs of every quantity at each condition, a level of every factor of `varied`."""
+        """Group runs by quantity and condition, the levels of the factors in `varied`."""
         gathered: dict[ComparedCell, list[tuple[float, RunValues]]] = {}
         for run in self.runs:
             at = tuple((name, level) for name, level in run.factors.items() if name in varied)
@@ -227,22 +226,22 @@ def read_sides(
     Parameters
     ----------
     places : sequence of str or Path
-        Of each side a folder, one run folder, one raw file, a pattern of such, or ``REVISION:``
-        and one of these or a study of the repository.
+        For each side a folder, one run folder, one raw file, a glob pattern, or ``REVISION:``
+        followed by one of these or by a study of the repository.
     layout : Layout
         The repository, for run folders of its studies.
     format_name : str, optional
-        Format of raw files that stand without `run.yaml`, or a YAML file that declares one.
+        Format of raw files without `run.yaml`, or a YAML file that declares one.
     where : mapping, optional
-        Only run folders at these levels of factors.
+        Restrict to run folders at these factor levels.
     distributions : bool
         Whether to keep the distributions of single values.
 
     Raises
     ------
     VirtperfError
-        There is nothing at a place, or a run can't be read; with file and line. Two runs have the
-        same files.
+        A place has no runs, or a run can't be read; with file and line. Two runs have the same
+        files.
     """
     reader = RunReader(layout, format_name, distributions)
     with tempfile.TemporaryDirectory() as scratch:
@@ -276,8 +275,8 @@ def read_sides(
 
 
 def _without_settings(sides: Sequence[Side]) -> list[Side]:
-    """The sides without columns of tables that say what was set: loads, or times, which are the same
-    row by row in all runs.
+    """Drop table columns of settings (loads, or times): those with equal values row by row in all
+    runs.
     """
     runs = [run for side in sides for run in side.runs]
     first = runs[0].columns
@@ -310,7 +309,7 @@ def _without_settings(sides: Sequence[Side]) -> list[Side]:
 
 
 def _counting(reader: RunReader, written: str, paths: Sequence[Path]) -> Iterator[RunValues]:
-    """The runs of a place that nobody has excluded by hand."""
+    """Yield the runs of a place that are not excluded by hand."""
     if not paths:
         raise VirtperfError("no run is at the levels that are asked for", file=written)
     found = [run for path in paths if (run := reader.run(path)) is not None]
@@ -339,8 +338,8 @@ def _at_levels(path: Path, where: Mapping[str, Level]) -> bool:
 def _made_anew(
     listed: Sequence[Sequence[Path]], names: Sequence[str]
 ) -> tuple[list[list[Path]], list[str]]:
-    """The runs of each side whose files the other one does not have as well, which tell nothing of
-    what changed between revisions; a note on those.
+    """Drop runs with the same files on both sides, which were not measured anew between revisions;
+    returns the rest and a note.
     """
     digests = [{path: _digest(*_files_of(path)) for path in paths} for paths in listed]
     common = set.intersection(*(set(of_side.values()) for of_side in digests))
@@ -356,20 +355,18 @@ def _made_anew(
 
 
 def _of_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
-    """A run whose block is one of its revision's: rounds of the same name were made at another
-    time.
-    """
+    """Prefix a run's block with the revision: rounds of the same name were run at another time."""
     block = f"{revision}: {run.block}" if run.block else ""
     return replace(run, block=block, place=_at_revision(run.place, revision, scratch))
 
 
 def _at_revision(path: str, revision: str, scratch: str) -> str:
-    """``v1.0:results/6.1`` of its copy in the folder `scratch`."""
+    """Translate a path below `scratch` back to ``v1.0:results/6.1``."""
     return f"{revision}:{Path(path).relative_to(scratch).as_posix().partition('/')[2]}"
 
 
 def _places(text: str) -> tuple[list[Path], list[str]]:
-    """The folders and files that are runs, by name, and a note on folders that are none."""
+    """List the folders and files that are runs, by name, with a note on skipped folders."""
     place = Path(text)
     notes: list[str] = []
     if place.exists():
@@ -401,8 +398,8 @@ def _without_file(names: Sequence[str]) -> str:
 
 
 def _left_by_suite(path: Path) -> bool:
-    """Whether it is a run of a test suite that leaves other things beside its runs: an iteration of
-    MMTests, or one with the statistics that lkp-tests made of it.
+    """Whether a path is a run of a test suite that keeps other files beside its runs: an iteration
+    of MMTests, or a folder with the statistics of lkp-tests.
     """
     return path.is_dir() and bool(
         ITERATION.fullmatch(path.name) or (path / STATISTICS_FILE).is_file()
@@ -415,7 +412,7 @@ def _left_out(path: Path) -> bool:
 
 
 class RunReader:
-    """Reads runs, and gathers what their quantities are."""
+    """Reader of runs that collects the metadata of their quantities."""
 
     def __init__(self, layout: Layout, format_name: str | None, distributions: bool) -> None:
         self._layout, self._format = layout, format_name
@@ -424,8 +421,8 @@ class RunReader:
         self._studies: dict[str, tuple[Study | None, MetricDictionary]] = {}
         self.quantities: dict[str, ComparedQuantity] = {}
         self._warnings: dict[str, list[str]] = {}
-        self._columns: dict[str, tuple[float, ...]] = {}  # of the table that was read last
-        self._texts: dict[str, list[tuple[pd.Series, str]]] = {}  # cells of tables
+        self._columns: dict[str, tuple[float, ...]] = {}  # of the last table read
+        self._texts: dict[str, list[tuple[pd.Series, str]]] = {}  # text columns of tables
 
     @cached_property
     def _dictionary(self) -> MetricDictionary:
@@ -437,8 +434,8 @@ class RunReader:
         return inputs[0] if inputs and inputs[0].declaration.match else None
 
     def _format_of(self, path: Path) -> str | None:
-        """The format that was asked for, of a file that it is for: a declaration says by `match`
-        which files are.
+        """Return the requested format if it applies to a file; a declaration selects files by
+        `match`.
         """
         if self._declared is None:
             return self._format
@@ -449,7 +446,7 @@ class RunReader:
         return self._format if fits else None
 
     def require_format_used(self) -> None:
-        """Raise `VirtperfError` where no file was one that the declaration asked for is for."""
+        """Raise `VirtperfError` if the requested declaration matched no file."""
         if self._declared is not None and not self.format_used:
             raise VirtperfError(
                 f"no file is one that the format {self._declared.name!r} says it is for",
@@ -459,8 +456,8 @@ class RunReader:
             )
 
     def require_alike(self, runs: Sequence[RunValues]) -> None:
-        """Raise `VirtperfError` for a column of texts that most runs have as one of numbers: they
-        would be compared without those runs.
+        """Raise `VirtperfError` for a text column that is numeric in most runs: the comparison
+        would silently skip the others.
         """
         for name, columns in self._texts.items():
             if sum(name in run.values or name in run.refused for run in runs) > len(columns):
@@ -470,7 +467,7 @@ class RunReader:
         return tuple(said for run in runs for said in self._warnings.get(run.place, ()))
 
     def run(self, path: Path) -> RunValues | None:
-        """A run; None where its run.yaml excludes it."""
+        """Read a run; None if its run.yaml excludes it."""
         if path.is_dir() and (path / RUN_FILE).is_file():
             return self._run_folder(path)
         folder, names = _files_of(path)
@@ -513,7 +510,7 @@ class RunReader:
         )
 
     def _together(self, of_files: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-        """The values of all files of a run; those that several files have bear the file's name."""
+        """Merge the values of a run's files; duplicate names are qualified by the file's name."""
         times = Counter(name for values in of_files.values() for name in values)
         found = {}
         for file, values in of_files.items():
@@ -526,7 +523,7 @@ class RunReader:
     def _raw_file(
         self, path: Path, single: list[dict[str, Distribution]], refused: dict[str, str]
     ) -> dict[str, float]:
-        """The values of a file; its distributions are added to `single`, and percentiles that have
+        """Read the values of a file; adds its distributions to `single`, and percentiles with
         several values to `refused`.
         """
         self._columns = {}
@@ -543,7 +540,7 @@ class RunReader:
             for of, column in frame.drop(columns=["provenance", "file"]).items():
                 if str(of) not in numbers and len(text := first_text(column)):
                     self._texts.setdefault(str(of), []).append((text, str(path)))
-                    if not numbers:  # say which cell is none
+                    if not numbers:  # raise for the first non-numeric cell
                         numbers_of(text, str(of), str(path))
             if len(frame) > 1:
                 self._columns = {name: tuple(column.tolist()) for name, column in numbers.items()}
@@ -573,7 +570,7 @@ class RunReader:
         return values
 
     def _described(self, metric: str, entity: str, unit: str) -> str:
-        """The name of a metric of an entity, whose meaning is kept."""
+        """Name a metric of an entity, and register its metadata."""
         name = f"{metric} of {entity}" if entity else metric
         better = self._dictionary[metric].better if metric in self._dictionary else ""
         self.quantities.setdefault(name, ComparedQuantity(unit, better, metric))
@@ -627,7 +624,7 @@ class RunReader:
     def _single_values(
         self, path: Path, names: Sequence[str], run: RunSeries
     ) -> dict[str, Distribution]:
-        """The distributions of a run folder's single values within its window, of all drivers."""
+        """Distributions of a run folder's single values within its window, over all drivers."""
         begin, end = run.window
         found = []
         for (_, _, _, metric), series in run.series.items():
@@ -651,7 +648,7 @@ class RunReader:
         return merged_over_files(found)
 
     def _study_of(self, path: Path) -> tuple[Study | None, MetricDictionary]:
-        """The study that a run names, where the repository has it, and its dictionary."""
+        """Return the study named by a run, or None if not in the repository, and its dictionary."""
         name = load_run(path, None, "measured", raw_files(path)).study
         if name not in self._studies:
             study, dictionary = None, self._dictionary
@@ -663,7 +660,7 @@ class RunReader:
 
 
 def _seconds(start: str | None) -> float:
-    """Since 1970 of a run's start; times without a zone are those that raw files print."""
+    """Unix timestamp of a run's start; times without a zone are taken as UTC, like raw files."""
     if not start:
         return 0.0
     at = datetime.fromisoformat(start)
@@ -686,7 +683,7 @@ def _left_out_percentiles(run: str, refused: Mapping[str, str]) -> Iterator[str]
 
 
 def _flat_numbers(path: Path) -> dict[str, float] | None:
-    """The numbers of a JSON file that is one object of numbers, as lkp-tests' stats.json is; None
+    """Parse a JSON file with a single flat object of numbers, such as lkp-tests' stats.json; None
     for any other file.
     """
     if path.suffix != ".json" or path.stat().st_size > MAX_JSON_BYTES:
@@ -706,7 +703,7 @@ def _flat_numbers(path: Path) -> dict[str, float] | None:
 
 
 def quantity_of(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:
-    """A study's quantity; it is better higher or lower as the metric is that it is observed by."""
+    """Metadata of a study's quantity; its direction is that of the observed metric."""
     kind = study.quantities[name]
     rule: Mapping[str, Any] = kind.observed
     metric = rule["from"][0]["metric"] if rule and "per" not in rule else ""
@@ -715,7 +712,7 @@ def quantity_of(study: Study, name: str, dictionary: MetricDictionary) -> Compar
 
 
 def _files_of(path: Path) -> tuple[Path, list[str]]:
-    """The folder of a run's raw files, and their names in it."""
+    """Return the folder of a run's raw files and their names."""
     return (path, raw_files(path)) if path.is_dir() else (path.parent, [path.name])
 
 
@@ -724,7 +721,7 @@ def _digest(folder: Path, names: Sequence[str]) -> str:
 
 
 def _refuse_repetitions(runs: Sequence[RunValues]) -> None:
-    """Raise `RunError` where two runs have the same files, byte for byte."""
+    """Raise `RunError` if two runs have byte-identical files."""
     seen: dict[str, RunValues] = {}
     for run in runs:
         if run.digest and run.digest in seen:
@@ -742,11 +739,11 @@ def quantities_to_compare(
     higher: Sequence[str],
     lower: Sequence[str],
 ) -> dict[str, ComparedQuantity]:
-    """The quantities that are compared: those that `names` or a direction asks for (patterns), else
+    """Select the quantities to compare: those requested by `names` or a direction (patterns), else
     those with a direction, else all.
 
-    Raises `VirtperfError` for a pattern that none has, `ParameterError` for a quantity that is to be
-    better high and low.
+    Raises `VirtperfError` for a pattern without a match, `ParameterError` for a quantity with both
+    directions.
     """
     both = set(_matching(quantities, higher)) & set(_matching(quantities, lower))
     for name in sorted(both):

@@ -1,12 +1,12 @@
-"""A/A: how often equal runs would have been called different.
+"""A/A test: how often comparisons of equal runs are called different.
 
-Runs of one condition are split at random into two sides and compared as any two sides are. Whatever
-is called different is a false alarm, since both sides were run alike.
+Runs of one condition are split at random into two sides and compared like any two sides. Every
+difference found is a false alarm, since both sides have the same condition.
 
-Where conditions have one run in each block, no condition can be split within its blocks. There, the
-runs of all conditions of the same blocks, if these vary alike, are divided by their condition's
-mean, and those of each block are split at random: the sides are compared within blocks, as two
-conditions of the study would be.
+With one run per condition and block, no condition can be split within its blocks. Instead, the runs
+of all conditions with the same blocks and similar variances are divided by their condition's mean,
+and those of each block are split at random: the sides are compared within blocks, like two
+conditions of the study.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from virtperf.core.contrasts import (
 
 SPLITS = 200
 MIN_RUNS = 4
-"""Runs of a condition that can be split: a side of one run has no interval."""
+"""Minimum number of runs of a condition for a split: a side of one run has no interval."""
 MIN_BLOCK_SPLITS = 100
-"""Different splits of conditions within their blocks below which these are left out: of 27, which four
-conditions in three blocks have, two are 7 %."""
+"""Minimum number of distinct splits of conditions within blocks: of the 27 that four conditions in
+three blocks have, two are 7 %."""
 
 
 @dataclass(frozen=True)
 class EqualSplits:
-    """How many of so many random splits had a row that was called different.
+    """Number of random splits with at least one row called different.
 
-    `design`: in words, how runs were split. `possible`: how many different splits there are of the
-    condition, or quantity, that has the fewest. `rows` of a split on average;
-    `outside` of all splits together have an interval of their own without 1.
+    `design`: description of the splitting. `possible`: number of distinct splits of the condition,
+    or quantity, with the fewest. `rows`: mean rows per split; `outside`: rows of all splits with
+    an unadjusted interval that excludes 1.
     """
 
     design: str
@@ -72,10 +72,10 @@ def equal_splits(
     splits: int,
     seed: int,
 ) -> list[EqualSplits]:
-    """Split the runs of conditions at random, as often as `splits` says.
+    """Split the runs of conditions at random, `splits` times.
 
-    Returns one result for halves of the runs of each condition, of those with at least `MIN_RUNS`,
-    and one for splits within blocks, where at least two blocks have two runs.
+    Returns one result for halves of the runs of each condition with at least `MIN_RUNS`, and one
+    for splits within blocks, if at least two blocks have two runs.
     """
     known = {cell: runs for cell, runs in cells.items() if cell[0] in quantities}
     halves = {cell: runs for cell, runs in known.items() if runs.n >= MIN_RUNS}
@@ -90,7 +90,7 @@ def equal_splits(
         possible = min(_block_ways(runs) for runs in within.values())
         designs.append((said, possible, lambda rng: _block_halves(within, rng)))
     found = []
-    gc.freeze()  # multipletests collects garbage at every call, which takes long beside much else
+    gc.freeze()  # multipletests runs a garbage collection per call, slow with many live objects
     try:
         for number, (said, possible, split) in enumerate(designs):
             rng = np.random.default_rng([seed, number])
@@ -107,8 +107,8 @@ def equal_splits(
 def unequal_quantities(
     cells: Mapping[ComparedCell, Replicates], quantities: Mapping[str, ComparedQuantity]
 ) -> list[str]:
-    """Names of quantities of which conditions of the same blocks vary differently: their runs are
-    not alike, and `equal_splits` does not split them within blocks.
+    """Names of quantities with unequal variances among conditions of the same blocks; these are
+    excluded from splits within blocks by `equal_splits`.
     """
     known = {cell: runs for cell, runs in cells.items() if cell[0] in quantities}
     gathered = _of_the_same_blocks(known)
@@ -116,18 +116,18 @@ def unequal_quantities(
 
 
 def _ways(runs: int) -> int:
-    """How many different halves so many runs have, the sides not told apart."""
+    """Number of distinct splits of runs into halves, with exchangeable sides."""
     return math.comb(runs, runs // 2) // (1 if runs % 2 else 2)
 
 
 def _block_ways(runs: Replicates) -> int:
-    """How many different splits within blocks there are; none where a block has one run."""
+    """Number of distinct splits within blocks; 0 if a block has a single run."""
     counts = Counter(runs.blocks).values()
     return math.prod(_ways(n) for n in counts) if min(counts) > 1 else 0
 
 
 def _calls(table: Sequence[RatioRow]) -> tuple[int, bool, int]:
-    """Rows of a table, whether one is called different, and those whose own interval excludes 1."""
+    """Count the rows of a table, whether any is called different, and intervals that exclude 1."""
     called = any(row.verdict in CALLED_DIFFERENT for row in table)
     outside = sum(
         not row.low <= 1 <= row.high
@@ -152,13 +152,13 @@ def _halves(cells: Mapping[ComparedCell, Replicates], rng: np.random.Generator) 
 
 
 def _in_blocks(cells: Mapping[ComparedCell, Replicates]) -> dict[ComparedCell, Replicates]:
-    """Of each quantity the runs of all conditions that were run in the same blocks, divided by
-    their condition's mean, where each block has at least two of them.
+    """Pool, for each quantity, the runs of all conditions with the same blocks, divided by their
+    condition's mean, if each block has at least two.
 
-    Conditions of other blocks may have another spread, which within one comparison no blocks have.
-    So may conditions of the same blocks: their runs are not alike then, and left out where the test
-    of `pooled_error` says so. Split all the same, one condition that varies alone leaves two
-    differences a block, of which t has too many extreme values.
+    Conditions in other blocks may have another spread, which does not occur within one comparison.
+    Conditions of the same blocks that fail the test of `pooled_error` are excluded: a single
+    condition that varies alone would leave two differences per block, for which t has too many
+    extreme values.
     """
     found = {}
     for cell, conditions in _of_the_same_blocks(cells).items():
@@ -174,7 +174,7 @@ def _in_blocks(cells: Mapping[ComparedCell, Replicates]) -> dict[ComparedCell, R
 def _of_the_same_blocks(
     cells: Mapping[ComparedCell, Replicates],
 ) -> dict[ComparedCell, list[Replicates]]:
-    """Of each quantity the conditions that were run in the same blocks, relative to their means."""
+    """Group the conditions of each quantity by equal sets of blocks, relative to their means."""
     gathered: dict[ComparedCell, list[Replicates]] = {}
     for (quantity, _), runs in cells.items():
         if runs.in_blocks and len(runs.by_block) > 1 and runs.values.min() > 0:
@@ -184,8 +184,8 @@ def _of_the_same_blocks(
 
 
 def _vary_alike(conditions: Sequence[Replicates]) -> bool:
-    """Whether conditions of the same blocks may share a spread; so do few of them, which no test
-    tells apart.
+    """Whether equal variances are not rejected for conditions of the same blocks; with too few to
+    test, they are assumed.
     """
     testable = min(len(runs.by_block) for runs in conditions) >= MIN_POOLED_UNITS
     return not testable or len(conditions) < MIN_POOLED_CONDITIONS or bool(pooled_error(conditions))

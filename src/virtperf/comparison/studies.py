@@ -1,4 +1,4 @@
-"""Sides of a comparison taken from a study of the repository: two levels of one factor."""
+"""Sides of a comparison from a study of the repository: two levels of a factor, or all runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from virtperf.study.samples import StudySamples, samples_by_quantity
 
 @dataclass(frozen=True, eq=False)
 class MeasuredStudy:
-    """A study with the measured runs of its quantities, as the runs stage stored them."""
+    """A study with the measured runs of its quantities, as stored by the runs stage."""
 
     study: Study
     samples: StudySamples
@@ -33,7 +33,7 @@ class MeasuredStudy:
     runs: Mapping[str, Mapping[str, Any]]
 
     def factor_levels(self, written: tuple[str, ...]) -> tuple[str, Level, Level]:
-        """The factor and the two levels of ``("kernel=6.1", "kernel=6.6")``.
+        """Parse the factor and its two levels from ``("kernel=6.1", "kernel=6.6")``.
 
         Raises `VirtperfError` for anything but two known levels of one factor.
         """
@@ -53,7 +53,7 @@ class MeasuredStudy:
         return name, levels[0], levels[1]
 
     def conditions(self, where: Mapping[str, Level]) -> dict[Quantity, Replicates]:
-        """The quantities that runs observed at these levels."""
+        """Quantities observed by runs at these levels."""
         return {
             quantity: runs
             for quantity, runs in self.samples.items()
@@ -65,7 +65,7 @@ class MeasuredStudy:
         }
 
     def pairs(self, factor: str, a: Level, b: Level, where: Mapping[str, Level]) -> list[Pair]:
-        """Both sides of every quantity at all other levels that both were run at."""
+        """Pair the conditions measured at both levels of a factor, all other levels equal."""
         found = self.conditions(where)
         both = [
             (quantity, moved)
@@ -80,15 +80,15 @@ class MeasuredStudy:
         ]
 
     def contrast(self, pair: Pair) -> RunRatio:
-        """The ratio that verdicts and tables of ratios of the study have, whose error may be pooled
-        over its conditions.
+        """Ratio as in the study's verdicts and tables, possibly with an error pooled over its
+        conditions.
         """
         found = {id(runs): quantity for quantity, runs in self.samples.items()}
         of, to = found[id(pair.b)], found[id(pair.a)]
         return self.samples.log_ratio({of: 1.0}, {to: 1.0}) or contrast(pair)
 
     def side(self, name: str, factor: str, level: Level, pairs: list[Pair]) -> Side:
-        """What is known of the runs of one side."""
+        """Build one side from the runs at a level."""
         ids = dict.fromkeys(run for p in pairs for side in (p.a, p.b) for run in side.run_ids)
         of_level = [
             run for run in ids if self.runs.get(run, {}).get("factors", {}).get(factor) == level
@@ -96,7 +96,7 @@ class MeasuredStudy:
         return Side(name, tuple(self._run(run, {}) for run in of_level), self.quantities)
 
     def all_runs(self, name: str, where: Mapping[str, Level]) -> Side:
-        """The side that has all runs at the levels of `where`; blocks are those of this study."""
+        """Build a side of all runs at the levels of `where`, with blocks specific to this study."""
         values: dict[str, dict[str, float]] = {}
         for quantity, of_quantity in self.conditions(where).items():
             columns = zip(of_quantity.run_ids, of_quantity.values.tolist(), strict=True)
@@ -122,7 +122,7 @@ class MeasuredStudy:
         return Side(name, tuple(runs), self.measured(self.conditions(where)))
 
     def measured(self, conditions: Iterable[Quantity]) -> Mapping[str, ComparedQuantity]:
-        """What is known of the quantities that these conditions have."""
+        """Metadata of the quantities of these conditions."""
         return {name: self.quantities[name] for name in {of.name: None for of in conditions}}
 
     def _run(self, run: str, values: Mapping[str, float]) -> RunValues:
@@ -141,9 +141,9 @@ class MeasuredStudy:
 
 
 def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy:
-    """Load a study's measured runs; `level` is that of their intervals.
+    """Load a study's measured runs; `level` is the confidence level of their intervals.
 
-    Raises `VirtperfError`: there is no such study, or its runs are not read yet.
+    Raises `VirtperfError`: there is no such study, or its runs have not been ingested.
     """
     study = load_study(layout.known(study_id))
     path = layout.runs(study_id) / OBSERVATIONS.file
@@ -165,7 +165,7 @@ def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy
 
 
 def _telling(quantities: list[Quantity]) -> set[str]:
-    """Factors that have several levels among these."""
+    """Factors with more than one level among these quantities."""
     levels: dict[str, set[Level]] = {}
     for quantity in quantities:
         for factor, level in quantity.at:

@@ -1,5 +1,5 @@
-"""Do both sides of a comparison have the same loads? Tables say it in a column of their own, beside
-the results, and nothing tells loads from results but their levels.
+"""Check that both sides of a comparison have equal loads. In tables, loads are ordinary columns
+among the results, recognizable only by their levels.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from virtperf.comparison.sides import Side
 from virtperf.models.replication import MAX_LEVELS, explaining_column
 
 MAX_SHOWN = 4
-"""Levels of a side that a note lists."""
+"""Maximum number of levels listed in a note."""
 
 
 def unlike_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]:
-    """A note on each column that has other levels on the other side, and one on each quantity whose
-    differences between the runs of a side another column explains.
+    """Yield a note on each column with different levels on the two sides, and on each quantity
+    whose variation between the runs of a side is explained by another column.
 
-    Runs in blocks are left out: they are compared within blocks.
+    Runs in blocks are skipped: they are compared within blocks.
     """
     columns = _plain(a) & _plain(b)
     unlike = [name for name in sorted(columns) if _unlike(a, b, name)]
@@ -55,7 +55,7 @@ def unlike_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def _plain(side: Side) -> set[str]:
-    """Quantities of which nothing is known but a column's name: loads are among them."""
+    """Quantities without metadata, known by a column's name only: loads are among them."""
     return {
         name
         for name, kind in side.quantities.items()
@@ -64,8 +64,8 @@ def _plain(side: Side) -> set[str]:
 
 
 def _levels(side: Side, name: str) -> tuple[float, ...] | None:
-    """The levels that all runs of a side have in a column, row by row or as their one value; None
-    where they differ.
+    """Levels of a column common to all runs of a side, row by row or as a single value; None if
+    the runs differ.
     """
     found = {
         run.columns.get(name) or ((run.values[name],) if name in run.values else ())
@@ -75,7 +75,7 @@ def _levels(side: Side, name: str) -> tuple[float, ...] | None:
 
 
 def _unlike(a: Side, b: Side, name: str) -> bool:
-    """Whether all runs of each side have the same whole numbers in a column, and the sides others."""
+    """Whether a column has integer levels that are constant within but different between sides."""
     levels = _levels(a, name), _levels(b, name)
     if None in levels or min(len(a.runs), len(b.runs)) < 2:
         return False

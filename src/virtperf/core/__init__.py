@@ -1,1 +1,1 @@
-"""What everything else stands on: errors, units, files, tables, parameters, where things lie."""
+"""Shared foundations: units, files, tables, parameters, paths, provenance and basic statistics."""

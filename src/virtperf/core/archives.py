@@ -1,4 +1,4 @@
-"""Files of an archive that others made."""
+"""Safe extraction of archives from untrusted sources."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def extract_member(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
-    """Extract a file, link or folder as the filter "data" of `tarfile` does, which Python has from
-    3.11.4 on.
+    """Extract a file, link or folder with the "data" filter of `tarfile`, or an equivalent check
+    before Python 3.11.4.
 
-    Raises `tarfile.TarError` at what is none of them, or leads out of `folder`.
+    Raises `tarfile.TarError` for any other member type and for paths that lead out of `folder`.
     """
     if hasattr(tarfile, "data_filter"):
         archive.extract(member, folder, filter="data")

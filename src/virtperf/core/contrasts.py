@@ -1,25 +1,24 @@
-"""Ratios, differences and levels of replicated conditions, compared within blocks where runs have
-them: the one interval of verdicts, tables of ratios and derived numbers.
+"""Ratios, differences and levels of replicated conditions, compared within blocks where possible:
+the one interval of verdicts, tables of ratios and derived numbers.
 
 Runs of one block were made one after another (a round over all conditions, a day, a boot) and share
-what drifts between blocks. Positive values are compared on the log scale. Where two conditions have
-several blocks in common, their ratio is the mean of the log ratios within them, whatever their
-blocks have in common and however their spreads differ. Conditions that stand in different blocks
-are compared by block means, whose spread holds that between blocks. Runs without blocks are taken
-as independent, with a spread of its own for each condition (Welch); two quantities of the same runs
-are compared within these.
+the drift between blocks. Positive values are compared on the log scale. Where two conditions have
+several blocks in common, their ratio is the mean of the log ratios within blocks: block effects
+cancel, and the two spreads may differ. Conditions in different blocks are compared by block means,
+with a spread that includes that between blocks. Runs without blocks are taken as independent, with
+a separate spread for each condition (Welch); two quantities of the same runs are compared within
+runs.
 
-Few runs tell the spread roughly, so conditions of one quantity that were run alike pool it
-(`pooled_error`),
+Few runs give an imprecise standard error, so conditions of one quantity with the same design share
+a pooled error (`pooled_error`),
 
     log y[condition, block] = condition + block + error,
 
-where a test does not speak against one coefficient of variation: Bartlett's of independent runs,
-and within blocks the same statistic of the differences of all pairs of conditions (`_equal_pairs`).
-The residuals themselves would not do there, since a noisy condition moves the block means and so
-gives its spread to all of them. A pooled error is never taken below that of the two conditions
-themselves: with it, data whose spreads differ and where so few runs do not show it would refute
-true statements in up to 8 %.
+unless a test rejects a common coefficient of variation: Bartlett's for independent runs, and within
+blocks the same statistic of the differences of all pairs of conditions (`_equal_pairs`). The
+residuals are not usable there: a noisy condition moves the block means and so spreads to all
+conditions. A pooled error is never smaller than that of the two conditions themselves: otherwise,
+with unequal spreads that few runs do not reveal, up to 8 % of true statements would be refuted.
 
 References
 ----------
@@ -45,28 +44,26 @@ from scipy import special
 from virtperf.core.mean import MAX_DF_FACTOR, Mean, satterthwaite
 
 POOLING_ALPHA = 0.1
-"""Level of the test whether conditions share one coefficient of variation. A test at 5 % misses too
-many that do not, since conditions have few runs."""
+"""Level of the test for a common coefficient of variation. A test at 5 % misses too many unequal
+ones, since conditions have few runs."""
 MIN_POOLED_UNITS = 3
-"""Runs or blocks of every condition below which no error is pooled: of two, no test sees that
-spreads differ."""
+"""Minimum number of runs or blocks per condition for pooling: with two, no test detects unequal
+spreads."""
 
 NULL_DRAWS = 2_000
-"""Data sets with equal spreads from which the critical value of a test is taken: its level is then
-known to 0.7 percentage points."""
+"""Simulated data sets with equal spreads per critical value; the level of the test is then known to
+0.7 percentage points."""
 
 ROUNDING = 1e-26
-"""A sum of squares of logarithms that is smaller is zero but for rounding."""
+"""Sums of squares of logarithms below this are rounding error."""
 
 MIN_POOLED_CONDITIONS = 3
-"""Two conditions have hardly more than their own error."""
+"""Minimum number of conditions for pooling: two add hardly anything to their own error."""
 
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """The runs of one condition: a value of each, its block ("" where not known), its day and its
-    id.
-    """
+    """The runs of one condition: their values, blocks ("" where not known), days and ids."""
 
     values: np.ndarray
     blocks: tuple[str, ...]
@@ -74,7 +71,7 @@ class Replicates:
     run_ids: tuple[str, ...] = ()
 
     def scaled(self, factor: float) -> Replicates:
-        """The same runs in another unit."""
+        """Rescale the values to another unit."""
         return replace(self, values=factor * self.values)
 
     @property
@@ -92,8 +89,8 @@ class Replicates:
 
     @property
     def design(self) -> tuple[object, ...]:
-        """Equal for conditions that were run alike: in the same blocks, or as often on the same
-        days.
+        """Key of the experimental design: equal for conditions with the same blocks, or with
+        equally many runs on the same days.
         """
         if self.in_blocks:
             return tuple(sorted(self.blocks))
@@ -101,7 +98,7 @@ class Replicates:
 
     @cached_property
     def by_block(self) -> dict[str, float]:
-        """The mean of the runs of each block, in the order of the blocks' names."""
+        """Block means, sorted by block name."""
         gathered: dict[str, list[float]] = {}
         for block, value in sorted(zip(self.blocks, self.values.tolist(), strict=True)):
             gathered.setdefault(block, []).append(value)
@@ -109,24 +106,24 @@ class Replicates:
 
     @property
     def units(self) -> np.ndarray:
-        """What varies independently: the means of several blocks, else the runs."""
+        """The independent units: means of several blocks, else runs."""
         if self.in_blocks and len(self.by_block) > 1:
             return np.array([*self.by_block.values()])
         return self.values
 
     def within(self, block: str) -> np.ndarray:
-        """The runs of one block."""
+        """Return the values of one block."""
         return self.values[[b == block for b in self.blocks]]
 
 
 @dataclass(frozen=True)
 class LogRatio:
-    """A ratio whose logarithm is estimated with a standard error, Student's t with `df` degrees of
-    freedom.
+    """A ratio with the standard error of its logarithm and a Student's t interval with `df` degrees
+    of freedom.
 
-    `n`: the fewest units (blocks or runs) of a side; `design`: in words, how the sides were
-    compared; `confounded`: whether they stand in different blocks. `se` is NaN where too few units
-    show no spread.
+    `n`: the smaller number of units (blocks or runs) of the two sides; `design`: the comparison in
+    words; `confounded`: whether the sides are in different blocks. `se` is NaN with too few units
+    for a spread.
     """
 
     value: float
@@ -142,25 +139,25 @@ class LogRatio:
             return self.value * math.exp(-half), self.value * float(np.exp(half))
 
     def distance(self, end: float) -> tuple[float, float]:
-        """How far the estimate lies above a limit, and its standard error, on the scale of the
-        interval.
+        """Return the signed distance of the estimate above a limit and its standard error, both on
+        the scale of the interval.
         """
         return (math.log(self.value / end) if end > 0 else math.inf), self.se
 
     def detectable(self, quantile: float) -> float:
-        """So many standard errors, as a share of the ratio."""
+        """`quantile` standard errors, as a share of the ratio."""
         return math.expm1(min(quantile * self.se, 700.0))
 
 
 @dataclass(frozen=True, eq=False)
 class LinearRatio:
-    """``over @ x / under @ x`` of means and, last, the constant 1, with Fieller's interval;
-    coefficients and `means` of shape (m + 1,).
+    """Ratio ``over @ x / under @ x`` of linear combinations of means with Fieller's interval.
 
-    A number that is no ratio is zero in `under` but for the last, which is 1; its interval is
-    Student's t. `covariance` of the means has shape (m + 1, m + 1); `dfs` are the degrees of
-    freedom of independent means, of which Welch and Satterthwaite's are taken at the estimate, at
-    most `MAX_DF_FACTOR` times the fewest, or one number where the means come from the same blocks.
+    The last element of `means` is the constant 1; coefficients and `means` have shape (m + 1,). For
+    a plain linear combination, `under` is zero except for a final 1; its interval is Student's t.
+    `covariance` of the means has shape (m + 1, m + 1). `dfs` are the degrees of freedom of
+    independent means, combined at the estimate by Welch-Satterthwaite and capped at `MAX_DF_FACTOR`
+    times the smallest, or one number where the means come from the same blocks.
     """
 
     over: np.ndarray
@@ -174,7 +171,7 @@ class LinearRatio:
 
     @property
     def value(self) -> float:
-        """The number; NaN where it is divided by zero."""
+        """The ratio; NaN for a zero divisor."""
         below = float(self.under @ self.means)
         return float(self.over @ self.means) / below if below else math.nan
 
@@ -184,7 +181,7 @@ class LinearRatio:
 
     @property
     def size(self) -> float:
-        """The sizes of the means, added in the number's unit as `over` weighs them."""
+        """Sum of the absolute means, weighted by `over`, in the unit of the ratio."""
         return float(abs(self.over) @ abs(self.means)) / abs(float(self.under @ self.means))
 
     @cached_property
@@ -196,7 +193,7 @@ class LinearRatio:
         return min(satterthwaite(list(spent), self.dfs), MAX_DF_FACTOR * min(self.dfs))
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Both ends are infinite where the divisor is not clearly different from zero."""
+        """Fieller's interval; unbounded where the divisor is not clearly different from zero."""
         t = float(special.stdtrit(self.df, (1 + level) / 2))
         v = self.covariance
         above, below = float(self.over @ self.means), float(self.under @ self.means)
@@ -209,24 +206,24 @@ class LinearRatio:
         return (b - half) / a, (b + half) / a
 
     def distance(self, end: float) -> tuple[float, float]:
-        """How far the estimate lies above a limit, and its standard error, as ``over - end
-        under``.
+        """Return the signed distance of the estimate above a limit and its standard error, for the
+        contrast ``over - end under``.
         """
         row = math.copysign(1.0, self.under @ self.means) * (self.over - end * self.under)
         return float(row @ self.means), math.sqrt(max(float(row @ self.covariance @ row), 0.0))
 
     def detectable(self, quantile: float) -> float:
-        """So many standard errors, in the number's unit."""
+        """`quantile` standard errors, in the unit of the ratio."""
         return quantile * self.se
 
 
 @dataclass(frozen=True, eq=False)
 class SampledRatio:
-    """``over @ x / under @ x`` of numbers that independent samples of one run repeat, as
-    `LinearRatio` has the coefficients.
+    """Ratio ``over @ x / under @ x`` of statistics of independent samples within one run, with
+    coefficients as in `LinearRatio`.
 
-    Each number brings an interval of its own, which need not be symmetric: they are combined by the
-    squares of their distances (Zou and Donner 2008; of a ratio Donner and Zou 2012).
+    Each statistic has its own, possibly asymmetric interval. The intervals are combined by the
+    squared distances of their ends (Zou and Donner 2008; for a ratio Donner and Zou 2012).
     """
 
     over: np.ndarray
@@ -234,7 +231,7 @@ class SampledRatio:
     means: tuple[Mean, ...]
     design: str = ""
     confounded: bool = False
-    se: float = math.nan  # their intervals have no common error
+    se: float = math.nan  # the intervals have no common standard error
     df: float = math.nan
 
     @property
@@ -247,29 +244,29 @@ class SampledRatio:
 
     @property
     def value(self) -> float:
-        """The number; NaN where it is divided by zero."""
+        """The ratio; NaN for a zero divisor."""
         below = float(self.under @ self._values)
         return float(self.over @ self._values) / below if below else math.nan
 
     def distance(self, end: float) -> tuple[float, float]:
-        """How far the number lies above a limit, and an error that is not known."""
+        """Return the signed distance of the ratio above a limit, and NaN for its standard error."""
         return self.value - end, math.nan
 
     @property
     def size(self) -> float:
-        """The sizes of the numbers, added as `over` weighs them."""
+        """Sum of the absolute values, weighted by `over`, in the unit of the ratio."""
         return float(abs(self.over) @ abs(self._values)) / abs(float(self.under @ self._values))
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Ends are infinite where the divisor is not clearly different from zero, or a number's own
-        interval is open.
+        """Confidence interval; an end is infinite where the divisor is not clearly different from
+        zero, or where the interval of a term is unbounded.
         """
         if self.n < 2:
             return math.nan, math.nan
         return self._end(level, -1), self._end(level, 1)
 
     def _end(self, level: float, side: int) -> float:
-        """The lower (-1) or upper (1) end of the interval."""
+        """Return the lower (-1) or upper (1) end of the interval."""
         if len(self.means) == 1 and not self.under[:-1].any():
             factor = float(self.over[0])
             mean = self.means[0].at(level)
@@ -298,7 +295,7 @@ Contrast = LogRatio | LinearRatio | SampledRatio
 
 @dataclass(frozen=True)
 class PooledError:
-    """The standard deviation, on the log scale, of a unit (a block or a run) of each of so many
+    """Pooled standard deviation, on the log scale, of a unit (a block or a run) of `conditions`
     conditions.
     """
 
@@ -308,10 +305,10 @@ class PooledError:
 
 
 def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -> LogRatio:
-    """The ratio of two conditions with positive values.
+    """Return the ratio of two conditions with positive values.
 
-    `pooled` is the error of conditions that were run like these two; it stands for their own where
-    it is larger, and gives its degrees of freedom.
+    `pooled` is the error of conditions with the same design; it replaces their own where it is
+    larger, and provides the degrees of freedom.
     """
     a, b = with_blocks(a, b)
     found = _own_log_ratio(a, b)
@@ -327,10 +324,10 @@ def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -
 
 
 def pooled_error(conditions: Sequence[Replicates]) -> PooledError | None:
-    """The error of conditions of one `Replicates.design`, from their residuals.
+    """Return the pooled error of conditions with the same `Replicates.design`, from residuals.
 
-    None for values that are not positive, for too few units or conditions, and where the residuals speak against
-    one coefficient of variation.
+    None for values that are not positive, for too few units or conditions, and where the test
+    rejects a common coefficient of variation.
     """
     units = [condition.units for condition in conditions]
     n, k = len(units[0]), len(units)
@@ -346,9 +343,9 @@ def pooled_error(conditions: Sequence[Replicates]) -> PooledError | None:
 
 
 def paired_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> LogRatio:
-    """The ratio of pairs ``a[i] / b[i]``, positive and at least two: the mean of their log ratios.
+    """Return the ratio of paired values ``a[i] / b[i]``, as the mean of their log ratios.
 
-    What the two of a pair share, say a slow day, drops out.
+    Values are positive, with at least two pairs. Effects common to a pair, say a slow day, cancel.
     """
     logs = np.log(a) - np.log(b)
     n = len(logs)
@@ -357,10 +354,11 @@ def paired_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> LogRatio
 
 
 def independent_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> LogRatio:
-    """The ratio of the means of two independent samples, with a coefficient of variation for each
-    and the degrees of freedom of Welch and Satterthwaite, at most `MAX_DF_FACTOR` times the fewest.
+    """Return the ratio of the means of two independent samples, with a separate coefficient of
+    variation for each.
 
-    The error is NaN where a sample has one value.
+    Degrees of freedom are Welch-Satterthwaite's, at most `MAX_DF_FACTOR` times the smaller of the
+    two. The standard error is NaN where a sample has one value.
     """
     value, n = float(a.mean() / b.mean()), min(len(a), len(b))
     if n < 2:
@@ -372,9 +370,9 @@ def independent_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> Log
 
 
 def with_blocks(a: Replicates, b: Replicates) -> tuple[Replicates, Replicates]:
-    """Both with blocks of their own where none is known: each run, where both were observed in the
-    same runs; the days, where they share none, since what differs between days is then in their
-    difference.
+    """Assign blocks to both conditions where none are known: runs, if both were observed in the
+    same runs; days, if they have no day in common, since the difference then includes that between
+    days.
     """
     if a.in_blocks and b.in_blocks:
         return a, b
@@ -400,20 +398,20 @@ def _own_log_ratio(a: Replicates, b: Replicates) -> LogRatio:
 
 
 def _equal_spreads(logs: np.ndarray) -> bool:
-    """Whether Bartlett's test leaves equal spreads of independent runs, of shape (runs, conditions),
-    standing.
+    """Whether Bartlett's test does not reject equal spreads of independent runs; `logs` of shape
+    (runs, conditions).
     """
     spread = np.ptp(logs, axis=0) > 0
     if not spread.all():
         return not spread.any()
-    # scipy.stats takes long to load, and only runs whose error may be pooled need it.
+    # Deferred: scipy.stats loads slowly, and only runs whose error may be pooled need it.
     from scipy import stats
 
     return bool(stats.bartlett(*logs.T).pvalue > POOLING_ALPHA)
 
 
 def _pair_squares(logs: np.ndarray) -> np.ndarray:
-    """The sums of squares, about their mean, of the differences of each pair of conditions; `logs` of
+    """Return the centred sums of squares of the differences of all pairs of conditions; `logs` of
     shape (blocks, conditions).
     """
     centred = logs - logs.mean(axis=0)
@@ -422,15 +420,15 @@ def _pair_squares(logs: np.ndarray) -> np.ndarray:
 
 
 def _unequal(squares: np.ndarray) -> float:
-    """Bartlett's statistic but for a factor: how far the arithmetic mean of sums of squares lies
-    above their geometric mean.
+    """Bartlett's statistic up to a factor: the log ratio of the arithmetic to the geometric mean of
+    the sums of squares.
     """
     return math.log(squares.mean()) - float(np.log(squares).mean())
 
 
 def _equal_pairs(logs: np.ndarray) -> bool:
-    """Whether the differences of all pairs of conditions leave equal spreads standing, whatever
-    blocks have in common; `logs` of shape (blocks, conditions).
+    """Whether the test on differences of all pairs of conditions does not reject equal spreads;
+    block effects cancel. `logs` of shape (blocks, conditions).
     """
     squares = _pair_squares(logs)
     spread = squares > ROUNDING * (1 + np.abs(logs).max() ** 2)
@@ -441,8 +439,8 @@ def _equal_pairs(logs: np.ndarray) -> bool:
 
 @lru_cache(maxsize=256)
 def _critical_unequal(blocks: int, conditions: int) -> float:
-    """What `_unequal` of conditions with equal spreads exceeds in a share of `POOLING_ALPHA`. It
-    depends on nothing else, so that simulation gives it.
+    """Simulate the critical value of `_unequal` at level `POOLING_ALPHA`; under equal spreads it
+    depends on the shape only.
     """
     draws = np.random.default_rng([blocks, conditions])
     shape = blocks, conditions
@@ -451,11 +449,11 @@ def _critical_unequal(blocks: int, conditions: int) -> float:
 
 
 def linear_ratio(samples: Sequence[Replicates], over: np.ndarray, under: np.ndarray) -> LinearRatio:
-    """``over / under``, linear in the means of conditions, with coefficients as `LinearRatio` has
-    them.
+    """Return ``over / under``, linear in the means of conditions, with coefficients as in
+    `LinearRatio`.
 
-    The means are those of the blocks that all conditions have, where there are at least two; of the
-    runs of the one that they share; of block means otherwise; of runs where no block is known.
+    The means are over the common blocks where there are at least two, over the runs of a single
+    common block, over block means otherwise, and over runs where no block is known.
     """
     m = len(samples)
     if m == 1:

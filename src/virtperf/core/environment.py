@@ -1,4 +1,4 @@
-"""The environment on which results depend: the Python version, pinned packages, variables."""
+"""The environment that results depend on: Python version, pinned packages, variables."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from pathlib import Path
 from rawperf.core.errors import VirtperfError
 
 PYTHON_VERSION = Path(".python-version")
-"""Major and minor version of Python, as pyenv and uv write it; a dependency of every stage."""
+"""File with the major and minor version of Python, as for pyenv and uv; every stage depends on it.
+"""
 
 FIXED_VARIABLES = {
-    # The same bytes on every machine: no hash seed, no thread count decides, nor which kernels
-    # suit the processor best (numpy has others for exp, log, cos and powers where there is
-    # AVX-512; their last bits differ).
+    # Byte-identical results on every machine: fix hash seed, thread count and CPU kernels (numpy
+    # has other kernels for exp, log, cos and powers with AVX-512; their last bits differ).
     "PYTHONHASHSEED": "0",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "OPENBLAS_CORETYPE": "Haswell",
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
     "DVC_NO_ANALYTICS": "1",
-    # Large arrays come and go: memory that the C library gives back each time costs a tenth of
-    # the time.
+    # Keep freed memory in the process: returning large arrays to the system costs a tenth of the
+    # run time.
     "MALLOC_MMAP_THRESHOLD_": str(256 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
 }
-"""Environment variables of every stage that the pipeline runs."""
+"""Environment variables of every pipeline stage."""
 
 
 def check_python(root: Path) -> None:
-    """Raise `VirtperfError` where this is not the Python that a repository's results are made with.
+    """Raise `VirtperfError` if the Python version differs from the repository's.
 
-    A repository without the file takes any version.
+    A repository without the file accepts any version.
     """
     path = root / PYTHON_VERSION
     if not path.is_file():

@@ -1,5 +1,5 @@
-"""Levels of factors as text and back: the one codec of the project, for files, for claims and for
-the command line.
+"""Serialization of factor levels to text and back: the one codec for files, claims and the command
+line.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def parse_level(text: str) -> Level:
-    """The level that a text stands for: ``12`` an int, ``12.5`` a float, ``zvm`` a str; so is
-    ``"12"`` in quotes.
-    """
+    """Parse a level: ``12`` is an int, ``12.5`` a float, ``zvm`` and the quoted ``"12"`` a str."""
     text = text.strip()
     if _WHOLE.fullmatch(text):
         return int(text)
@@ -32,7 +30,7 @@ def parse_level(text: str) -> Level:
 
 
 def level_text(level: Any) -> str:
-    """The text from which `parse_level` makes the same level again."""
+    """Format a level; the inverse of `parse_level`."""
     if not isinstance(level, str):
         return str(level.item() if hasattr(level, "item") else level)
     return level if parse_level(level) == level else json.dumps(level, ensure_ascii=False)

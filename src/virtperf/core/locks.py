@@ -1,4 +1,4 @@
-"""One process at a time, by the system's file locks."""
+"""Inter-process mutual exclusion by file locks."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from pathlib import Path
 def exclusive_lock(
     path: Path, on_wait: Callable[[str], None], describe: Callable[[], str] = str
 ) -> Iterator[None]:
-    """Hold an exclusive lock for the length of a block; wait for it where another process holds it.
+    """Hold an exclusive lock for the duration of a block; wait while another process holds it.
 
-    The lock is the system's (`flock`): it ends with the process, however that process ends, so
-    that nothing is left to clean up.
-
+    The lock is an advisory lock of the system (`flock`): it is released when the process ends, even
+    abnormally, so there are no stale locks.
     Parameters
     ----------
     path : Path
-        The lock file; it is made where it is missing.
+        The lock file; created if missing.
     on_wait : callable
-        Told of the process that holds the lock, before waiting begins; it may raise instead.
+        Called with a description of the holder before waiting; may raise instead.
     describe : callable, optional
-        What to tell `on_wait` of others about this process, beside its number.
+        Further description of this process for other processes, appended to its pid.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b", buffering=0) as file:

@@ -1,6 +1,4 @@
-"""The one mean: a value with its standard error, degrees of freedom and interval, and the runs
-behind it.
-"""
+"""The one mean: a value with its standard error, degrees of freedom, interval and origin."""
 
 from __future__ import annotations
 
@@ -14,26 +12,25 @@ from scipy import special
 from virtperf.core.provenance import Origin
 
 MAX_NUMBER = 1e150
-"""The largest number that is taken as data: the square of a larger one is infinite."""
+"""Largest number accepted as data: the squares of larger ones overflow."""
 MAX_DF_FACTOR = 1.5
-"""Degrees of freedom of a comparison are at most so many times the fewest of any mean. Welch's
-alone are too many where few runs stand beside many: of 95 % intervals from 2 and 10 runs up to 12 %
-miss, with the cap at most 7 %."""
+"""Cap on Welch's degrees of freedom, as a multiple of the smallest of any mean. Without it, up to
+12 % of 95 % intervals from 2 and 10 runs miss the true value, with it at most 7 %."""
 
 
 INDEPENDENT, ORDERED, COUNTED = "independent samples", "order statistics", "binomial"
 BUCKETED = "buckets"
-"""Methods of a number of independent samples, which repeat it as runs do: their mean, a quantile or
-a distance of quantiles, a share; and a quantile or a share of which only the bucket is known."""
+"""Methods of statistics of independent samples: the mean, a quantile or an interquartile range, a
+proportion; and a quantile or a proportion of bucketed (interval-censored) values."""
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean with its interval (Student's t) at a confidence level; error and limits are NaN where
-    none can be had.
+    """A mean with a Student's t interval at a confidence level; error and limits are NaN where
+    undefined.
 
-    `n`: runs, or samples of one run.
-    `method`: how the error was made: ``runs`` (spread over runs), or that of the one run's samples.
+    `n`: number of runs, or of samples of one run.
+    `method`: source of the error: ``runs`` (between runs), or the method for samples of one run.
     """
 
     value: float
@@ -47,7 +44,7 @@ class Mean:
     origin: Origin | None = None
 
     def at(self, level: float) -> Mean:
-        """The same mean with an interval of another confidence level."""
+        """Return the mean with an interval at another confidence level."""
         if level == self.level:
             return self
         if self.method in (ORDERED, COUNTED, BUCKETED):
@@ -64,23 +61,23 @@ class Mean:
 
     @property
     def of_samples(self) -> bool:
-        """Whether independent samples repeat it, so that `n` are these."""
+        """Whether the replicates (`n`) are independent samples, not runs."""
         return self.method in (INDEPENDENT, ORDERED, COUNTED, BUCKETED)
 
     def _stretched(self, level: float) -> Mean:
-        """Both ends as far away as a normal distribution would have them at that level: close to
-        it only, since the samples are not at hand.
+        """Rescale both ends to another level by the ratio of normal quantiles: an approximation,
+        since the samples are not available.
         """
         factor = float(special.ndtri((1 + level) / 2) / special.ndtri((1 + self.level) / 2))
         low, high = (self.value + factor * (end - self.value) for end in (self.low, self.high))
         return replace(self, low=low, high=high, level=level)
 
     def shifted(self, by: float) -> Mean:
-        """The same mean with a constant added."""
+        """Return the mean with a constant added."""
         return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)
 
     def scaled(self, factor: float) -> Mean:
-        """The same mean in a unit that is `factor` times smaller."""
+        """Return the mean in a unit that is `factor` times smaller."""
         low, high = sorted((factor * self.low, factor * self.high))
         return replace(
             self, value=factor * self.value, se=abs(factor) * self.se, low=low, high=high
@@ -97,7 +94,7 @@ def student(
     method: str,
     origin: Origin | None = None,
 ) -> Mean:
-    """A mean from its standard error: the interval is Student's t with `df` degrees of freedom."""
+    """Build a mean with a Student's t interval from its standard error and degrees of freedom."""
     half = (
         float(special.stdtrit(df, (1 + level) / 2)) * se
         if math.isfinite(se) and df > 0
@@ -114,12 +111,12 @@ def over_runs(
     level: float,
     method: str = "one run",
 ) -> Mean:
-    """The mean over the runs of one condition, from means, standard errors and degrees of freedom
-    of each.
+    """Return the mean over the runs of one condition, from the mean, standard error and degrees of
+    freedom of each.
 
-    With two or more runs the error is their spread over ``sqrt(n)`` with ``n - 1`` degrees of
-    freedom, since run-to-run variation is what a reader wants to see past. One run has the error
-    and degrees of freedom of its own samples.
+    With two or more runs the standard error is that between runs, with ``n - 1`` degrees of
+    freedom, since run-to-run variation is the relevant error. A single run keeps the error and
+    degrees of freedom of its own samples.
     """
     x = np.asarray(values, dtype=float)
     if len(x) > 1:
@@ -129,11 +126,11 @@ def over_runs(
 
 
 def over_bucketed(runs: Sequence[Mean], *, level: float) -> Mean:
-    """The mean over runs of numbers that each run only knows between two ends.
+    """Return the mean over runs of interval-censored values.
 
-    Runs that fall into the same bucket have equal values and need not be equal, so that their
-    spread says nothing: the interval reaches from the lower end of the mean of the lower ends to the
-    upper end of that of the upper ones. `n` counts the events of all runs.
+    Runs in the same bucket have equal values without being equal, so their spread is not
+    informative: the interval reaches from the lower limit of the mean of the lower ends to the
+    upper limit of that of the upper ends. `n` counts the events of all runs.
     """
     if len(runs) == 1:
         return runs[0].at(level)
@@ -149,10 +146,10 @@ def over_bucketed(runs: Sequence[Mean], *, level: float) -> Mean:
 
 
 def satterthwaite(variances: Sequence[float], dfs: Sequence[float]) -> float:
-    """Degrees of freedom of a sum of independent terms (Welch and Satterthwaite).
+    """Welch-Satterthwaite degrees of freedom of a sum of independent terms.
 
-    ``sum(v)**2 / sum(v**2 / df)`` over the terms whose variance is not zero; where all are zero,
-        the fewest of any.
+    ``sum(v)**2 / sum(v**2 / df)`` over the terms with nonzero variance; the smallest `df` if all
+    variances are zero.
     """
     v, df = np.asarray(variances, dtype=float), np.asarray(dfs, dtype=float)
     if not v.sum():

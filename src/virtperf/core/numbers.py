@@ -1,4 +1,4 @@
-"""Numbers and intervals as a reader sees them: one place that rounds."""
+"""Rounding and formatting of numbers and intervals for display."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rawperf.core.numbers import SIGNIFICANT as SIGNIFICANT
 from rawperf.core.numbers import number as number
 
 NO_BREAK = "\u00a0"
-PROSE_SIGNIFICANT = 3  # in captions, where nobody computes on
-SKEWED = 2.0  # so much longer above its middle than below is an interval on the log scale
+PROSE_SIGNIFICANT = 3  # in captions, which are not inputs of computations
+SKEWED = 2.0  # minimum ratio of the upper to the lower part of a log-scale interval
 
 
 def pretty(value: float | None, digits: int = SIGNIFICANT) -> str:
-    """`number` with a true minus sign and thousands separators, for prose and cells."""
+    """Format as `number`, with a true minus sign and thousands separators, for prose and cells."""
     text = number(value, digits)
     if text in ("n/a", "inf", "-inf"):
         return {"n/a": "not known", "inf": "unbounded", "-inf": "unbounded"}[text]
@@ -24,7 +24,7 @@ def pretty(value: float | None, digits: int = SIGNIFICANT) -> str:
 
 
 def interval(low: float, high: float, unit: str = "") -> str:
-    """An interval in words: ``40 to 52 %``, ``40 % or more``, ``at most 52``, ``exactly 100``,
+    """Format an interval: ``40 to 52 %``, ``40 % or more``, ``at most 52``, ``exactly 100``,
     ``anything``.
     """
     no_low, no_high = not math.isfinite(low), not math.isfinite(high)
@@ -46,12 +46,12 @@ def interval(low: float, high: float, unit: str = "") -> str:
 
 
 def as_precise(value: float, low: float, high: float) -> tuple[str, str, str]:
-    """A value and its limits, all with the decimals that the interval's half width deserves.
+    """Format a value and its limits with as many decimals as the interval's half width warrants.
 
-    Of a half width from 1 to 3 (times a power of ten) two digits count, of a larger one the first:
-    12.345 from 11.9 to 12.8 is ``12.3``, from 12.2 to 12.5 ``12.35``. In an interval on the log scale
-    that is much longer above than below, each number has two significant digits at least: 14 from
-    1.45 to 127 is not ``14 (1 to 127)``. A value without finite limits has three.
+    A half width from 1 to 3 (times a power of ten) keeps two digits, a larger one keeps one:
+    12.345 from 11.9 to 12.8 is ``12.3``, from 12.2 to 12.5 ``12.35``. In a skewed interval on the
+    log scale, much longer above than below, each number has at least two significant digits: 14
+    from 1.45 to 127 is not ``14 (1 to 127)``. A value without finite limits has three.
     """
     ends = [v for v in (low, high) if math.isfinite(v)]
     width = max((abs(v - value) for v in ends), default=0.0)

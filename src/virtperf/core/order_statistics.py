@@ -1,6 +1,5 @@
-"""Intervals from the order of independent samples: exact for quantiles and shares, whatever the
-distribution. Where only the buckets of the values are known, a value lies anywhere between the bounds
-of its own.
+"""Distribution-free intervals from order statistics: exact for quantiles and proportions. Bucketed
+values are interval-censored: each lies anywhere between the bounds of its bucket.
 
 References
 ----------
@@ -27,26 +26,25 @@ PERCENTILE = re.compile(
     re.I,
 )
 Limits = tuple[float, float, float]
-"""A value, and the two ends of its interval."""
+"""A value and the two ends of its confidence interval."""
 
 
 def is_percentile(name: str) -> bool:
-    """Whether a metric, field or column is a percentile by its name: ``p99``, ``latency_p99.9``,
-    ``clat_ns/percentile/99.000000``.
+    """Whether the name of a metric, field or column denotes a percentile: ``p99``,
+    ``latency_p99.9``, ``clat_ns/percentile/99.000000``.
     """
     return PERCENTILE.search(name) is not None
 
 
 def quantile(x: np.ndarray, share: float, level: float) -> Limits:
-    """The quantile below which a `share` of all values lies, between two order statistics.
+    """Return the `share` quantile with an interval between two order statistics.
 
-    The value is linear between order statistics (numpy's default). An end is infinite where too
-    few samples lie beyond the quantile for the level: 200 tell no upper limit of the 99th
-    percentile at 95 %.
+    The value is linear between order statistics (numpy's default). An end is infinite with too few
+    samples beyond the quantile: 200 samples give no upper limit of the 99th percentile at 95 %.
     """
     ordered = np.sort(np.asarray(x, dtype=float))
     n, tail = len(ordered), (1 - level) / 2
-    # so many samples lie below the quantile: binomial with n and `share`
+    # number of samples below the quantile: binomial with n and `share`
     counts = np.arange(n + 1)
     at_most = special.bdtr(counts, n, share)
     lower = int(np.searchsorted(at_most, tail, side="right"))  # P(count < lower) <= tail
@@ -57,8 +55,8 @@ def quantile(x: np.ndarray, share: float, level: float) -> Limits:
 
 
 def interquartile_range(x: np.ndarray, level: float) -> Limits:
-    """The distance of the quartiles; each has an interval at a level such that both hold together
-    at `level` (Bonferroni).
+    """Return the interquartile range; each quartile has an interval at the Bonferroni-adjusted
+    level, so that both hold jointly at `level`.
     """
     each = 1 - (1 - level) / 2
     first, first_low, first_high = quantile(x, 0.25, each)
@@ -67,7 +65,7 @@ def interquartile_range(x: np.ndarray, level: float) -> Limits:
 
 
 def share_above(x: np.ndarray, limit: float, level: float) -> Limits:
-    """The share of values above a limit, with its binomial interval (Clopper and Pearson)."""
+    """Return the proportion of values above a limit with its Clopper-Pearson interval."""
     n = len(x)
     above = int(np.count_nonzero(np.asarray(x, dtype=float) > limit))
     tail = (1 - level) / 2
@@ -77,16 +75,16 @@ def share_above(x: np.ndarray, limit: float, level: float) -> Limits:
 
 
 def band_half_width(n: int, level: float) -> float:
-    """How far the whole cumulative distribution of `n` samples is from the true one, at most, at
-    `level` (Dvoretzky, Kiefer and Wolfowitz, with Massart's constant).
+    """Half width of the Dvoretzky-Kiefer-Wolfowitz confidence band of an empirical distribution
+    function of `n` samples at `level`, with Massart's constant.
     """
     return math.sqrt(math.log(2 / (1 - level)) / (2 * n))
 
 
 @dataclass(frozen=True)
 class BucketCounts:
-    """How many values lie from `lower` to `upper`, arrays of shape (buckets,); buckets of several
-    histograms may overlap.
+    """Histogram counts of values from `lower` to `upper`, arrays of shape (buckets,); buckets of
+    several histograms may overlap.
     """
 
     lower: np.ndarray
@@ -95,15 +93,15 @@ class BucketCounts:
 
     @property
     def n(self) -> float:
-        """How many values there are."""
+        """Total number of values."""
         return float(self.count.sum())
 
     def quantile(self, share: float, level: float, *, interpolate: bool = False) -> Limits:
-        """The quantile below which a `share` of the values lies: at most the upper bound of its
-        bucket, which is the value given, or linear within the bucket.
+        """Return the `share` quantile with its interval: the upper bound of its bucket, or linear
+        interpolation within the bucket.
 
-        The interval reaches from the lower bound of the bucket of one order statistic to the upper
-        bound of that of another, which hold the quantile between them at `level`.
+        The interval reaches from the lower bound of one order statistic's bucket to the upper bound
+        of another's; the two order statistics contain the quantile at `level`.
         """
         n, tail = max(round(self.n), 1), (1 - level) / 2
         first = _first_count(n, share, lambda p: p > tail)
@@ -117,8 +115,8 @@ class BucketCounts:
         return value, min(low, value), max(high, value)
 
     def share_above(self, limit: float, level: float) -> Limits:
-        """The share of values above a limit, at most, with its binomial interval: a bucket that
-        holds the limit counts at the upper end and not at the lower.
+        """Return the proportion of values above a limit with its binomial interval; a bucket that
+        contains the limit counts for the value and the upper end, not for the lower end.
         """
         n = self.n
         least = float(self.count[self.lower >= limit].sum())
@@ -139,8 +137,8 @@ class BucketCounts:
 
 
 def _first_count(n: int, share: float, reached: Callable[[float], bool]) -> int:
-    """The first count of values below the quantile whose cumulative probability is `reached`; n may
-    be millions, so that the search begins at the normal distribution's answer.
+    """Bisect for the first count of values below the quantile whose cumulative probability is
+    `reached`.
     """
     low, high = -1, n
     while high - low > 1:
@@ -153,7 +151,7 @@ def _first_count(n: int, share: float, reached: Callable[[float], bool]) -> int:
 
 
 def _ranked(bounds: np.ndarray, counts: np.ndarray, rank: float) -> float:
-    """The bound of the value of that rank, from 1, in ascending order of the bounds."""
+    """Return the bound of the value of a rank (from 1), in ascending order of the bounds."""
     order = np.argsort(bounds, kind="stable")
     reached = np.cumsum(counts[order])
     place = int(np.searchsorted(reached, rank * (1 - 1e-12), side="left"))

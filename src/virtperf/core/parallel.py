@@ -1,5 +1,5 @@
-"""One function for many tasks: in this process, in several, or on a running Dask cluster, with
-equal results.
+"""Parallel map: in this process, in a process pool, or on a running Dask cluster, with equal
+results.
 """
 
 from __future__ import annotations
@@ -20,38 +20,35 @@ import psutil
 from rawperf.core.errors import VirtperfError
 
 Map = Callable[[Callable[..., Any], Sequence[Any]], Iterator[Any]]
-"""``map(function, tasks)`` gives ``function(task, *shared)`` of every task, in the order of the
-tasks.
-"""
+"""``map(function, tasks)`` yields ``function(task, *shared)`` for each task, in task order."""
 PROCESS_BYTES = 600_000_000
-"""Memory that a process may need; no more of them are started than there is room for."""
+"""Memory budget per process; limits the number of worker processes."""
 CONNECT_S = 10
 ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):\d{1,5}")
-"""Addresses of schedulers; a host may be an IPv6 address in brackets."""
+"""Scheduler addresses; a host may be an IPv6 address in brackets."""
 
 
 @contextmanager
 def workers(
     *shared: Any, jobs: int | None = None, scheduler: str = "", preload: str = __name__
 ) -> Iterator[Map]:
-    """Workers for the length of a block; `shared` is what every call gets after its task.
+    """Context manager for a pool of workers; `shared` arguments follow the task in every call.
 
-    `jobs`: processes of this machine; 1: this process alone. Default: one a processor, as many as
+    `jobs`: processes on this machine; 1: this process alone. Default: one per processor, as far as
         memory allows.
     `scheduler`: the address of a running Dask cluster (``tcp://host:8786``), which then does the
-        work; its workers need the same package and the repository at the same path. A worker that
-        is lost has its tasks done by others.
-    `preload`: a module that processes import before they begin, where they are not forked from this
-        one.
+        work; its workers need the same package and the repository at the same path. Tasks of a lost
+        worker are rescheduled.
+    `preload`: a module that worker processes import first, unless forked from this one.
 
     Raises `VirtperfError`: the cluster can't be reached or Dask is not installed; a process of this
-    machine was killed. What a function raises comes out where its result is asked for.
+    machine was killed. Exceptions of a function are raised when its result is retrieved.
     """
     if scheduler:
         with _client(scheduler) as client:
             _require_equal_versions(client)
-            # A task has side effects (files that it writes), so that equal ones are never taken for
-            # one.
+            # pure=False: tasks have side effects (they write files), so equal ones must not be
+            # deduplicated.
             yield lambda function, tasks: (
                 done.result()
                 for done in client.map(partial(_called, function, shared), list(tasks), pure=False)
@@ -61,7 +58,7 @@ def workers(
     if count == 1:
         yield lambda function, tasks: (function(task, *shared) for task in tasks)
         return
-    # A process without other threads can be forked itself; else they are forked from one that has
+    # Forking is safe only without other threads; otherwise fork from a server process that has
     # imported the module.
     context = get_context("fork" if psutil.Process().num_threads() == 1 else "forkserver")
     context.set_forkserver_preload([preload])
@@ -77,7 +74,7 @@ def workers(
 
 
 def most_processes() -> int:
-    """One process a processor, as far as the memory that is free now allows."""
+    """One process per processor, as far as available memory allows."""
     return max(1, min(os.cpu_count() or 1, int(psutil.virtual_memory().available // PROCESS_BYTES)))
 
 
@@ -98,7 +95,7 @@ def _called(function: Callable[..., Any], shared: tuple[Any, ...], task: Any) ->
 
 
 def package_versions() -> dict[str, str]:
-    """What results depend on in a process: Python, the pinned packages that compute, this package."""
+    """Versions that results depend on: Python, the pinned numerical packages, this package."""
     names = ("numpy", "pandas", "pyarrow", "scipy", "statsmodels", "virtperf")
     found = {"python": platform.python_version()}
     for name in names:
@@ -110,7 +107,7 @@ def package_versions() -> dict[str, str]:
 
 
 def _require_equal_versions(client: Any) -> None:
-    """Raise `VirtperfError` where a worker of the cluster has other versions than this process."""
+    """Raise `VirtperfError` if a cluster worker has other versions than this process."""
     own = package_versions()
     different = {}
     try:
@@ -140,7 +137,7 @@ def _require_equal_versions(client: Any) -> None:
 
 
 def _client(address: str) -> Any:
-    if not ADDRESS.fullmatch(address):  # a client that can't use it would go on trying
+    if not ADDRESS.fullmatch(address):  # a client would retry an invalid address
         raise VirtperfError(
             "this is no address of a Dask scheduler",
             expected="protocol, host and port, such as tcp://host:8786 or tls://host:8786",

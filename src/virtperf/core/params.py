@@ -1,4 +1,4 @@
-"""The typed schema of every parameter: `params.yaml`, the command line and notebooks share it."""
+"""Typed schema of all parameters, shared by `params.yaml`, the command line and notebooks."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from rawperf.core.model import Flag, Model, Number, Whole, load_model, problems
 from rawperf.core.yamlio import Document
 
 WordReading = Literal["strict", "default", "lenient"]
-"""How words that stand for a number are read (`study.readings`)."""
+"""Modes of reading number words (`study.readings`)."""
 
 
 class ReconstructParameters(Model):
-    """How the text is read."""
+    """Options of the reconstruction from the text."""
 
     readings: WordReading = "default"
     assumptions_off: tuple[str, ...] = ()
 
 
 class ReportParameters(Model):
-    """What a report shows."""
+    """Display options of a report."""
 
     assumptions: Flag = True
     show_examples: Flag = False
 
 
 class Parameters(Model):
-    """All of `params.yaml`."""
+    """The contents of `params.yaml`."""
 
     seed: Whole = Field(ge=0)
     level: Number = Field(default=0.95, gt=0.5, lt=1)
@@ -39,7 +39,7 @@ class Parameters(Model):
 
 
 class NotebookParameters(ReportParameters):
-    """What a study's notebook takes (its cell tagged `parameters` has these names)."""
+    """Parameters of a study's notebook (the cell tagged `parameters` has these names)."""
 
     data: str = ""
     level: Number = Field(default=0.95, gt=0.5, lt=1)
@@ -47,15 +47,15 @@ class NotebookParameters(ReportParameters):
 
 
 def load_parameters(path: Path, report: Report = stop) -> Parameters:
-    """Read `params.yaml`; raises `StudyError` with file and line, and the closest known name for an
-    unknown one.
+    """Read `params.yaml`; raises `StudyError` with file and line, and suggests the closest known
+    name for an unknown one.
     """
     return load_model(path, Parameters, report)[0]
 
 
 def notebook_parameters(values: dict[str, Any]) -> NotebookParameters:
-    """Check a notebook's parameters before a kernel starts; raises `ParameterError` for the first
-    that is wrong.
+    """Validate a notebook's parameters before a kernel starts; raises `ParameterError` for the
+    first invalid one.
     """
     try:
         return NotebookParameters.model_validate(values)

@@ -1,4 +1,4 @@
-"""Where things stand in a repository of studies."""
+"""Directory layout of a repository of studies."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rawperf.core.files import PACKAGED_METRICS
 
 @dataclass(frozen=True)
 class Layout:
-    """The folders of one repository below `root`, which holds `data/` and `params.yaml`; nothing is
-    created here.
+    """The folders of one repository below `root`, which holds `data/` and `params.yaml`; creates
+    nothing.
     """
 
     root: Path
@@ -22,21 +22,19 @@ class Layout:
         return self.root / "data" / "published" / study
 
     def measured(self, study: str) -> Path:
-        """Run folders that people add, and a measured study's definition; no stage ever writes
-        here.
-        """
+        """Run folders added by hand, and a measured study's definition; read-only for stages."""
         return self.root / "data" / "measured" / study
 
     def examples(self, study: str) -> Path:
-        """Made-up run folders in the paper's own raw formats, with the values behind them."""
+        """Synthetic run folders in the paper's own raw formats, with the values behind them."""
         return self.root / "examples" / study
 
     def reconstructed(self, study: str) -> Path:
-        """What the text implies."""
+        """Ranges implied by the text."""
         return self.root / "data" / "reconstructed" / study
 
     def samples(self, study: str) -> Path:
-        """Tidy samples, one Parquet file a run."""
+        """Tidy samples, one Parquet file per run."""
         return self.root / "data" / "samples" / study
 
     def runs(self, study: str) -> Path:
@@ -61,14 +59,14 @@ class Layout:
         return self.root / "pipelines" / study / "dvc.yaml"
 
     def key_numbers(self, study: str) -> Path:
-        """What `dvc metrics` and `dvc plots` show of a study; beside it stands a CSV file of the
-        same name.
+        """Metrics of a study for `dvc metrics` and `dvc plots`, with a CSV file of the same stem
+        next to it.
         """
         return self.root / "metrics" / f"{study}.json"
 
     @property
     def metrics(self) -> Path:
-        """The repository's metric dictionary, else the one that the installed rawperf brings."""
+        """The repository's metric dictionary, or the one bundled with the installed rawperf."""
         own = self.root / "src" / "rawperf" / "metrics.yaml"
         return own if own.is_file() else PACKAGED_METRICS
 
@@ -78,7 +76,7 @@ class Layout:
 
     @property
     def glossary(self) -> Path:
-        """Words of the field, which pages explain."""
+        """Glossary of terms explained on pages."""
         return self.root / "docs" / "glossary.yaml"
 
     @property
@@ -87,11 +85,11 @@ class Layout:
 
     @property
     def cache(self) -> Path:
-        """Results of reading raw files, by content."""
+        """Content-addressed cache of parsed raw files."""
         return self.root / ".cache" / "ingest"
 
     def require(self) -> None:
-        """Raise `VirtperfError` where `root` holds no repository of studies at all."""
+        """Raise `VirtperfError` unless `root` holds a repository of studies."""
         if not (self.parameters.is_file() or (self.root / "data").is_dir()):
             raise VirtperfError(
                 "this is no repository of studies",
@@ -102,7 +100,7 @@ class Layout:
             )
 
     def studies(self) -> list[str]:
-        """Ids of all studies: of papers, and those that begin with measurements."""
+        """Ids of all studies, published and measured."""
         return sorted(
             {
                 p.parent.name
@@ -112,15 +110,14 @@ class Layout:
         )
 
     def definition(self, study: str) -> Path:
-        """The folder of a study's study.yaml: `published` of a paper's, `measured` of one that
-        begins with runs.
+        """The folder of a study's study.yaml: `published` for a paper, `measured` for a study that
+        starts from runs.
         """
         measured = self.measured(study)
         return measured if (measured / "study.yaml").is_file() else self.published(study)
 
     def known(self, study: str) -> Path:
-        """`definition` of a study that exists; raises `VirtperfError` listing the known ones for
-        any other.
+        """`definition` of an existing study; raises `VirtperfError` with the known ones otherwise.
         """
         studies = self.studies()
         if study not in studies:

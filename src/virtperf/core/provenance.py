@@ -1,7 +1,7 @@
-"""What a number rests on: a word that travels with every value, and the runs behind it.
+"""Provenance of numbers: a category that travels with every value, and the runs behind it.
 
 Frames carry it in their columns `provenance`, `run_id`, `exhibit` and `study`; means, estimates and
-exhibit records carry an `Origin`. Nobody passes it as an argument.
+exhibit records carry an `Origin`. It is never passed as an argument.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rawperf.core.errors import VirtperfError
 
 
 class Provenance(StrEnum):
-    """Where a value comes from, and the words that readers are told of it."""
+    """Source of a value, with its description for readers."""
 
     words: str
 
@@ -35,14 +35,13 @@ class Provenance(StrEnum):
 
 
 class ProvenanceError(VirtperfError):
-    """Values of different provenances in one estimate, or a provenance that does not belong to its
-    runs.
+    """Values of different provenances in one estimate, or a provenance that contradicts its runs.
     """
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What a value was computed from.
+    """Inputs that a value was computed from.
 
     `study`: the study's id; "" for data of no study.
     `runs`: sorted run ids; empty for published and reconstructed values.
@@ -58,8 +57,8 @@ class Origin:
 
 
 def common_origin(origins: Iterable[Origin | None]) -> Origin | None:
-    """The origin of a value computed from several, None where none has one; raises
-    `ProvenanceError` for a mixture.
+    """Merge the origins of a value's inputs; None if all are None. Raises `ProvenanceError` for
+    mixed provenances.
     """
     parts = list(origins)
     known = [part for part in parts if part is not None]
@@ -84,11 +83,11 @@ def common_origin(origins: Iterable[Origin | None]) -> Origin | None:
 
 
 def origin_of(frame: pd.DataFrame) -> Origin | None:
-    """The origin of a tidy frame: its columns `provenance`, `run_id`, `exhibit`, `study` and
-    `file`.
+    """Return the origin of a tidy frame, from its columns `provenance`, `run_id`, `exhibit`,
+    `study` and `file`.
 
-    None for a frame without the column `provenance`, or without rows. Raises `ProvenanceError`: the
-    rows have several provenances, or a word that is none.
+    None for a frame without the column `provenance`, or without rows. Raises `ProvenanceError` for
+    several provenances, or an unknown one.
     """
     if "provenance" not in frame.columns or frame.empty:
         return None

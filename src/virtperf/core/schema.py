@@ -1,6 +1,4 @@
-"""A table between two stages: its columns with their types, written and read by the same
-declaration.
-"""
+"""Schemas of the tables between stages: typed columns, used for both writing and reading."""
 
 from __future__ import annotations
 
@@ -22,20 +20,20 @@ from virtperf.core.levels import level_text, parse_level
 
 
 class CellKind(StrEnum):
-    """What the cells of a column are; the comments say what a frame holds and what a file holds."""
+    """Type of a column's cells; comments give the representations in a frame and in a file."""
 
-    TEXT = "text"  # str, "" where there is nothing
-    NUMBER = "number"  # float64, NaN (null) where there is nothing; infinities stay
+    TEXT = "text"  # str, "" if missing
+    NUMBER = "number"  # float64, NaN (null) if missing; infinities are kept
     WHOLE = "whole"  # int64
     TRUTH = "truth"  # bool
     LEVEL = (
-        "level"  # int, float or str as the study writes it; text, as `levels.level_text` makes it
+        "level"  # int, float or str as in the study; text in files, encoded by `levels.level_text`
     )
-    NAMES = "names"  # list of str, perhaps empty; list of string
-    NUMBERS = "numbers"  # list of float, perhaps empty, infinities stay; list of float64
+    NAMES = "names"  # list of str, possibly empty; list of string
+    NUMBERS = "numbers"  # list of float, possibly empty, infinities are kept; list of float64
 
 
-_CODED = pa.dictionary(pa.int32(), pa.string())  # in memory; a file says string
+_CODED = pa.dictionary(pa.int32(), pa.string())  # in memory only; files store plain strings
 _ARROW = {
     CellKind.TEXT: _CODED,
     CellKind.NUMBER: pa.float64(),
@@ -51,17 +49,16 @@ _DTYPES: dict[CellKind, Any] = {
     CellKind.TEXT: "str",
 }
 ROW_GROUP = 1 << 20
-"""Rows of a group, the last one of a file excepted."""
+"""Maximum number of rows in a Parquet row group."""
 
 
 @dataclass(frozen=True)
 class TableSchema:
-    """The declaration of one Parquet file: its name, the stage that writes it, its columns in their
-    order.
+    """Schema of one Parquet file: its name, the stage that writes it, its ordered columns.
 
-    `factors_before`: the study's factors stand before this column, as columns of levels; "" for a
-        table without them.
-    `digits`: significant digits of numbers; None keeps them as they are.
+    `factors_before`: the study's factors are inserted before this column, as columns of levels; ""
+        for a table without them.
+    `digits`: significant digits of numbers; None disables rounding.
     """
 
     file: str
@@ -71,8 +68,8 @@ class TableSchema:
     digits: int | None = 10
 
     def kinds(self, factors: Sequence[str] = ()) -> dict[str, CellKind]:
-        """All columns with the study's factors in their place; `load_study` takes no factor that is
-        called like a column.
+        """Return all columns with their types, including the study's factors; `load_study` rejects
+        factors that are named like a column.
         """
         if not self.factors_before:
             return dict(self.columns)
@@ -86,8 +83,7 @@ class TableSchema:
     def frame(
         self, rows: Iterable[Mapping[str, Any]] = (), factors: Sequence[str] = ()
     ) -> pd.DataFrame:
-        """The rows as a frame with these columns, typed and rounded as in the file; without rows an
-        empty one.
+        """Build a frame with these columns, typed and rounded as in the file; empty without rows.
         """
         kinds = self.kinds(factors)
         table = pd.DataFrame(list(rows), columns=list(kinds))
@@ -99,8 +95,7 @@ class TableSchema:
     def write_parts(
         self, frames: Iterable[pd.DataFrame], out: BinaryIO, factors: Sequence[str] = ()
     ) -> None:
-        """Write the file of frames one below the other; a row group ends with a frame, or with
-        `ROW_GROUP` rows.
+        """Write the concatenation of frames; a row group ends with a frame, or at `ROW_GROUP` rows.
         """
         kinds = self.kinds(factors)
         schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
@@ -125,22 +120,20 @@ class TableSchema:
                 writer.write_table(pa.table(arrays, schema=schema), row_group_size=ROW_GROUP)
 
     def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
-        """Write the file of a frame that has these columns; the bytes depend on nothing but its
-        cells.
-        """
+        """Write a frame that has these columns; the bytes are deterministic in its cells."""
         with replaced_file(path) as out:
             self.write_parts([frame], out, factors)
 
     def read(self, path: Path, factors: Sequence[str] = ()) -> pd.DataFrame:
-        """Read a file that `write` wrote; raises as `read_arrow` does."""
+        """Read a file written by `write`; raises as `read_arrow` does."""
         table, kinds = self.read_arrow(path, factors), self.kinds(factors)
         return pd.DataFrame(
             {name: _series(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds)
         )
 
     def read_arrow(self, path: Path, factors: Sequence[str] = ()) -> pa.Table:
-        """As `read`, as an Arrow table; raises `VirtperfError` for what can't be read or has not
-        these columns.
+        """Read the file as an Arrow table; raises `VirtperfError` for an unreadable file or other
+        columns.
         """
         kinds = self.kinds(factors)
         try:
@@ -194,8 +187,8 @@ class TableSchema:
 
 
 def _levels(values: list[Any], index: Any = None) -> pd.Series:
-    """A column of levels: int64, float64 or str where all are of one type, else objects, each of
-    its own type.
+    """Build a column of levels: int64, float64 or str if all have one type, else objects that keep
+    their types.
     """
     plain = [v.item() if hasattr(v, "item") else v for v in values]
     types = {type(v) for v in plain}
@@ -213,7 +206,7 @@ def _array(column: pd.Series, kind: CellKind) -> pa.Array:
         return pa.DictionaryArray.from_arrays(column.cat.codes.to_numpy().astype("int32"), texts)
     values = [level_text(v) for v in column.tolist()] if kind is CellKind.LEVEL else column
     coded = _ARROW[kind] == _CODED
-    if coded and kind is not CellKind.LEVEL:  # long columns of few texts: encode before converting
+    if coded and kind is not CellKind.LEVEL:  # long, low cardinality: encode before converting
         texts = pa.array(values, from_pandas=True)
         texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
         if pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type):

@@ -1,8 +1,7 @@
-"""Every table that one stage writes and another reads. Each is one Parquet file a study, named by
-its declaration.
+"""Schemas of all tables that one stage writes and another reads: one Parquet file per study each.
 
-The columns of a study's factors are typed as the study writes their levels. Ids in one cell are a
-list, never joined text. Whatever the package draws or judges comes from these tables;
+Columns of a study's factors are typed like the levels in the study. Several ids in one cell are a
+list, never joined text. All figures and verdicts of the package are computed from these tables;
 `report.frames` reads them all.
 """
 
@@ -38,11 +37,10 @@ POINTS = TableSchema(
     },
     digits=7,
 )
-"""One row a plotted point: the range that the claims and our assumptions allow (low, high), what
-the text alone allows (low_text, high_text), the claims that set each of the four ends. Where
-nothing sets a limit it is infinite. `pieces` and
-`pieces_text` are the same ranges where they have gaps: low1, high1, low2, high2, ... in ascending
-order, the union over all smallest ways to resolve contradictions."""
+"""One row per plotted point: the range allowed by the claims with our assumptions (low, high) and
+by the text alone (low_text, high_text), with the claims that set each of the four ends. Unlimited
+ends are infinite. `pieces` and `pieces_text` are the same ranges with gaps: low1, high1, low2,
+high2, ... in ascending order, the union over all minimal resolutions of contradictions."""
 
 RANGES = TableSchema(
     "ranges.parquet",
@@ -69,10 +67,10 @@ RANGES = TableSchema(
     },
     digits=6,
 )
-"""One row a derived number (`derived` of study.yaml; `gives` where a declaration has several): its
-range with and without our assumptions, as in `POINTS`. For an argmax, `levels` are those at which
-the largest value can be. The method is "exact", or "searched" over so many data sets: the number
-takes at least these values. `printed`: the paper's numbers for it."""
+"""One row per derived number (`derived` of study.yaml; `gives` where a declaration has several):
+its range with and without our assumptions, as in `POINTS`. For an argmax, `levels` are the possible
+positions of the maximum. The method is "exact", or "searched" over `data_sets` data sets: an inner
+range of attained values. `printed`: the paper's numbers for it."""
 
 CLAIMS = TableSchema(
     "claims.parquet",
@@ -93,10 +91,9 @@ CLAIMS = TableSchema(
     },
     digits=7,
 )
-"""One row a claim: its verdict by the text alone and with our assumptions, its own limits, those
-that the other claims imply by the text alone, the claims that it contradicts, and whether it is set
-aside. Limits that nothing sets are infinite; a value, low and high that a claim does not have are
-missing."""
+"""One row per claim: its verdict by the text alone and with our assumptions, its own limits, those
+implied by the other claims in the text alone, the claims it contradicts, and whether it is set
+aside. Unlimited ends are infinite; value, low and high are missing where a claim has none."""
 
 READINGS = TableSchema(
     "readings.parquet",
@@ -116,12 +113,12 @@ READINGS = TableSchema(
     },
     digits=7,
 )
-"""One row for what differs, by the text alone, under a reading of words that is not in force: as it
-is in force and as it would be read. By `kind`: "verdict" and "set aside" of a claim (`name`), "range"
-of a plotted point's quantity, "derived" of a derived number (`name` its declaration, `label` its
-own), for a place of the largest value its levels in `verdict`. `claims` are, of a derived number,
-those with a word that is read otherwise among the claims that its quantities are connected by.
-Infinite ends are open; what a row of another kind would have is empty or missing."""
+"""One row per difference, by the text alone, between the reading of words in force and another one,
+with both results. By `kind`: "verdict" and "set aside" of a claim (`name`), "range" of a plotted
+point's quantity, "derived" of a derived number (`name` its declaration, `label` its own); for an
+argmax, `verdict` holds its levels. `claims` of a derived number are those with a reinterpreted word
+among the claims connected to its quantities. Unlimited ends are infinite; cells that do not apply
+to a kind are empty or missing."""
 
 # ---- runs: data/samples/<study>/<run_id>.parquet
 # ------------------------------------------------------------------
@@ -142,10 +139,9 @@ SAMPLES = TableSchema(
     },
     digits=None,
 )
-"""One row a sample, sorted by these columns: `t_s` in seconds from the run's start, missing for a
-total of the run;
-`file` within the run's folder; `line` the line that holds the number, 0 where the format does not
-say. A rate has the line of its later counter, a sum that of its first part."""
+"""One row per sample, sorted by these columns: `t_s` in seconds from the run's start, missing for a
+total of the run; `file` relative to the run's folder; `line` of the number, 0 where the format does
+not record it. A rate has the line of its later counter, a sum that of its first term."""
 
 # ---- runs: data/runs/<study>
 # -----------------------------------------------------------------------------------
@@ -177,7 +173,7 @@ SERIES = TableSchema(
     },
     factors_before="source",
 )
-"""One row a run, entity and metric: its steady-state mean over `n` samples from `begin_s` on."""
+"""One row per run, entity and metric: its steady-state mean over `n` samples from `begin_s` on."""
 
 OBSERVATIONS = TableSchema(
     "observations.parquet",
@@ -210,11 +206,11 @@ OBSERVATIONS = TableSchema(
     },
     factors_before="quantity",
 )
-"""One row a run and quantity, in the quantity's unit. `trend` is the change from the begin of the
-window to its end as a share of the mean, by a straight line. `relative` is in the unit of the quantity's
+"""One row per run and quantity, in the quantity's unit. `trend` is the relative change over the
+window by a straight-line fit, as a share of the mean. `relative` is in the unit of the quantity's
 reference points, missing for a quantity without them. Runs of one `block` were made one after
-another; it is empty where that is not known. `day` is the date on which the run began. Where the
-run can't tell, value is missing and `note` says why."""
+another; it is empty where unknown. `day` is the date on which the run began. Where a run does not
+give a value, it is missing and `note` gives the reason."""
 
 MEANS = TableSchema(
     "means.parquet",
@@ -239,10 +235,10 @@ MEANS = TableSchema(
     },
     factors_before="provenance",
 )
-"""One row a quantity, its factor levels, a provenance and a scale: the mean over `n` runs
+"""One row per quantity, combination of factor levels, provenance and scale: the mean over `n` runs
 (`core.mean`). The scale is "own" (the unit in which runs observe it) or "relative" (that of the
-quantity's reference points). `trend` is the mean of the runs' own with its interval, `steady` what
-it says (`study.conditions`)."""
+quantity's reference points). `trend` is the mean of the runs' trends with its interval, `steady`
+its classification (`study.conditions`)."""
 
 LINEAGE = TableSchema(
     "lineage.parquet",
@@ -263,9 +259,9 @@ LINEAGE = TableSchema(
         "samples": WHOLE,
     },
 )
-"""One row a run, quantity and raw file: the samples that an observation rests on. Role "of" is the
-observed metric, "per" the one that it is divided by. Samples count after `begin_s` up to `end_s`; a
-total has the declared window. Lines are 0 where the format does not say."""
+"""One row per run, quantity and raw file: the samples behind an observation. Role "of" is the
+observed metric, "per" the divisor. Samples count after `begin_s` up to `end_s`; a total has the
+declared window. Lines are 0 where the format does not record them."""
 
 TIMELINES = TableSchema(
     "timelines.parquet",
@@ -280,7 +276,7 @@ TIMELINES = TableSchema(
         "value": NUMBER,
     },
 )
-"""One row a sample of a figure over time, summed over its entities: of every provenance the first
+"""One row per sample of a figure over time, summed over its entities: for each provenance the first
 run at the figure's condition, in the order measured, example."""
 
 DISTRIBUTIONS = TableSchema(
@@ -297,9 +293,9 @@ DISTRIBUTIONS = TableSchema(
         "count": NUMBER,
     },
 )
-"""One row an independent sample of a figure of distributions, ascending within its series, in the
-unit of the series' quantity: `lower` is the value and `count` 1. Or a row a bucket of a histogram,
-from `lower` to `value`."""
+"""One row per independent sample of a figure of distributions, ascending within its series, in the
+unit of the series' quantity, with `lower` equal to the value and `count` 1; or one row per
+histogram bucket, from `lower` to `value`."""
 
 THUMBNAILS = TableSchema(
     "thumbnails.parquet",
@@ -312,9 +308,8 @@ THUMBNAILS = TableSchema(
     },
     digits=5,
 )
-"""At most 80 steps a run over its whole length: the first metric that the study's quantities
-observe in it.
-"""
+"""At most 80 steps per run over its whole length, of the first metric that the study's quantities
+observe in it."""
 
 AUDITS = TableSchema(
     "audits.parquet",
@@ -331,7 +326,7 @@ AUDITS = TableSchema(
         "note": TEXT,
     },
 )
-"""One row a run and audit: what was found, what was expected, between which limits it may lie."""
+"""One row per run and audit: the value found, the expected value and its tolerance limits."""
 
 # ---- runs: data/verdicts/<study>
 # -----------------------------------------------------------------------------------
@@ -353,11 +348,11 @@ VERDICTS = TableSchema(
     },
     digits=7,
 )
-"""One row a claim: its verdict by the text and by measured runs, its number from measured runs with
-the interval that decides, how many runs of every condition would decide where it is undecided
-(infinite for more than 1,000), the distance from a limit that the runs would have shown with a
-probability of 80 %, the reason. Limits are missing where runs were not repeated, and
-infinite where a divisor is not clearly different from zero."""
+"""One row per claim: its verdicts by the text and by measured runs, its estimate from measured runs
+with the deciding interval, the runs per condition needed to decide an undecided one (infinite above
+1,000), the distance from a limit that the runs would have detected with a power of 80 %, the
+reason. Limits are missing without replicated runs, and infinite where a divisor is not clearly
+different from zero."""
 
 VERDICTS_ELSEWHERE = TableSchema(
     "verdicts-elsewhere.parquet",
@@ -373,8 +368,8 @@ VERDICTS_ELSEWHERE = TableSchema(
     },
     digits=7,
 )
-"""One row a claim and other level of the factor that the study names in `judged_over`: the verdict
-by the runs there. Empty where a study names none."""
+"""One row per claim and other level of the factor named by the study in `judged_over`: the verdict
+by the runs at that level. Empty where a study names none."""
 
 VERDICTS_READ = TableSchema(
     "verdicts-readings.parquet",
@@ -387,11 +382,11 @@ VERDICTS_READ = TableSchema(
         "reason": TEXT,
     },
 )
-"""One row a claim and reading of words that is not in force, where measured runs would have another
-verdict on it: the one in force, the other, and the reason of the other."""
+"""One row per claim and alternative reading of words that changes its verdict by measured runs: the
+verdict in force, the alternative one, and the reason of the latter."""
 
 EXAMPLE_VERDICTS = replace(VERDICTS, file="example-verdicts.parquet")
+"""`VERDICTS` by example runs, shown only by reports with `show_examples`."""
 
 TABLES_WITH_FACTORS = (SERIES, OBSERVATIONS, MEANS)
 """Tables with a column for each factor of the study."""
-"""The same of example runs, shown by reports with `show_examples` only."""

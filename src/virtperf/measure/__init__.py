@@ -1,1 +1,1 @@
-"""The harness: runs of a study measured as `measure.yaml` says, one folder each."""
+"""Measurement harness: measures the runs of `measure.yaml`, one folder per run."""

@@ -1,5 +1,6 @@
-"""Commands with their values filled in. A value never becomes part of a shell's text, and no path
-leaves its folder.
+"""Command lines with their placeholders filled in.
+
+Values are never interpolated into shell text, and paths can't leave their folder.
 """
 
 from __future__ import annotations
@@ -20,32 +21,32 @@ Values = Mapping[str, Level]
 
 @dataclass(frozen=True)
 class Call:
-    """A program as it is started."""
+    """A command ready to start."""
 
     name: str  # phase and number, such as workload-2
     argv: tuple[str, ...]
-    variables: Mapping[str, str]  # its own environment: the values, where a shell runs it
+    variables: Mapping[str, str]  # its own environment variables: the values, for shell commands
     output: str | None
-    files: tuple[dict[str, Any], ...]  # what run.yaml says of files that it writes
+    files: tuple[dict[str, Any], ...]  # entries of run.yaml for the files it writes
     stop: str | None
     timeout_s: float
-    host: str = ""  # that it runs on, "" for this machine
-    streams: bool = True  # its output comes over while it is written
-    root: str = ""  # the copy of the repository's files on that host
+    host: str = ""  # to run on, "" for this machine
+    streams: bool = True  # whether its output is transferred while it is written
+    root: str = ""  # copy of the repository's files on that host
 
 
 def calls(
     phase: str, commands: Commands, values: Values, hosts: Mapping[str, Values] | None = None
 ) -> Iterator[Call]:
-    """The commands of a phase, each as often as its `count` says, on each of its hosts.
+    """Expand the commands of a phase over their `count` and their hosts.
 
-    `hosts` has what commands on a host may name, by its name, in place of `values`.
+    `hosts` maps a host's name to its placeholder values, which override `values` there.
 
     Raises
     ------
     ValueError
-        A placeholder that has no value, a count that is no number, a path that leads out of the run
-        folder, a host that there is not.
+        A placeholder without a value, a count that is no number, a path outside the run folder, an
+        unknown host.
     """
     started = 0
     written: set[str] = set()
@@ -62,7 +63,7 @@ def calls(
 
 
 def _places(command: Command, values: Values, hosts: Mapping[str, Values]) -> Iterator[Values]:
-    """What a command may name, for each place where it runs."""
+    """Placeholder values for each host of a command."""
     if not command.on:
         yield values
         return
@@ -122,9 +123,7 @@ def _call(name: str, command: Command, values: Values) -> Call:
 
 
 def filled_command(text: str, values: Values) -> str:
-    """The text with ``{name}`` replaced by values; ``{{`` and ``}}`` are braces. Raises
-    `ValueError`.
-    """
+    """Replace ``{name}`` by values; ``{{`` and ``}}`` are literal braces; raises `ValueError`."""
     result = ""
     for literal, name, spec, conversion in Formatter().parse(text):
         result += literal

@@ -1,5 +1,6 @@
-"""`measure.yaml`: what sets a condition, which monitors run (by a command or the name of a preset),
-which workload, how long, and what disturbs a run.
+"""Schema of `measure.yaml`: conditions, monitors, workload, timing, limits of disturbance.
+
+Monitors are commands, or names of presets.
 """
 
 from __future__ import annotations
@@ -32,24 +33,23 @@ from virtperf.study.parts import Id
 PRESETS_FILE = Path(__file__).with_name("presets.yaml")
 PRESET_KEYS = ("preset", "every", "of")
 CONTROL_GROUP = re.compile(r"[\w$][\w$@.:/-]*")
-"""A control group: no quote, blank or sign that a shell would take for more than a name."""
+"""Name of a control group, without quotes, blanks or shell metacharacters."""
 
 
 @cache
 def presets() -> dict[str, dict[str, Any]]:
-    """All presets by name: fields of a command, and `format`, the reader of what it writes."""
+    """All presets by name: fields of a command, and `format`, the parser of its output."""
     found: dict[str, dict[str, Any]] = yaml.safe_load(PRESETS_FILE.read_text(encoding="utf-8"))
     return found
 
 
 def expanded(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The command that an entry with `preset` stands for; what else the entry says replaces the
-    preset's.
+    """Expand an entry with `preset` to a command; other fields of the entry override the preset.
 
     Raises
     ------
     ValueError
-        There is no such preset, or its options are no numbers and names.
+        Unknown preset, or invalid options.
     """
     name = entry["preset"]
     if name not in presets():
@@ -64,7 +64,7 @@ def expanded(entry: Mapping[str, Any]) -> dict[str, Any]:
     if group is not None and not (isinstance(group, str) and CONTROL_GROUP.fullmatch(group)):
         raise ValueError(f"of is {group!r}, which is no name of a control group")
     if "on" in entry and "output" in command:
-        # monitors of several hosts stand in a folder each, whose name is the host's
+        # monitors of several hosts write to one folder per host
         command["output"] = command["output"].replace("host/", "{host}/", 1)
     command["run"] = command["run"].replace("{every}", str(every)).replace("{of}", group or "")
     return {**command, **{key: value for key, value in entry.items() if key not in PRESET_KEYS}}
@@ -77,50 +77,45 @@ PHASES: tuple[Phase, ...] = ("setup", "monitors", "workload", "collect", "teardo
 
 
 class RemoteHost(Model):
-    """A machine that commands run on over ssh; ssh's own configuration holds for what is left
-    out.
-    """
+    """A machine reached over ssh; omitted settings come from ssh's own configuration."""
 
-    ssh: Annotated[str, Field(pattern=r"^[^-\s]\S*$")]  # user@address, or a name of ~/.ssh/config
+    ssh: Annotated[str, Field(pattern=r"^[^-\s]\S*$")]  # user@address, or a Host of ~/.ssh/config
     port: Annotated[Count, Field(le=65535)] | None = None
-    key: Annotated[str, Field(min_length=1)] | None = None  # file of the private key
+    key: Annotated[str, Field(min_length=1)] | None = None  # private key file
     config: Annotated[str, Field(min_length=1)] | None = None  # in place of ~/.ssh/config
-    kind: Literal["host", "guest"] = "guest"  # what its files speak of
+    kind: Literal["host", "guest"] = "guest"  # role of the machine that its files describe
     folder: Annotated[str, Field(pattern=r"^(/[\w.-]+)+$")] = "/tmp"  # noqa: S108 - of a run's folder there
     connect_s: Positive = 20.0
-    started_in_setup: Flag = False  # it is connected to when the setup is over, or needs it
+    started_in_setup: Flag = False  # connect after the setup, or when the setup first needs it
 
 
 class Command(Model):
-    """A program to start: a list of arguments, or text that is split as a shell would, but given to
-    none.
+    """A command: a list of arguments, or text split as by a shell, but run without one.
 
-    With `shell` the text goes to ``sh -c`` as it stands. Values reach it as environment variables,
-    never as part of it.
+    With `shell` the text is passed to ``sh -c`` verbatim. Values are passed as environment
+    variables, never interpolated.
     """
 
     run: Annotated[tuple[Annotated[Level, AfterValidator(str)], ...], Field(min_length=1)]
     shell: Flag = False
-    output: Annotated[str, Field(min_length=1)] | None = (
-        None  # file of the run folder that standard output goes to
-    )
-    files: tuple[RawFile, ...] = ()  # what run.yaml says of files that the command writes
+    output: Annotated[str, Field(min_length=1)] | None = None  # stdout file in the run folder
+    files: tuple[RawFile, ...] = ()  # entries of run.yaml for the files it writes
     count: str | Count | None = (
-        None  # start so many at once, or as many as this factor's level; {n} counts from 1
+        None  # parallel instances, or a factor that sets them; {n} counts from 1
     )
     on: tuple[
         Annotated[str, Field(min_length=1)], ...
-    ] = ()  # hosts, by name or pattern; none: here
-    streams: Flag = True  # output on a host comes over while it is written, else after the run
-    stop: Signal | None = None  # the signal that ends it; a workload without one ends by itself
+    ] = ()  # hosts, by name or glob pattern; none: this machine
+    streams: Flag = True  # transfer a host's output while it is written, else afterwards
+    stop: Signal | None = None  # signal that ends it; a workload without one ends by itself
     timeout_s: Positive = 600.0
 
     @model_validator(mode="before")
     @classmethod
     def _short(cls, entry: Any) -> Any:
-        """A command that says nothing else may be its arguments alone; a preset stands for one."""
+        """Normalise the short forms: arguments alone, a single host, a preset."""
         entry = {"run": entry} if isinstance(entry, str | list) else entry
-        if isinstance(entry, Mapping) and True in entry:  # YAML 1.1 takes the word `on` for true
+        if isinstance(entry, Mapping) and True in entry:  # YAML 1.1 parses the key `on` as true
             entry = {"on" if key is True else key: value for key, value in entry.items()}
         if isinstance(entry, Mapping) and isinstance(entry.get("on"), str):
             entry = {**entry, "on": [entry["on"]]}
@@ -143,9 +138,7 @@ Commands = tuple[Command, ...]
 
 
 class Quiet(Model):
-    """Wait before a run until other processes use less than `cpus` processors for `for_s`
-    seconds.
-    """
+    """Wait before a run until other processes use less than `cpus` processors for `for_s` s."""
 
     cpus: Positive
     for_s: Positive = 2.0
@@ -153,20 +146,16 @@ class Quiet(Model):
 
 
 class Rules(Model):
-    """The most that may be observed in the window; above it the run is flagged."""
+    """Limits of disturbance in the window; a run that exceeds one is flagged."""
 
-    steal_percent: NotNegative | None = (
-        None  # of all processor time, what the hypervisor gave to others
-    )
-    others_cpus: NotNegative | None = None  # processors that were busy with anything but the run
-    thermal_throttles: NotNegative | None = None  # how often processors were slowed down for heat
-    quota_throttles: NotNegative | None = (
-        None  # how often the harness's own control group had used up its quota
-    )
+    steal_percent: NotNegative | None = None  # share of processor time stolen by the hypervisor
+    others_cpus: NotNegative | None = None  # processors busy with anything but the run
+    thermal_throttles: NotNegative | None = None  # thermal throttling events
+    quota_throttles: NotNegative | None = None  # CPU quota exhausted (nr_throttled), own groups
 
 
 class FactLimits(Model):
-    """Limits of a fact about the machine that is a number."""
+    """Limits of a numeric fact about the machine."""
 
     at_least: Number | None = None
     at_most: Number | None = None
@@ -179,16 +168,14 @@ class FactLimits(Model):
 
 
 RequiredFact = FactLimits | Levels | Level
-"""A number or text is the fact itself (of a text also a pattern), of a list one is it."""
+"""Required value (a string is a glob pattern too), several alternatives, or numeric limits."""
 
 
 class OnDisturbed(Model):
-    """What becomes of a disturbed run: kept and marked, measured again, or the end of the
-    session.
-    """
+    """Policy for a disturbed run: keep and flag it, repeat it, or abort."""
 
     then: Literal["keep", "again", "abort"] = "keep"
-    at_most: Annotated[Count, Field(le=100)] = 3  # how often it is measured again
+    at_most: Annotated[Count, Field(le=100)] = 3  # maximum number of repetitions
 
     @model_validator(mode="before")
     @classmethod
@@ -197,15 +184,15 @@ class OnDisturbed(Model):
 
 
 class Until(Model):
-    """Measure blocks until a quantity is known well enough, of every condition of an experiment.
+    """Sequential stopping rule: measure blocks until every condition reaches a precision.
 
-    `half_width` of its 95 % interval is a share of the mean over blocks, or, with `to`, of the
-    ratio within blocks to the condition with those levels.
+    `half_width` of the quantity's 95 % confidence interval is relative to the mean over blocks, or,
+    with `to`, to the ratio within blocks to the condition with those levels.
     """
 
     quantity: Id
     half_width: Annotated[float, Field(gt=0, lt=1)] = 0.02
-    at_most: Annotated[Count, Field(ge=6, le=1000)] = 20  # blocks; none is looked at before six
+    at_most: Annotated[Count, Field(ge=6, le=1000)] = 20  # blocks; first checked after six
     to: dict[str, Level] = {}
 
     @field_validator("half_width", mode="before")
@@ -218,32 +205,28 @@ class Until(Model):
 
 
 class Settings(Model):
-    """How runs are made. An experiment replaces what it says itself; times are seconds."""
+    """Settings of runs, which an experiment can override; times are in seconds."""
 
     replicates: Annotated[Count, Field(le=1000)] = 3
-    until: Until | None = None  # in place of replicates
-    attempts: Count = 2  # at a run that fails, one each time the harness is started
-    lead_s: Seconds = (
-        0.0  # between the start of the monitors, which is t = 0, and that of the workload
-    )
+    until: Until | None = None  # replaces `replicates`
+    attempts: Count = 2  # per failing run, one each time the harness is started
+    lead_s: Seconds = 0.0  # from the start of the monitors (t = 0) to that of the workload
     warmup_s: Seconds = 0.0  # from the start of the workload
-    window_s: Annotated[Seconds, Field(gt=0)] | None = (
-        None  # without it the window ends when the workload does
-    )
-    grace_s: Positive = 5.0  # what a monitor may take to end after its signal; then it is killed
+    window_s: Annotated[Seconds, Field(gt=0)] | None = None  # default: until the workload ends
+    grace_s: Positive = 5.0  # from a monitor's stop signal to SIGKILL
     wait_quiet: Quiet | None = None
     disturbed: Rules = Rules()
     on_disturbed: OnDisturbed = OnDisturbed()
-    on_lost_host: Literal["continue", "abort"] = "continue"  # with the next run, or not at all
-    clock_drift_s: Seconds = 0.1  # that a host's clock may move within a run
+    on_lost_host: Literal["continue", "abort"] = "continue"  # with the next run, or stop
+    clock_drift_s: Seconds = 0.1  # maximum drift of a host's clock within a run
     machine: dict[str, RequiredFact] = {}
     order: Literal["blocks", "abba"] = "blocks"
     testbed: tuple[Annotated[str, Field(min_length=1)], ...] | None = (
-        None  # patterns of files, in place of those that commands name
+        None  # glob patterns of files, in place of those that commands name
     )
     not_part_of_runs: tuple[
         Annotated[str, Field(min_length=1)], ...
-    ] = ()  # patterns of files that stand among those of the testbed, and that no run reads
+    ] = ()  # glob patterns of files to exclude from the testbed: no run reads them
     setup: Commands = ()
     monitors: Commands = ()
     workload: Commands = ()
@@ -252,24 +235,24 @@ class Settings(Model):
 
     @property
     def expected_s(self) -> float:
-        """Length of a run by what is declared alone."""
+        """Minimum length of a run, from the declared times alone."""
         quiet = self.wait_quiet.for_s if self.wait_quiet else 0.0
         return quiet + self.lead_s + self.warmup_s + (self.window_s or 0.0)
 
 
 class Experiment(Settings, extra="forbid"):
-    """Conditions that are compared with each other: every combination of `over` at `at`."""
+    """Conditions compared with each other: the full factorial of `over`, at fixed `at`."""
 
     name: Id
-    like: Id | None = None  # an experiment further up; what this one does not say is as there
+    like: Id | None = None  # an earlier experiment, from which omitted settings are inherited
     at: dict[str, Level] = {}
     over: dict[str, Levels] = {}
 
 
 class Definition(Settings):
-    """All of `measure.yaml`. Once loaded, every experiment has all settings."""
+    """Schema of `measure.yaml`. After loading, every experiment has all settings."""
 
-    seed: Annotated[Whole, Field(ge=0)]  # of the order of runs, and of every run's own {seed}
+    seed: Annotated[Whole, Field(ge=0)]  # of the run order, and of each run's own {seed}
     hosts: dict[Id, RemoteHost] = {}
     tools: dict[str, Command] = {}  # commands that print a version
     experiments: tuple[Experiment, ...] = Field(min_length=1)

@@ -1,6 +1,4 @@
-"""What else the machine did during a run: time stolen by the hypervisor, processors busy for
-others, throttling.
-"""
+"""Disturbance of a run by other activity: stolen time, other processes, throttling."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ UNKNOWN_STEAL = (
 
 @dataclass(frozen=True)
 class Counters:
-    """Sums since the machine was started, in seconds of processor time; None where it does not
-    count them.
-    """
+    """Cumulative counters since boot, in seconds of processor time; None if not available."""
 
     at: float
     busy: float
@@ -45,7 +41,7 @@ class Counters:
 
 
 def counters(ours: Callable[[], float]) -> Counters:
-    """Read all counters; `ours` gives the processor time of the run's own processes."""
+    """Read all counters; `ours` returns the processor time of the run's own processes."""
     times = psutil.cpu_times()
     spent = {name: getattr(times, name, 0.0) for name in BUSY + IDLE}
     busy = sum(spent[name] for name in BUSY)
@@ -62,7 +58,7 @@ def counters(ours: Callable[[], float]) -> Counters:
 
 
 def _quota_files() -> Iterator[Path]:
-    """`cpu.stat` of the harness's own control groups, of version 1 and 2."""
+    """`cpu.stat` files of the harness's own control groups, version 1 and 2."""
     try:
         lines = CONTROL_GROUPS.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -73,7 +69,7 @@ def _quota_files() -> Iterator[Path]:
 
 
 def _sum(files: Iterator[Path], label: str = "") -> int | None:
-    """The sum of the numbers after a label; None where there is none."""
+    """Sum of the integers after a label; None if there are none."""
     found = []
     for path in files:
         try:
@@ -85,9 +81,10 @@ def _sum(files: Iterator[Path], label: str = "") -> int | None:
 
 
 def disturbance(begin: Counters, end: Counters) -> dict[str, float]:
-    """What was observed between two readings, by the names of the rules; without what the machine
-    does not count, and without stolen time where the kernel's counter of it went back, as it does
-    in some virtual machines.
+    """Disturbance between two readings, by the names of the rules.
+
+    Unavailable counters are omitted, and stolen time also if its counter was reset, as happens in
+    some virtual machines.
     """
     total, wall = end.total - begin.total, end.at - begin.at
     found = {}
@@ -104,8 +101,9 @@ def disturbance(begin: Counters, end: Counters) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class ProcessorTimes:
-    """What all processors of a host did, in the order of the first line of /proc/stat, and what a
-    run has used of that: ticks since a moment.
+    """Processor time of a host and of a run on it, in clock ticks.
+
+    `ticks` are the cumulative values of the first line of /proc/stat, in its order.
     """
 
     ticks: tuple[float, ...]
@@ -114,7 +112,7 @@ class ProcessorTimes:
 
 
 def processor_times(answer: str) -> ProcessorTimes:
-    """What keeper.sh says; raises `ValueError`."""
+    """Parse the answer of keeper.sh; raises `ValueError`."""
     stat, _, rest = answer.partition(" of ")
     processors, ours = rest.split()
     return ProcessorTimes(
@@ -123,9 +121,9 @@ def processor_times(answer: str) -> ProcessorTimes:
 
 
 def disturbance_between(begin: ProcessorTimes, end: ProcessorTimes) -> dict[str, float]:
-    """What others had of a host's processors between two readings, by the names of the rules.
+    """Disturbance of a host between two readings, by the names of the rules.
 
-    Without stolen time where the kernel does not count it or its counter went back.
+    Stolen time is omitted if the kernel does not count it or its counter was reset.
     """
     spent = [after - before for before, after in zip(begin.ticks, end.ticks, strict=True)][:8]
     total = sum(spent)
@@ -142,8 +140,9 @@ def disturbance_between(begin: ProcessorTimes, end: ProcessorTimes) -> dict[str,
 def broken(
     rules: Rules, found: dict[str, float], recorded: Collection[str] = frozenset()
 ) -> list[str]:
-    """The rules that do not hold, in words, and that on stolen time where nobody can say. What is
-    `recorded` only is no disturbance.
+    """Messages for violated limits, and for a limit on stolen time if that is unknown.
+
+    Values in `recorded` are informational and violate no limit.
     """
     limits = {name: getattr(rules, name) for name in WORDS}
     words = []
@@ -158,7 +157,7 @@ def broken(
 
 
 def uncounted() -> list[str]:
-    """Rules about what this machine does not count."""
+    """Names of the limits whose counters are not available on this machine."""
     now = counters(lambda: 0.0)
     return [name for name in ("thermal_throttles", "quota_throttles") if getattr(now, name) is None]
 
@@ -169,8 +168,9 @@ def quiet(
     pause: Callable[[float], None],
     say: Callable[[str], None],
 ) -> bool:
-    """Wait until others use little; whether they did in the end. `say` is told once, where there is
-    need to wait.
+    """Wait until other processes use little processor time; returns whether they did in time.
+
+    `say` is called once, if waiting is necessary.
     """
     until, said = time.monotonic() + wanted.timeout_s, False
     while True:

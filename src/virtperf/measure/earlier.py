@@ -1,6 +1,4 @@
-"""What earlier runs of a study tell: how long a condition takes, how the machine was when a block
-began, and whether new runs would be made as they were.
-"""
+"""Earlier runs of a study: durations, machine state at a block's start, comparability."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass
 class EarlierRuns:
-    """The runs of a study in `folder`, as their run.yaml has them; those that can't be read are no
-    concern here.
-    """
+    """The runs of a study in `folder`, from their run.yaml; unreadable ones are skipped."""
 
     study: Study
     folder: Path
@@ -49,18 +45,19 @@ class EarlierRuns:
 
     @property
     def protocols(self) -> list[Mapping[str, Any]]:
-        """How the runs were made, as far as it is recorded."""
+        """The recorded protocols of the runs."""
         found = (entry.get("protocol") for entry in self._entries.values())
         return [protocol for protocol in found if isinstance(protocol, Mapping)]
 
     def add(self, run_id: str) -> None:
-        """Take a run that was measured now."""
+        """Add a run that was just measured."""
         if entry := self._entry(self.folder / run_id):
             self._entries[run_id] = entry
 
     def wall_s(self, run: PlannedRun) -> float | None:
-        """Mean seconds that runs of this condition took with these settings, waiting included; None
-        where there is none.
+        """Mean wall time of runs of this condition with the same settings, waiting included.
+
+        None if there are none.
         """
         settings = settings_hash(run)
         took = []
@@ -76,15 +73,13 @@ class EarlierRuns:
         return fmean(took) if took else None
 
     def first_facts(self, run: PlannedRun, boot: str | None) -> dict[str, Level] | None:
-        """Facts about the machine before the first run of this run's block on this boot; None where
-        it is the first.
+        """Machine facts before the first run of this run's block and boot; None if it is the first.
 
         Parameters
         ----------
         boot : str, optional
-            As `protocol` of run.yaml names it, None where the system tells none. The study's
-            `machine_factor`, if it has one, tells blocks apart too: sessions of one boot may be
-            days apart.
+            Boot id as in `protocol` of run.yaml, None if unavailable. The levels of the study's
+            `machine_factor`, if any, separate blocks too, since one boot may last for days.
         """
         of_machine = self.study.machine_factor
         block = [
@@ -107,14 +102,14 @@ class EarlierRuns:
         protocols: Mapping[str, Mapping[str, Any]],
         described: Mapping[str, Any],
     ) -> None:
-        """Raise `VirtperfError` where new runs would be made otherwise than those that are there.
+        """Raise `VirtperfError` if new runs would not be comparable with the earlier ones.
 
         Parameters
         ----------
         protocols : mapping
-            Of each new run, by its name.
+            Protocol of each new run, by its id.
         described : mapping
-            What is known of all new runs: machine, tools, protocol.
+            Facts common to all new runs: machine, tools, protocol.
         """
         new = [
             {
@@ -146,8 +141,9 @@ class EarlierRuns:
 
 
 def _comparable(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A run as far as the next one can be told to be alike before it is made: of a machine that
-    only its commands know, nothing is.
+    """The facts of a run that can be compared before the next one is made.
+
+    A machine known only from a run's own commands can't be.
     """
     if entry.get("disturbance"):
         return dict(entry)

@@ -1,5 +1,6 @@
-"""The plan carried out: what is missing is measured, what fails is kept apart, what was interrupted
-is cleared away.
+"""Measurement harness: runs a plan.
+
+Measures the missing runs, keeps failed ones apart, and cleans up after interrupted ones.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from virtperf.runs.ingest.folder import RUN_FILE
 from virtperf.study.definition import Study
 
 STATE_FOLDER = ".measure"
-"""Folder beside the runs: the run under way, failed ones, how long runs take."""
+"""Folder for the run under way, failed runs, and durations of runs."""
 GRACE_S = 5.0
 LEAST_FREE = 2**20
 REASON = "reason.txt"
@@ -56,10 +57,10 @@ MEASURE_LOCK = Path(".cache", "measure.lock")
 
 @dataclass(frozen=True)
 class MeasureEvent:
-    """Something to tell a user: a run, `number` of so many, begins (no words), or ended.
+    """Progress event: a run (`number` of `of`) starts (no `words`), or has ended.
 
-    `left_s` seconds are expected to pass until all runs have ended; `precision` says how well the
-    main quantity is known so far.
+    `left_s`: expected seconds until all runs have ended; `precision`: current precision of the main
+        quantity.
     """
 
     run_id: str
@@ -73,25 +74,23 @@ class MeasureEvent:
 
 
 class SoFar(Protocol):
-    """What is known of the runs that were measured, in the same words for all runs of a study."""
+    """Accumulated results of the measured runs, in one format for all runs of a study."""
 
     def add(self, run: PlannedRun, folder: Path) -> None:
-        """Take a run that was measured."""
+        """Add a measured run."""
 
     def words(self, run: PlannedRun) -> str:
-        """How well the run's experiment is known; nothing where nobody can say."""
+        """Precision of the run's experiment so far; "" if unknown."""
         ...
 
     def enough(self, run: PlannedRun) -> str:
-        """Why the run need not be measured; nothing where it must be."""
+        """Reason why the run can be skipped; "" if it is needed."""
         ...
 
 
 @dataclass
 class Outcome:
-    """How many runs were measured, how many of them disturbed, how many failed, how many disturbed
-    attempts were made again, and how many runs were not needed.
-    """
+    """Counts of measured, disturbed, failed, repeated and skipped runs."""
 
     measured: int = 0
     disturbed: int = 0
@@ -102,10 +101,10 @@ class Outcome:
 
 @dataclass
 class Harness:
-    """A study's runs and what is known of them.
+    """Measures the runs of a study.
 
-    They stand in `runs`, `data/measured/<study>` of the repository in `root`, beside measure.yaml
-    unless that is elsewhere: `here`.
+    `runs` is the output folder, `data/measured/<study>` of the repository `root`. `here` is the
+    folder of measure.yaml, by default the same.
     """
 
     study: Study
@@ -129,17 +128,19 @@ class Harness:
         self.hosts = HostsOfRuns(self.definition, self.here, self.root)
 
     def present(self, run: PlannedRun) -> bool:
-        """Whether the run is measured; DVC may keep its files elsewhere."""
+        """Whether the run exists; DVC may track it by a .dvc file instead."""
         return any((self.runs / f"{run.run_id}{ending}").exists() for ending in ("", ".dvc"))
 
     def attempts(self) -> Counter[str]:
-        """How often each run has failed."""
+        """Number of failed attempts by run."""
         folders = self._failed.iterdir() if self._failed.is_dir() else ()
         return Counter(re.sub(r"-\d+$", "", path.name) for path in folders)
 
     def expected_s(self, *runs: PlannedRun) -> float:
-        """Seconds that runs take: as earlier runs of the condition did, else what is declared, and
-        what the last run of the experiment took beyond it. Waiting for others is part of it.
+        """Expected seconds of runs, waiting included.
+
+        The mean of earlier runs of the condition, else the declared time plus the overhead of the
+        experiment's last run.
         """
         beyond = self.beyond()
         return sum(
@@ -151,14 +152,12 @@ class Harness:
         )
 
     def estimated(self, runs: Sequence[PlannedRun]) -> bool:
-        """Whether an earlier run tells how long each of these takes."""
+        """Whether the durations of all these runs can be estimated from earlier ones."""
         beyond = self.beyond()
         return all(r.experiment.name in beyond or self.earlier.wall_s(r) is not None for r in runs)
 
     def beyond(self) -> dict[str, float]:
-        """Seconds that the last run of each experiment took beyond what is declared, such as for
-        its setup.
-        """
+        """Overhead of each experiment's last run, such as its setup, beyond the declared time."""
         try:
             times = json.loads(self._times.read_text(encoding="utf-8"))
             return {str(name): float(seconds) for name, seconds in times.items()}
@@ -166,12 +165,12 @@ class Harness:
             return {}
 
     def missing_programs(self, runs: Sequence[PlannedRun]) -> list[str]:
-        """Programs, called by a name alone, that are not there."""
+        """Programs called by bare name that are not on the PATH."""
         named = {call.argv[0] for call in self.hosts.calls(runs) if not call.host}
         return sorted(name for name in named if "/" not in name and shutil.which(name) is None)
 
     def not_here(self, runs: Sequence[PlannedRun]) -> list[str]:
-        """What a start on this machine would not find: programs, and files that commands name."""
+        """Programs and files that commands need and that are missing on this machine."""
         files = {f for run in runs for *_, f in missing_files(run, self.here, self.root)}
         return [*self.missing_programs(runs), *sorted(files)]
 
@@ -182,18 +181,18 @@ class Harness:
         say: Callable[[str], None],
         so_far: SoFar | None = None,
     ) -> Outcome:
-        """Measure these runs in their order.
+        """Measure these runs in the given order.
 
-        `tell` is told when a run begins and ends; `say` takes a line about what an interrupted
-        harness had left, and what a run waits for. `so_far` may spare runs.
+        `tell` receives progress events; `say` takes messages about the clean-up after an
+        interrupted harness, and about waiting. `so_far` may skip runs.
 
         Raises
         ------
         VirtperfError
-            Another harness is at work here, a program is missing, a process can't be ended, the
+            Another harness holds the lock, a program is missing, a process can't be stopped, the
             disk is full.
         Interrupted
-            A signal came. The run under way was stopped and removed.
+            A signal was received. The run under way was stopped and removed.
         """
         outcome = Outcome()
         with exclusive_lock(self.root / MEASURE_LOCK, _taken), remembered_signals() as check:
@@ -250,7 +249,7 @@ class Harness:
         return outcome
 
     def _describe(self, runs: Sequence[PlannedRun]) -> dict[str, Any]:
-        """What is known of all runs before the first; refuses a machine that is not as required."""
+        """Collect the facts common to all runs; raises if the machine has unmet requirements."""
         far, far_state, tools = self.hosts.described(runs)
         facts = {**machine(), **far}
         state = {**machine_state(), **far_state}
@@ -259,9 +258,7 @@ class Harness:
         return {"tools": tools, "machine": facts, "protocol": session(self.root)}
 
     def _refuse_change(self, run: PlannedRun, planned: dict[str, Any]) -> None:
-        """Raise `VirtperfError` where files of the testbed are not those that they were at the
-        start.
-        """
+        """Raise `VirtperfError` if files of the testbed changed since the start."""
         now = Protocols(self.here, self.root, self.earlier.protocols).of(run)
         for name in sorted(planned["files"].keys() | now["files"].keys()):
             if planned["files"].get(name) != now["files"].get(name):
@@ -279,8 +276,9 @@ class Harness:
         outcome: Outcome,
         say: Callable[[str], None],
     ) -> tuple[str, bool]:
-        """Measure one run, again where it is disturbed and measure.yaml wants it; returns what to
-        say of it, and whether all is well.
+        """Measure one run, and repeat it while disturbed if measure.yaml says so.
+
+        Returns a message, and whether the run is neither failed nor disturbed.
         """
         rule = run.experiment.on_disturbed
         while True:
@@ -327,13 +325,15 @@ class Harness:
         check: Callable[[], None],
         say: Callable[[str], None],
     ) -> list[str]:
-        """Measure a run once; returns how it was disturbed. It is kept if it was not, or if it is
-        the `last` attempt; else only written down.
+        """Measure a run once; returns the messages of its disturbances.
+
+        The run is kept if undisturbed, or if it is the `last` attempt; else only the attempt is
+        recorded.
 
         Raises
         ------
         Failure
-            The run failed. What it left is still where it was made.
+            The run failed. Its partial output is still in the running folder.
         """
         try:
             shutil.rmtree(self._running, ignore_errors=True)
@@ -370,7 +370,7 @@ class Harness:
         check: Callable[[], None],
         say: Callable[[str], None],
     ) -> list[str]:
-        """Make the folder of a run; returns how it was disturbed."""
+        """Measure into the folder of a run; returns the messages of its disturbances."""
 
         def check_all() -> None:
             check()
@@ -418,7 +418,7 @@ class Harness:
         ).make()
 
     def _disturbed_attempts(self) -> dict[str, list[dict[str, Any]]]:
-        """By run, the disturbed attempts at runs that are still to be measured."""
+        """Disturbed attempts by run, for runs that are still missing."""
         try:
             found = json.loads(self._disturbed.read_text(encoding="utf-8"))
             return {str(name): list(attempts) for name, attempts in found.items()}
@@ -426,7 +426,7 @@ class Harness:
             return {}
 
     def _write_attempts(self, run: str, attempts: list[dict[str, Any]]) -> None:
-        """Keep what is known of the disturbed attempts at a run; none: it is measured."""
+        """Store the disturbed attempts at a run; an empty list removes them."""
         known = {**self._disturbed_attempts(), run: attempts}
         left = {name: listed for name, listed in known.items() if listed}
         if left:
@@ -435,7 +435,7 @@ class Harness:
             self._disturbed.unlink(missing_ok=True)
 
     def _record(self, run: PlannedRun, sessions: Sessions) -> None:
-        """Write down what a later harness needs to clear this run away."""
+        """Store the state that a later harness needs to clean up this run."""
         known = {
             "run": run.run_id,
             "replicate": run.replicate,
@@ -445,8 +445,9 @@ class Harness:
         write_atomically(self._state, json_text(known))
 
     def _keep(self, run: PlannedRun, reason: str) -> Path:
-        """Keep a failed run's files, with what its programs printed; returns where, relative to the
-        repository.
+        """Move a failed run's files and logs to the failed folder; returns its path.
+
+        The path is relative to the repository if possible.
         """
         if shutil.disk_usage(self.runs).free < LEAST_FREE:
             raise self._full(os.strerror(NO_SPACE_ERRORS[0]))
@@ -457,7 +458,7 @@ class Harness:
         return kept.relative_to(self.root) if kept.is_relative_to(self.root) else kept
 
     def _full(self, why: str | None) -> VirtperfError:
-        """Make room where the run under way had taken it; returns what to raise."""
+        """Free the space of the run under way; returns the error to raise."""
         shutil.rmtree(self._running, ignore_errors=True)
         return VirtperfError(
             f"{why or 'the disk is full'}; the run under way was removed, those before it are kept",
@@ -466,10 +467,8 @@ class Harness:
         )
 
     def _recover(self, say: Callable[[str], None]) -> None:
-        """Clear away what a harness that was killed had left: processes, what its setup had made,
-        half a folder.
-        """
-        for kept in (self._times, self._disturbed):  # killed while it wrote one of them
+        """Clean up after a killed harness: processes, effects of the setup, partial run folders."""
+        for kept in (self._times, self._disturbed):  # left by an interrupted atomic write
             for begun in kept.parent.glob(f".{kept.name}.*"):
                 begun.unlink()
         if not self._running.is_dir():
@@ -503,13 +502,11 @@ class Harness:
 
 
 def _taken(who: str) -> None:
-    raise VirtperfError(f"{who} is measuring here")  # two would disturb each other
+    raise VirtperfError(f"{who} is measuring here")  # they would disturb each other
 
 
 def _settle(folder: Path) -> None:
-    """Bring a run folder to the disk, so that no crash of the machine leaves empty files behind a
-    name.
-    """
+    """Flush a run folder to disk (fsync): a crash after the rename leaves no empty files."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as file:

@@ -1,5 +1,6 @@
-"""Which hosts runs need, and what is known of them: the facts of `machine.py`, over ssh from the
-files that facts.sh prints there. The name of each begins with the host's, as in ``guest1.kernel``.
+"""Remote hosts of runs, and their facts as in `machine.py`, parsed from the output of facts.sh.
+
+The name of each fact has the host's as prefix, as in ``guest1.kernel``.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ from virtperf.measure.remote import Connection, Connections, open_connections
 
 CPU = "/sys/devices/system/cpu"
 STATE_FACTS = ("swap_used_mb", "free_memory_mb", "d_state_tasks", "boot")
-"""Facts that are another before each run."""
+"""State facts, which vary from run to run."""
 
 
 def facts_of_hosts(hosts: Connections) -> tuple[dict[str, Level], dict[str, Level]]:
-    """Facts by which runs are told apart, and what is in use now."""
+    """Facts that identify a host's configuration, and its current state."""
     facts: dict[str, Level] = {}
     state: dict[str, Level] = {}
     with ThreadPoolExecutor(max(1, len(hosts))) as pool:
@@ -49,7 +50,7 @@ def facts_of_hosts(hosts: Connections) -> tuple[dict[str, Level], dict[str, Leve
 
 
 def host_facts(printed: str) -> dict[str, Level]:
-    """Facts of a host by name, of what facts.sh prints there; without those that it hides."""
+    """Parse the output of facts.sh to facts by name; unavailable ones are omitted."""
     files: dict[str, list[str]] = {}
     for line in printed.splitlines():
         path, _, rest = line.partition(":")
@@ -104,7 +105,7 @@ def _hashed(kind: str, text: str) -> str:
 
 
 def _blocks(lines: list[str]) -> list[list[str]]:
-    """The lines of each processor: blank lines between them are not printed."""
+    """Split the lines of /proc/cpuinfo by processor; facts.sh drops the blank separator lines."""
     found: list[list[str]] = []
     for line in lines:
         if re.match(r"processor\s*:", line):
@@ -129,23 +130,23 @@ TOKEN_BYTES = 6
 
 @dataclass(frozen=True)
 class HostsOfRuns:
-    """The hosts of measure.yaml. `here` is its folder, `root` the repository."""
+    """The hosts of measure.yaml. `here` is the folder of that file, `root` the repository."""
 
     definition: Definition
     here: Path
     root: Path
 
     def calls(self, runs: Sequence[PlannedRun]) -> list[Call]:
-        """All commands of runs."""
+        """All commands of the given runs."""
         return [call for run in runs for call in run.all_calls(self.here, self.root, self.here)]
 
     def named(self, calls: Iterable[Call]) -> list[str]:
-        """Names of the hosts of commands, in the order of measure.yaml."""
+        """Names of the hosts that commands run on, in the order of measure.yaml."""
         used = {call.host for call in calls}
         return [name for name in self.definition.hosts if name in used]
 
     def tools(self) -> dict[str, Call]:
-        """The commands that print versions, by the names of the tools."""
+        """Version commands by tool."""
         found: dict[str, Call] = {}
         for name, tool in self.definition.tools.items():
             calls = tool_calls(name, tool, self.definition.hosts)
@@ -155,7 +156,7 @@ class HostsOfRuns:
     def connections(
         self, run: PlannedRun, names: Iterable[str], logs: Path
     ) -> Iterator[Connection]:
-        """Connections to hosts, not yet made, by which an attempt at a run does its work."""
+        """Unopened connections to hosts for one attempt at a run."""
         for name in names:
             folder = run.folder_on(name)
             errors = logs / f"ssh-{name}.stderr"
@@ -166,12 +167,12 @@ class HostsOfRuns:
     def described(
         self, runs: Sequence[PlannedRun]
     ) -> tuple[dict[str, Level], dict[str, Level], dict[str, str]]:
-        """Facts about the hosts of runs, what is in use there now, and the versions of all tools.
+        """Facts and current state of the runs' hosts, and the versions of all tools.
 
         Raises
         ------
         VirtperfError
-            A host can't be reached, or has not the programs that are to be started there.
+            A host can't be reached, or lacks a program that runs need.
         """
         calls, tools = self.calls(runs), self.tools()
         later = {name for name, host in self.definition.hosts.items() if host.started_in_setup}

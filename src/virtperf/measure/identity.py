@@ -1,5 +1,6 @@
-"""Which protocol a run is made by: a hash over what decides what is measured, and where and when it
-is done. Nothing that names the machine.
+"""Fingerprint of a run's protocol: a hash of what determines the measurement.
+
+Plus where and when it is made. It contains nothing that names the machine.
 """
 
 from __future__ import annotations
@@ -25,37 +26,36 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 ID_DIGITS = 12
 PATIENCE_S = 30.0
 HASHED = ("lead_s", "warmup_s", "window_s", "wait_quiet", "disturbed", "on_disturbed", *PHASES)
-"""Settings that decide what is measured, or which runs are kept."""
+"""Settings that affect what is measured, or which runs are kept."""
 NOT_HASHED = ("timeout_s",)
-"""Of commands: how long they may take changes no run that comes to its end."""
+"""Fields of commands left out of the hash: a timeout does not change a run that ends in time."""
 FIELD_DEFAULTS: Mapping[str, Any] = {"on": [], "streams": True, "host": None}
-"""Fields of commands that came later, as they are where a measure.yaml says nothing of them: it
-keeps its hash.
-"""
+"""Defaults of fields added later; they are left out of the hash, so that old files keep theirs."""
 PROSE = (".md", ".rst")
 MAX_FILE_BYTES = 16 * 2**20
-"""A larger file, such as the image of a disk, counts by its size and name."""
+"""Larger files, such as disk images, are hashed by size and name only."""
 SHELL_VALUES = re.compile(r"\$(?:\{(root|here)\}|(root|here)\b)")
 
 
 def short_hash(text: str | bytes) -> str:
-    """The first digits of a SHA-256."""
+    """Truncated hex digest of SHA-256."""
     data = text.encode() if isinstance(text, str) else text
     return hashlib.sha256(data).hexdigest()[:ID_DIGITS]
 
 
 def salted_hash(kind: str, text: str) -> str:
-    """A hash of a host's or a boot's id: a table of hashes of known ids would name the machine."""
+    """Salted hash of a host or boot id, so that tables of hashed ids do not reveal the machine."""
     return short_hash(f"virtperf {kind} {text}")
 
 
 @dataclass
 class Protocols:
-    """Protocols of many runs at one time: files that several name are read once.
+    """Computes the protocols of runs; hashes of shared files are cached.
 
-    `here` is the folder of measure.yaml, `root` the repository. `recorded` has protocols of runs
-    that are there: where git says that a run was made with the files of now, its hash of them is
-    theirs. So a file may become no part of runs, and runs from before keep their fingerprint.
+    `here` is the folder of measure.yaml, `root` the repository. `recorded` holds the protocols of
+    existing runs: if git shows that a run was made with the current file contents, its recorded
+    hash is reused. So a file can be excluded from runs later, and earlier runs keep their
+    fingerprint.
     """
 
     here: Path
@@ -64,8 +64,7 @@ class Protocols:
     _hashes: dict[tuple[str, ...], str] = field(default_factory=dict)
 
     def of(self, run: PlannedRun) -> dict[str, Any]:
-        """What decides what is measured for a run: `fingerprint`, `experiment`, a hash of its
-        `settings`, and one of each of its `files`.
+        """Protocol of a run: `fingerprint`, `experiment`, hashes of `settings` and of each file.
 
         Raises
         ------
@@ -92,9 +91,7 @@ class Protocols:
         }
 
     def _hash(self, name: str, paths: list[Path], left_out: Iterable[str]) -> str:
-        """A hash of files; where a run that is there was made with the same, the one that it
-        has.
-        """
+        """Hash files, or reuse the recorded hash of an existing run with the same contents."""
         own = short_hash("".join(_contents(paths)))
         known: dict[tuple[str, str], None] = {}
         for protocol in self.recorded:
@@ -117,12 +114,12 @@ class Protocols:
 
 
 def settings_hash(run: PlannedRun) -> str:
-    """A hash of the settings of a run's experiment."""
+    """Hash the settings of a run's experiment."""
     return short_hash(json.dumps(_settings(run), sort_keys=True))
 
 
 def _settings(run: PlannedRun) -> dict[str, Any]:
-    """The settings as they are written: levels and a run's own values are no part of them."""
+    """The hashed settings with placeholders unfilled, so independent of levels and run values."""
     said = run.experiment.model_dump(mode="json", include=set(HASHED), warnings=False)
     for phase in PHASES:
         said[phase] = [_hashed(command) for command in said[phase]]
@@ -142,8 +139,9 @@ def _hashed(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _files(run: PlannedRun, here: Path, root: Path) -> list[tuple[str, list[Path]]]:
-    """Names, relative to the repository, and their files: of each pattern of `testbed`, else of
-    what commands name.
+    """Hashed units by name, relative to the repository, with their files.
+
+    Units are the patterns of `testbed`, else the files and folders that commands name.
     """
     if run.experiment.testbed is not None:
         return list(_declared(run.experiment.testbed, root))
@@ -151,7 +149,7 @@ def _files(run: PlannedRun, here: Path, root: Path) -> list[tuple[str, list[Path
 
 
 def sent_files(run: PlannedRun, host: str, here: Path, root: Path) -> list[Path]:
-    """Files of the repository that commands on a host name: they are copied there."""
+    """Files of the repository that commands on a host name, to be copied there."""
     there = [call for call in run.all_calls(here, root, _folder(run, here)) if call.host == host]
     return [path for _, paths in _named_files(there, here, root) for path in paths]
 
@@ -163,7 +161,7 @@ def _folder(run: PlannedRun, here: Path) -> Path:
 def _named_files(calls: list[Call], here: Path, root: Path) -> list[tuple[str, list[Path]]]:
     found: dict[str, list[Path]] = {}
     for place in _named_places(calls, here, root):
-        # a program may take others of its folder; those beside measure.yaml are runs and tables
+        # a program may read others of its folder, but not the runs and tables beside measure.yaml
         alone = place.is_file() and place.parent in (root, here)
         unit = place if alone or place.is_dir() else place.parent
         name = unit.relative_to(root).as_posix()
@@ -179,7 +177,7 @@ def _declared(patterns: tuple[str, ...], root: Path) -> Iterator[tuple[str, list
 
 
 def _matching(setting: str, pattern: str, root: Path) -> list[Path]:
-    """Files of the repository that a pattern of measure.yaml matches, by name."""
+    """Files of the repository that match a glob pattern of measure.yaml, sorted."""
     paths = sorted(path for path in root.glob(pattern) if path.is_file())
     if not paths:
         raise VirtperfError(
@@ -198,15 +196,16 @@ def _is_one(path: Path, patterns: Iterable[str], root: Path) -> bool:
 
 
 def _blobs_now(paths: list[Path], root: Path) -> dict[Path, str]:
-    """git's names of the contents of files."""
+    """Git blob hashes of the files' current contents."""
     names = "".join(f"{path}\n" for path in paths)
     found = (_git(root, "hash-object", "--stdin-paths", given=names) or "").split()
     return dict(zip(paths, found, strict=True)) if len(found) == len(paths) else {}
 
 
 def _blobs_at(commit: str, name: str, root: Path) -> dict[Path, str]:
-    """git's names of the contents of files at a commit: those of a folder, or that a pattern
-    matches; none where the commit is not there.
+    """Git blob hashes of a folder, or of the files that match a pattern, at a commit.
+
+    Empty if the commit is not available.
     """
     found = {}
     for line in (_git(root, "ls-tree", "-r", "-z", "--full-tree", commit) or "").split("\0"):
@@ -218,8 +217,9 @@ def _blobs_at(commit: str, name: str, root: Path) -> dict[Path, str]:
 
 
 def _named_places(calls: list[Call], here: Path, root: Path) -> Iterator[Path]:
-    """Files and folders of the repository that commands name and that are there; hidden
-    ones are programs that were installed, or the run itself.
+    """Existing files and folders of the repository that commands name.
+
+    Hidden paths are skipped: installed programs, or the run itself.
     """
     pattern = re.compile(re.escape(str(root)) + r"((?>(?:/[\w@+,-][\w.@+,-]*)+))(?!/\.)")
     values = {"root": str(root), "here": str(here)}
@@ -234,7 +234,7 @@ def _named_places(calls: list[Call], here: Path, root: Path) -> Iterator[Path]:
 
 
 def _tracked(unit: Path, root: Path) -> list[Path]:
-    """Files of a folder, or a file, without prose and without what git ignores; by name."""
+    """Files of a folder, or a single file, without prose and git-ignored files, sorted."""
     inside = [unit] if unit.is_file() else sorted(unit.rglob("*"))
     paths = [path for path in inside if path.is_file() and "__pycache__" not in path.parts]
     ignored = _ignored(paths, root)
@@ -257,9 +257,7 @@ def _contents(paths: list[Path]) -> Iterator[str]:
 
 
 def session(root: Path) -> dict[str, Any]:
-    """Where and when runs are made: commit of the repository and whether it was changed since, the
-    zone of the clock, hashes of host and boot.
-    """
+    """Place and time of measurement: commit, dirty flag, UTC offset, hashed host and boot ids."""
     found: dict[str, Any] = {}
     if commit := (_git(root, "rev-parse", "HEAD") or "").strip():
         found["commit"] = commit[:ID_DIGITS]
@@ -275,7 +273,7 @@ def session(root: Path) -> dict[str, Any]:
 
 
 def _git(root: Path, *arguments: str, given: str | None = None) -> str | None:
-    """What git prints; None where there is none, or no repository."""
+    """Standard output of a git command; None without git or a repository, or if it fails."""
     program = shutil.which("git")
     if program is None:
         return None

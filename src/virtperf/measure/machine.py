@@ -1,4 +1,4 @@
-"""What is known of the machine and its tools; nothing that names the machine or its user."""
+"""Facts about the machine and its tools; none identifies the machine or its user."""
 
 from __future__ import annotations
 
@@ -33,16 +33,21 @@ KERNEL_PARAMETERS = re.compile(
     r"|preempt|kvm[\w-]*\.[\w-]+|nested_pvm|pti|nopti|l1tf|mds|spectre_v2|retbleed|swapaccount"
     r"|cgroup_disable|systemd\.unified_cgroup_hierarchy|zswap\.enabled)(=[\w.,:+-]*)?"
 )
-"""Parameters of the kernel that change what is measured. Others may name hosts, disks or keys."""
+"""Allow-list of kernel parameters that affect measurements.
+
+Others may name hosts, disks or keys.
+"""
 LOOKS, LOOK_DISTANCE_S = 3, 0.05
-"""A task is stuck if it is in state D at all of so many looks: one that reads a file is, at one."""
+"""Samples of the process state, and their distance in seconds.
+
+A task counts as stuck if it is in state D in all samples: one that reads a file is in one.
+"""
 
 
 def machine() -> dict[str, Level]:
-    """Facts by name, such as ``cpu``, ``cores``, ``kernel``, ``memory_mb``; without those that the
-    machine hides.
+    """Facts by name, such as ``cpu``, ``cores``, ``kernel``; unavailable ones are omitted.
 
-    `processors` are logical ones; of `governor` and `microcode` all that occur are named.
+    `processors` are logical ones; `governor` and `microcode` list all distinct values.
     """
     cpu = get_cpu_info()
     hertz = cpu.get("hz_advertised")
@@ -70,7 +75,7 @@ def machine() -> dict[str, Level]:
 
 
 def machine_settings() -> dict[str, Level]:
-    """Facts that an administrator, or a service, may change while the machine runs."""
+    """Facts that an administrator or a service can change at run time."""
     facts: dict[str, Level | None] = {
         "governor": unique_texts(
             line
@@ -95,9 +100,7 @@ def machine_settings() -> dict[str, Level]:
 
 
 def machine_state() -> dict[str, Level]:
-    """What is in use now: it is another before each run, and no fact by which runs are told
-    apart.
-    """
+    """Current memory and task state, which varies from run to run and does not identify runs."""
     stuck = _uninterruptible()
     for _ in range(LOOKS - 1):
         if stuck:
@@ -111,17 +114,17 @@ def machine_state() -> dict[str, Level]:
 
 
 def kernel_parameters(command_line: str) -> str:
-    """The parameters of a kernel's command line that change what is measured."""
+    """The allow-listed parameters of a kernel command line."""
     return " ".join(word for word in command_line.split() if KERNEL_PARAMETERS.fullmatch(word))
 
 
 def tool_versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, str]:
-    """The first line that each tool's command prints.
+    """Version of each tool: the first non-empty line that its command prints.
 
     Raises
     ------
     VirtperfError
-        The tool is not there, prints nothing or does not end.
+        The command can't be started, prints nothing or times out.
     """
     found = {}
     for name, call in tools.items():
@@ -148,9 +151,7 @@ def tool_versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, st
 
 
 def _virtualization(hypervisor: bool) -> str:
-    """What the system runs in, as systemd calls it; without systemd only whether there is a
-    hypervisor.
-    """
+    """Virtualization type from systemd-detect-virt, or only whether there is a hypervisor."""
     program = shutil.which("systemd-detect-virt")
     if program is None:
         return "hypervisor" if hypervisor else ""
@@ -164,14 +165,14 @@ def _virtualization(hypervisor: bool) -> str:
 
 
 def _turbo() -> str:
-    """Whether processors may run above their nominal clock; "" where the machine does not say."""
+    """Turbo state, "" if unavailable."""
     return on_or_off(
         _text(PROCESSORS / "intel_pstate" / "no_turbo"), _text(PROCESSORS / "cpufreq" / "boost")
     )
 
 
 def on_or_off(no_turbo: str, boost: str) -> str:
-    """What two files of Linux, of which a machine has one or none, say of turbo."""
+    """Turbo state from the two sysfs files, of which a machine has at most one."""
     for text, on in ((no_turbo, "0"), (boost, "1")):
         if text:
             return "on" if text == on else "off"
@@ -179,16 +180,14 @@ def on_or_off(no_turbo: str, boost: str) -> str:
 
 
 def _vulnerabilities() -> str:
-    """Those of the processor that the kernel leaves open, and those against which it does
-    something.
-    """
+    """Processor vulnerabilities that are open, and those with a mitigation."""
     return open_vulnerabilities(
         {str(path): _text(path) for path in PROCESSORS.glob("vulnerabilities/*")}
     )
 
 
 def open_vulnerabilities(files: Mapping[str, str]) -> str:
-    """The same of the texts of files by their paths."""
+    """Summarise the kernel's vulnerability files, given their texts by path."""
     found: dict[str, list[str]] = {"vulnerable": [], "mitigated": []}
     for path, text in sorted(files.items()):
         name = path.rpartition("/")[2]
@@ -200,7 +199,7 @@ def open_vulnerabilities(files: Mapping[str, str]) -> str:
 
 
 def _processes() -> list[psutil.Process]:
-    """All processes that still live when they are asked for their name."""
+    """All processes that are still alive."""
     found = []
     for process in psutil.process_iter():
         try:
@@ -212,7 +211,7 @@ def _processes() -> list[psutil.Process]:
 
 
 def _uninterruptible() -> set[int]:
-    """Process ids of the tasks in state D."""
+    """Process ids of tasks in state D (uninterruptible sleep)."""
     found = set()
     for process in psutil.process_iter():
         try:
@@ -224,7 +223,7 @@ def _uninterruptible() -> set[int]:
 
 
 def chosen_word(text: str) -> str:
-    """Of a text such as ``always [madvise] never`` the word that is in force."""
+    """The selected option of a sysfs text such as ``always [madvise] never``."""
     match = re.search(r"\[([^]]*)\]", text)
     return match.group(1) if match else ""
 
@@ -248,5 +247,5 @@ def _lines(path: Path) -> list[str]:
 
 
 def unique_texts(texts: Iterable[str]) -> str:
-    """All different texts."""
+    """Distinct non-empty texts, sorted and joined."""
     return ", ".join(sorted({text.strip() for text in texts} - {""}))

@@ -1,6 +1,4 @@
-"""Which runs there are to be, in which order: complete blocks, each shuffled, one experiment after
-the other.
-"""
+"""Run plan: a randomised complete block design, one experiment after the other."""
 
 from __future__ import annotations
 
@@ -27,18 +25,16 @@ from virtperf.measure.definition import (
 from virtperf.study.definition import Study
 
 LABELS = ("a", "b")
-"""Names of the two sides of runs that are alike."""
+"""Labels of the two sides of an A/A test."""
 Place = tuple[str | int, ...]
-"""Keys that lead to a setting in measure.yaml."""
+"""Key path of a setting in measure.yaml."""
 FIELDS_FILE = ".fields.yaml"
-"""File of the run folder in which commands may say fields of run.yaml that are known only
-afterwards.
-"""
+"""File of the run folder to which commands write fields of run.yaml known only afterwards."""
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run to be measured; `levels` has every factor's level."""
+    """A run to be measured; `levels` has the level of every factor."""
 
     run_id: str
     experiment: Experiment
@@ -46,12 +42,12 @@ class PlannedRun:
     replicate: int
     seed: int
     hosts: Mapping[str, RemoteHost] = field(default_factory=dict)
-    token: str = "0" * 12  # tells what one attempt at the run leaves on hosts from all else there
+    token: str = "0" * 12  # distinguishes the remote files of one attempt at the run
 
     def values(self, here: Path, root: Path, folder: Path) -> dict[str, Level]:
-        """What commands may name: levels, and what is known of the run.
+        """Placeholder values for commands: levels, and properties of the run.
 
-        `here`, `root` and `folder` are those of measure.yaml, of the repository, of the run.
+        `here` is the folder of measure.yaml, `root` the repository, `folder` that of the run.
         """
         experiment = self.experiment
         window = experiment.window_s or 0.0
@@ -71,9 +67,7 @@ class PlannedRun:
         }
 
     def calls(self, phase: Phase, here: Path, root: Path, folder: Path) -> list[Call]:
-        """The commands of a phase with their values; raises `ValueError` as `commands.calls`
-        does.
-        """
+        """The commands of a phase, filled in; raises `ValueError` as `commands.calls`."""
         hosts = {}
         for name in self.hosts:
             there = Path(self.folder_on(name))
@@ -88,7 +82,7 @@ class PlannedRun:
         return f"{self.hosts[host].folder}/virtperf-{host}-{self.token}"
 
     def all_calls(self, here: Path, root: Path, folder: Path) -> list[Call]:
-        """The commands of all phases, as `calls` has them."""
+        """The commands of all phases, as returned by `calls`."""
         return [call for phase in PHASES for call in self.calls(phase, here, root, folder)]
 
 
@@ -97,13 +91,13 @@ def _short(number: float) -> Level:
 
 
 def load_definition(path: Path, study: Study, report: Report = stop) -> Definition:
-    """Load `measure.yaml` of a study; every experiment of the result has all settings.
+    """Load and validate `measure.yaml`; every experiment of the result has all settings.
 
     Raises
     ------
     StudyError
-        With file and line: against the model, an unknown factor, level or placeholder, no workload,
-        a name given twice.
+        With file and line: schema violation, unknown factor, level or placeholder, no workload,
+        duplicate run names.
     """
     definition, document = load_model(path, Definition, report, aliases=False)
     given = {name: getattr(definition, name) for name in Settings.model_fields}
@@ -195,7 +189,7 @@ def _problems(
 
 
 def _said_at(experiment: Experiment, place: Place, setting: str) -> Place:
-    """Where measure.yaml says a setting of the experiment at `place`, or whom it is like."""
+    """Key path of an experiment's setting: its own, its `like`, or the top level."""
     if setting in experiment.model_fields_set:
         return (*place, setting)
     return (setting,) if experiment.like is None else (*place, "like")
@@ -220,14 +214,15 @@ def _until_problems(
 
 
 FROM = ("{here}/", "{root}/")
-"""How commands begin the names of files beside measure.yaml and of the repository."""
+"""Prefixes of file names in commands, for files beside measure.yaml and in the repository."""
 
 
 def missing_files(run: PlannedRun, here: Path, root: Path) -> Iterator[tuple[Phase, int, str]]:
-    """Files that commands of a run on this machine name by `FROM` and that are not there: phase,
-    number of the command from 0, the file as measure.yaml writes it.
+    """Iterate over missing files that local commands (without shell) name by `FROM`.
 
-    Hidden ones are what runs leave for each other. Raises `ValueError` for an unknown placeholder.
+    Yields phase, 0-based number of the command, and the name as written in measure.yaml. Hidden
+    files are skipped: runs create them for each other. Raises `ValueError` for an unknown
+    placeholder.
     """
     values = {**run.values(here, root, here), "n": 1}
     for phase in PHASES:
@@ -242,9 +237,7 @@ def missing_files(run: PlannedRun, here: Path, root: Path) -> Iterator[tuple[Pha
 def missing_file_problems(
     path: Path, definition: Definition, study: Study, root: Path
 ) -> Iterator[StudyError]:
-    """The files of `missing_files` as problems of the `measure.yaml` that `definition` was loaded
-    from; raises as it does.
-    """
+    """Errors for `missing_files` with their lines in `measure.yaml`; raises as it does."""
     document = load_yaml(path, aliases=False)
     for position, experiment in enumerate(definition.experiments):
         for run in _conditions(experiment, study, 1, 0, definition.hosts):
@@ -260,7 +253,7 @@ def missing_file_problems(
 
 
 def tool_calls(name: str, tool: Command, hosts: Mapping[str, RemoteHost]) -> list[Call]:
-    """The commands that print the version of a tool, on each of its hosts; raises `ValueError`."""
+    """Version commands of a tool, one per host; raises `ValueError`."""
     return list(calls(name, (tool,), {}, {host: {"root": ""} for host in hosts}))
 
 
@@ -272,26 +265,25 @@ def plan(
     *,
     adaptive: bool = True,
 ) -> list[PlannedRun]:
-    """All runs in the order in which they are measured, whether or not they are there; with `until`
-    the most that there may be.
+    """All runs in the order of measurement, existing ones included; with `until` the maximum.
 
-    Block k of an experiment is one run of each of its conditions in an order that depends on the
-    seed, the experiment and k alone: more replicates, or fewer conditions, leave the order of the
-    others as it is.
+    Block k of an experiment has one run of each condition, shuffled by a seed that depends on
+    `seed`, the experiment and k only: more replicates, or a selection by `only`, do not change the
+    order of the others.
 
     Parameters
     ----------
     replicates : int, optional
-        In place of what the experiments say.
+        Overrides the experiments' own number.
     adaptive : bool
-        Whether `until` counts.
+        Whether `until` applies.
     only : sequence of str
         Names of experiments, or ``factor=level``; several of one kind are alternatives.
 
     Raises
     ------
     VirtperfError
-        `only` names an experiment, factor or level that there is not.
+        `only` has an unknown experiment, factor or level.
     """
     chosen = _chosen(definition, study, only)
     planned = []
@@ -311,13 +303,14 @@ def plan(
 def equal_runs(
     definition: Definition, study: Study, replicates: int | None, only: Sequence[str]
 ) -> list[PlannedRun]:
-    """Runs of one condition under two names, ``a-...`` and ``b-...``, in the order ABBA: whatever
-    differs between them is no effect.
+    """A/A test: runs of one condition under two labels, ``a-...`` and ``b-...``, in ABBA order.
+
+    Differences between the labels are no effect of any factor.
 
     Raises
     ------
     VirtperfError
-        `only` does not choose exactly one condition.
+        `only` does not select exactly one condition.
     """
     runs = plan(definition, study, replicates, only, adaptive=False)
     conditions = {(r.experiment.name, *r.levels.items()) for r in runs}
@@ -335,14 +328,12 @@ def equal_runs(
 
 
 def _abba(runs: Sequence[PlannedRun], block: int) -> list[PlannedRun]:
-    """Two runs of a block in the order AB, of the next block BA: a steady drift of the machine
-    cancels.
-    """
+    """Counterbalance two runs: AB in odd blocks, BA in even ones, so that linear drift cancels."""
     return list(runs if block % 2 else reversed(runs))
 
 
 def _seed(seed: int, run_id: str) -> int:
-    """A run's own seed."""
+    """Seed of a run."""
     return random.Random(f"{seed}/{run_id}").getrandbits(31)  # noqa: S311 - no secret
 
 
@@ -358,7 +349,7 @@ def _conditions(
 
 
 def _slug(factor: str, level: Level) -> str:
-    """A level as part of a run's name: numbers need their factor's name beside them."""
+    """A level as part of a run id; numbers are prefixed by their factor."""
     text = level if isinstance(level, str) else f"{factor}-{level}"
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")
 

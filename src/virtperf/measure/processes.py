@@ -1,10 +1,10 @@
-"""Processes of a run: started in sessions of their own, found again after the harness was killed,
-stopped, counted. Signals that ask the harness to end are remembered, and raised where a run may be
-given up.
+"""Processes of a run: start in own sessions, recover after a killed harness, stop, account.
 
-A process is the run's if its environment has the mark that the harness gives to whatever it starts,
-or if it stands in a session that the harness began (a program such as sudo clears the environment
-and stays in the session).
+Also defers signals to the harness until a run can be given up.
+
+A process belongs to the run if its environment has the mark that all started programs inherit, or
+if it is in a session that the harness created (a program such as sudo clears the environment but
+stays in the session).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Interrupted(Exception):
-    """A signal asked the harness to end; `number` is the signal's."""
+    """Raised for a deferred signal; `number` is the signal's."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -39,12 +39,11 @@ class Interrupted(Exception):
 
 @contextmanager
 def remembered_signals() -> Iterator[Callable[[], None]]:
-    """Signals that ask for an end are remembered; what it yields raises `Interrupted` once one has
-    come.
+    """Defer termination signals; the yielded function raises `Interrupted` once one has arrived.
 
-    A handler also gives programs that are started the default: they would inherit that a shell's
-    background job ignores SIGINT, and monitors that are stopped by it would never end. Such a job
-    goes on ignoring it itself.
+    Installing a handler also resets the disposition in started programs: they would inherit the
+    ignored SIGINT of a shell's background job, and monitors stopped by SIGINT would never end. The
+    harness itself keeps ignoring such a signal.
     """
     came: list[int] = []
 
@@ -68,49 +67,47 @@ def remembered_signals() -> Iterator[Callable[[], None]]:
 
 MARK = "VIRTPERF_RUN"
 CLOCK_ENVIRONMENT = {"TZ": "UTC", "LC_ALL": "C", "S_TIME_FORMAT": "ISO"}
-"""All tools print the same clock: run.yaml's `start` is in it, and no change of the hour falls into
-a run.
-"""
+"""Clock and locale of all tools: UTC, as `start` in run.yaml, without daylight saving changes."""
 LOOK_S = 0.02
-SAME_S = 1.0  # a start time that was read twice
-LAST_S = 10.0  # what a process may take to end once it is killed
-SSH_FAILED = 255  # status of ssh where the command's is not known
+SAME_S = 1.0  # tolerance of a process start time between two readings
+LAST_S = 10.0  # maximum time for a process to end after SIGKILL
+SSH_FAILED = 255  # exit status of ssh itself, not of the remote command
 NO_SPACE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Sessions = Mapping[int, float]
-"""When the leader of each session was started, by its process id."""
+"""Start time of each session leader, by its process id."""
 
 
 class Failure(Exception):
-    """A command of a run did not do what it should; the run is given up, the plan goes on."""
+    """A command of a run failed; the run is given up, the plan continues."""
 
 
 class LostHost(Failure):
-    """A host can't be reached any more, or not at all."""
+    """A host is unreachable, or its connection was lost."""
 
 
 @dataclass
 class Started:
-    """A program that was started; `ended` is when (monotonic) it was first seen to have ended."""
+    """A started program; `ended` is the monotonic time at which its end was first observed."""
 
     call: Call
     process: subprocess.Popen[bytes]
     ended: float | None = None
 
     def look(self) -> bool:
-        """Whether it has ended."""
+        """Poll the process; returns whether it has ended."""
         if self.ended is None and self.process.poll() is not None:
             self.ended = time.monotonic()
         return self.ended is not None
 
     @property
     def name(self) -> str:
-        """Its phase, number and program."""
+        """Display name: phase, number and program."""
         where = f" on {self.call.host}" if self.call.host else ""
         return f"{self.call.name} ({Path(self.call.argv[0]).name}){where}"
 
     @property
     def ending(self) -> str:
-        """How it ended, in words."""
+        """Description of the exit status or signal."""
         status = self.process.returncode or 0
         how = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
         return f"{self.name} ended {how}"
@@ -118,15 +115,15 @@ class Started:
 
 @dataclass
 class Processes:
-    """What one run starts.
+    """Starts and stops the processes of one run.
 
-    `record` keeps `sessions` for a later harness, each time before the next program is started.
-    `check` is called while something is waited for, and raises what is to end the run.
+    `record` persists `sessions` for a later harness, each time before the next program starts.
+    `check` is called while waiting, and raises to end the run.
     """
 
-    folder: Path  # of the run: where programs run, and where their output goes
-    logs: Path  # folder for all that programs print and no output takes
-    mark: str  # tells this study's processes from all others
+    folder: Path  # of the run: working directory and output of programs
+    logs: Path  # folder for printed output without an output file
+    mark: str  # distinguishes this study's processes from others
     record: Callable[[Sessions], None] = lambda _: None
     check: Callable[[], None] = lambda: None
     sessions: dict[int, float] = field(default_factory=dict)
@@ -134,13 +131,13 @@ class Processes:
     _started: list[Started] = field(default_factory=list)
 
     def start(self, call: Call) -> Started:
-        """Start a program; raises `Failure` where there is no such program."""
+        """Start a program; raises `Failure` if it can't be started."""
         argv = call.argv
         if call.host:
             if call.host not in self.hosts:
                 raise LostHost(f"{call.host}: no connection")
             self.hosts[call.host].check()
-            self.hosts[call.host].open(self.check)  # where the setup has started it
+            self.hosts[call.host].open(self.check)  # if the setup has just started the host
             argv = tuple(self.hosts[call.host].command(call))
         variables = {} if call.host else call.variables
         environment = {**os.environ, **CLOCK_ENVIRONMENT, **variables, MARK: self.mark}
@@ -175,7 +172,7 @@ class Processes:
         return path.open("ab")
 
     def finish(self, call: Call) -> None:
-        """Run a program to its end; raises `Failure` where that is none or no good one."""
+        """Run a program to completion; raises `Failure` on a time-out or non-zero exit status."""
         started = self.start(call)
         until = time.monotonic() + call.timeout_s
         while not started.look():
@@ -187,23 +184,21 @@ class Processes:
             raise self.failure(started)
 
     def failure(self, started: Started) -> Failure:
-        """Why a program ended as it should not."""
+        """Error for a program that ended unexpectedly."""
         if started.call.host and started.process.returncode == SSH_FAILED:
             connection = self.hosts[started.call.host]
             return LostHost(f"{started.name} ended: the connection was lost{connection.why}")
         return Failure(started.ending)
 
     def pause(self, seconds: float) -> None:
-        """Wait, unless something is to end the run."""
+        """Sleep, calling `check` at short intervals."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             self.check()
             time.sleep(min(LOOK_S, left))
 
     def stop(self, started: Started, name: str, grace_s: float) -> bool:
-        """Send a signal to a program and what it started; whether it then ended in time. Else it is
-        killed.
-        """
+        """Send a signal to a process group, then SIGKILL; returns whether the signal ended it."""
         for number, patience_s in ((signal.Signals[name], grace_s), (signal.SIGKILL, LAST_S)):
             if started.look():
                 break
@@ -212,7 +207,7 @@ class Processes:
                 self.hosts[started.call.host].signal(sent, started.call.name)
             try:
                 if not started.call.host or number == signal.SIGKILL:
-                    os.killpg(started.process.pid, number)  # its children too, as a terminal would
+                    os.killpg(started.process.pid, number)  # the process group, as a terminal would
             except ProcessLookupError:
                 pass
             except PermissionError as err:
@@ -227,19 +222,17 @@ class Processes:
         return False
 
     def end(self, grace_s: float) -> None:
-        """Stop all that is left of the run."""
+        """Stop all remaining processes of the run."""
         end_all(self.mark, self.sessions, grace_s)
         for started in self._started:
             started.look()
 
     def cpu_s(self) -> float:
-        """Processor time, in seconds, of the harness and all processes of the run, ended ones
-        included.
-        """
+        """Processor time in seconds of the harness and the run's processes, ended ones included."""
         used = sum(os.times()[:4])
         for process in members(self.mark, self.sessions):
             try:
-                used += sum(process.cpu_times()[:4])  # own, and that of children which have ended
+                used += sum(process.cpu_times()[:4])  # including children that were waited for
             except psutil.Error:
                 continue
         return used
@@ -255,14 +248,12 @@ def members(mark: str, sessions: Sessions) -> Iterator[psutil.Process]:
                 continue
             if os.getsid(process.pid) in current or process.environ().get(MARK) == mark:
                 yield process
-        except (psutil.Error, OSError):  # it has ended, or it is another user's
+        except (psutil.Error, OSError):  # ended, or owned by another user
             continue
 
 
 def _same(sid: int, created: float) -> bool:
-    """Whether a session is still the one that was begun then: no number is given again while its
-    session lives.
-    """
+    """Whether a session id was not reused: a pid is not reassigned while its session lives."""
     try:
         return abs(psutil.Process(sid).create_time() - created) < SAME_S
     except psutil.Error:
@@ -270,13 +261,14 @@ def _same(sid: int, created: float) -> bool:
 
 
 def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
-    """End all processes of a run, first by SIGTERM, after `grace_s` by SIGKILL; returns how many
-    there were.
+    """Terminate all processes of a run: SIGTERM, then SIGKILL after `grace_s`.
+
+    Returns the number of processes.
 
     Raises
     ------
     VirtperfError
-        One of them is another user's, or does not end.
+        A process is owned by another user, or survives SIGKILL.
     """
     found: set[int] = set()
     kill_at = time.monotonic() + grace_s

@@ -1,9 +1,8 @@
-"""Hosts over ssh: one connection each for as long as a run needs it, kept by a small script on the
-far side.
+"""Remote hosts over ssh: one connection per run, held by a small script on the remote side.
 
-The programs `ssh` and `tar` do the work: they honour ~/.ssh/config, agents and jump hosts. Nothing
-is installed on the far side. The script there (keeper.sh) ends all that the run has started when
-its input ends, so neither a harness that was killed nor a lost connection leaves anything behind.
+The programs `ssh` and `tar` are used: they honour ~/.ssh/config, agents and jump hosts. Nothing is
+installed on the remote side. The script there (keeper.sh) ends all processes of the run at the end
+of its input, so that neither a killed harness nor a lost connection leaves anything behind.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from virtperf.measure.processes import CLOCK_ENVIRONMENT, MARK, SSH_FAILED, Fail
 KEEPER = Path(__file__).with_name("keeper.sh")
 FACTS = Path(__file__).with_name("facts.sh")
 SSH_OPTIONS = (
-    "BatchMode=yes",  # nobody is there to answer questions
+    "BatchMode=yes",  # no interactive prompts
     "StrictHostKeyChecking=yes",
     "ServerAliveInterval=5",
     "ServerAliveCountMax=3",
@@ -44,8 +43,9 @@ SSH_OPTIONS = (
 )
 BEAT_S = 5.0
 SILENCE_S = 15
-"""After so long without an order a keeper takes the harness for dead, at the latest after twice as
-long.
+"""Heartbeat timeout: without an order for this time the keeper assumes a dead harness.
+
+At the latest after twice the time.
 """
 PATIENCE_S = 20.0
 RETRY_S = 0.5
@@ -56,9 +56,7 @@ FIELDS_LEFT = ".fields.yaml"
 
 @dataclass(frozen=True)
 class ClockReading:
-    """How far a host's clock is ahead of this one, in seconds, and half of the round trip in which
-    that was told.
-    """
+    """Clock offset of a host (positive: ahead) in seconds; uncertainty is half the round trip."""
 
     offset_s: float
     uncertainty_s: float
@@ -66,23 +64,23 @@ class ClockReading:
 
 @dataclass
 class Connection:
-    """A host for as long as a run needs it; `folder` is the run's there."""
+    """A connection to a host for one run; `folder` is the run's folder there."""
 
     name: str
     host: RemoteHost
-    here: Path  # the folder that relative paths of measure.yaml begin in
+    here: Path  # base of relative paths in measure.yaml
     folder: str
-    errors: Path  # where ssh writes what went wrong
+    errors: Path  # stderr of ssh
     root: Path = Path()  # the repository
-    sent: Sequence[Path] = ()  # files of it that are copied there
+    sent: Sequence[Path] = ()  # files of the repository to copy there
     _keeper: subprocess.Popen[bytes] | None = None
     _read: bytes = b""
     _ended: threading.Event = field(default_factory=threading.Event)
 
     def open(self, check: Callable[[], None] = lambda: None) -> None:
-        """Connect, and try again until `connect_s` have passed.
+        """Connect, with retries until `connect_s` have passed.
 
-        `check` is called between attempts, and raises what is to end them. Raises `LostHost`.
+        `check` is called between attempts, and raises to end them. Raises `LostHost`.
         """
         until = time.monotonic() + self.host.connect_s
         while not self.opened:
@@ -98,16 +96,16 @@ class Connection:
 
     @property
     def opened(self) -> bool:
-        """Whether a connection was made, which may have been lost since."""
+        """Whether a connection was made; it may have been lost since."""
         return self._keeper is not None
 
     @property
     def control(self) -> str:
-        """The socket through which commands use the connection."""
+        """Path of the ssh control socket."""
         return str(Path(tempfile.gettempdir(), Path(self.folder).name + ".ssh"))
 
     def _ssh(self, *options: str) -> list[str]:
-        """`ssh` up to the command; what the user's own configuration says comes after this."""
+        """Arguments of `ssh` up to the remote command; they override the user's configuration."""
         said = [part for option in (*SSH_OPTIONS, *options) for part in ("-o", option)]
         host = self.host
         if host.config:
@@ -120,11 +118,11 @@ class Connection:
         return ["ssh", "-o", control, "-o", f"ConnectTimeout={host.connect_s:g}", *said, host.ssh]
 
     def argv(self, line: str) -> list[str]:
-        """The program that runs a line of shell on the host."""
+        """Local command line that runs a shell command on the host."""
         return [*self._ssh("ControlMaster=no"), line]
 
     def command(self, call: Call) -> list[str]:
-        """The program that runs a call on the host, in the run's folder and by the run's clock."""
+        """Local command line for a remote call in the run's folder, with the run's clock."""
         said = {**CLOCK_ENVIRONMENT, **call.variables, MARK: self.folder}
         words = ["env", *(f"{name}={value}" for name, value in said.items()), *call.argv]
         line = f"cd {self.folder} && echo $$ >.started/{call.name} && "
@@ -134,11 +132,11 @@ class Connection:
         return self.argv(line + f"exec {shlex.join(words)}")
 
     def begin(self) -> None:
-        """Start to connect."""
+        """Start the connection and its heartbeat thread, without waiting."""
         script = KEEPER.read_text(encoding="utf-8")
         line = shlex.join(["exec", "sh", "-c", script, "keeper", self.folder, str(SILENCE_S)])
         with contextlib.suppress(OSError):
-            Path(self.control).unlink()  # of a connection that was lost
+            Path(self.control).unlink()  # stale socket of a lost connection
         with self.errors.open("ab") as errors:
             self._keeper = subprocess.Popen(  # noqa: S603 - what measure.yaml says
                 [*self._ssh("ControlMaster=yes", "ControlPersist=no"), line],
@@ -152,7 +150,7 @@ class Connection:
         threading.Thread(target=self._beat, args=(self._ended,), daemon=True).start()
 
     def await_ready(self) -> None:
-        """Wait until the host answers; raises `LostHost` where it does not."""
+        """Wait until the host answers; raises `LostHost` on a time-out."""
         patience_s = self.host.connect_s + PATIENCE_S
         if self._answer(patience_s, ended="no connection") != "ready":
             raise LostHost(f"{self.name}: {self.folder} can't be made there")
@@ -160,19 +158,19 @@ class Connection:
             self.send()
 
     def renew(self) -> None:
-        """Connect again after the connection was lost; what was left there is ended."""
+        """Reconnect after a lost connection; remaining remote processes are ended."""
         self._closed()
         self.begin()
         self.await_ready()
 
     @property
     def alive(self) -> bool:
-        """Whether the connection stands."""
+        """Whether the connection is up."""
         return self._keeper is not None and self._keeper.poll() is None
 
     @property
     def why(self) -> str:
-        """What ssh said last."""
+        """The last line of ssh's error output, in parentheses."""
         try:
             lines = self.errors.read_text(encoding="utf-8", errors="replace").split("\n")
         except OSError:
@@ -181,7 +179,7 @@ class Connection:
         return f" ({said[-1]})" if said else ""
 
     def check(self) -> None:
-        """Raise `LostHost` where the connection is lost."""
+        """Raise `LostHost` if the connection is lost."""
         if self.opened and not self.alive:
             raise LostHost(f"{self.name}: the connection was lost{self.why}")
 
@@ -191,11 +189,11 @@ class Connection:
                 self._order("beat")
 
     def _order(self, words: str) -> None:
-        assert self._keeper is not None and self._keeper.stdin is not None  # `begin` made both
+        assert self._keeper is not None and self._keeper.stdin is not None  # set by `begin`
         os.write(self._keeper.stdin.fileno(), f"{words}\n".encode())
 
     def ask(self, words: str) -> str:
-        """Give an order, and wait for its one line of answer."""
+        """Send an order to the keeper; returns its one-line answer."""
         try:
             self._order(words)
         except OSError as err:
@@ -203,16 +201,16 @@ class Connection:
         return self._answer(PATIENCE_S)
 
     def _answer(self, patience_s: float, ended: str = "the connection was lost") -> str:
-        assert self._keeper is not None and self._keeper.stdout is not None  # `begin` made both
+        assert self._keeper is not None and self._keeper.stdout is not None  # set by `begin`
         out, until = self._keeper.stdout.fileno(), time.monotonic() + patience_s
         while b"\n" not in self._read:
             if not select.select([out], [], [], max(0.0, until - time.monotonic()))[0]:
                 raise LostHost(f"{self.name} did not answer in {patience_s:g} s")
             if not (more := os.read(out, 65536)):
                 try:
-                    self._keeper.wait(1.0)  # what ssh says comes last
+                    self._keeper.wait(1.0)  # ssh's error message comes last
                 except subprocess.TimeoutExpired:
-                    self._keeper.kill()  # the script there ended alone, other commands go on
+                    self._keeper.kill()  # only the keeper ended, the connection is up
                 raise LostHost(f"{self.name}: {ended}{self.why}")
             self._read += more
         line, _, self._read = self._read.partition(b"\n")
@@ -222,11 +220,11 @@ class Connection:
         """Send a signal to the process group of a call."""
         if self._keeper is None:
             return
-        with contextlib.suppress(OSError):  # all has ended there, where the connection is lost
+        with contextlib.suppress(OSError):  # no remote process outlives a connection
             self._order(f"signal {name.removeprefix('SIG')} {call}")
 
     def run(self, line: str, given: bytes = b"", patience_s: float = PATIENCE_S) -> str:
-        """What a line of shell prints on the host; raises `Failure` where it fails."""
+        """Run a shell command on the host; returns its output, raises `Failure` on an error."""
         self.check()
         try:
             done = subprocess.run(  # noqa: S603
@@ -242,7 +240,7 @@ class Connection:
         return done.stdout.decode("utf-8", "replace")
 
     def clock(self) -> ClockReading:
-        """Compare the host's clock with this one: of several round trips the shortest tells."""
+        """Estimate the host's clock offset, from the round trip with the shortest delay."""
         best = ClockReading(0.0, float("inf"))
         for _ in range(ROUND_TRIPS):
             began = time.time()
@@ -259,15 +257,15 @@ class Connection:
         return best
 
     def processors(self) -> ProcessorTimes:
-        """What the host's processors did, and what of that the run has used."""
+        """Processor time of the host and of the run on it."""
         return processor_times(self.ask("processors"))
 
     def facts(self) -> str:
-        """What facts.sh prints on the host."""
+        """Output of facts.sh on the host."""
         return self.run(FACTS.read_text(encoding="utf-8"))
 
     def missing(self, programs: Iterable[str]) -> list[str]:
-        """Programs, called by a name alone, that are not there."""
+        """Programs called by bare name that are not on the host's PATH."""
         names = sorted({name for name in programs if "/" not in name})
         if not names:
             return []
@@ -277,7 +275,7 @@ class Connection:
         return self.run(tests).split("\n")[:-1]
 
     def send(self) -> None:
-        """Copy files of the repository to the same places below `.root` of the run's folder."""
+        """Copy files of the repository to the same paths below `.root` of the run's folder."""
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as archive:
             for path in self.sent:
@@ -286,7 +284,7 @@ class Connection:
         self.run(line, packed.getvalue(), TRANSFER_S)
 
     def fetching(self, output: str) -> Call:
-        """A call that packs all that the run's programs have written on the host."""
+        """Call that packs the files written on the host into a tar archive."""
         line = (
             f'cd {self.folder} && for f in ./* ./{FIELDS_LEFT}; do [ -e "$f" ] && set -- "$@" "$f"; done; '
             '[ $# = 0 ] || exec tar -c -f - "$@"'
@@ -303,16 +301,16 @@ class Connection:
         )
 
     def close(self) -> None:
-        """End what is left on the host, and remove the run's folder there."""
+        """End remaining processes on the host, and remove the run's folder there."""
         if self._closed() not in (0, None) and not self.host.started_in_setup:
-            # the script there does so when the connection is lost, unless it was killed itself
+            # after a lost connection the keeper cleans up, unless it was killed itself
             with contextlib.suppress(LostHost):
                 self.begin()
                 self.await_ready()
             self._closed()
 
     def _closed(self) -> int | None:
-        """The status with which the connection ended; None where there was none."""
+        """Close the connection; returns its exit status, None if it was not open."""
         self._ended.set()
         keeper, self._keeper = self._keeper, None
         if keeper is None or keeper.stdin is None or keeper.stdout is None:
@@ -331,16 +329,16 @@ class Connection:
 
 
 Connections = Mapping[str, Connection]
-"""By the hosts' names in measure.yaml."""
+"""Connections by the hosts' names in measure.yaml."""
 
 
 def unpack(archive: Path, folder: Path, host: str) -> list[str]:
-    """Move a host's files into the run folder; returns their paths.
+    """Unpack a host's files into the run folder; returns their paths.
 
     Raises
     ------
     Failure
-        A file is there already, or leads out of the folder.
+        A file exists already, or its path is outside the folder.
     """
     names: list[str] = []
     if archive.stat().st_size == 0:
@@ -364,9 +362,10 @@ def unpack(archive: Path, folder: Path, host: str) -> list[str]:
 def open_connections(
     connections: Iterable[Connection], *, lenient: bool = False
 ) -> Iterator[Connections]:
-    """Connections that stand, until the end of the block, and of hosts that the setup starts those
-    that are still to be made; `lenient`: without hosts that do not
-    answer.
+    """Context manager of open connections, which are closed at its end.
+
+    Connections to hosts that the setup starts are returned unopened; `lenient`: unreachable hosts
+    are left out.
 
     Raises
     ------
@@ -400,12 +399,12 @@ def open_connections(
 def compared_clocks(
     before: Mapping[str, ClockReading], after: Mapping[str, ClockReading], most_s: float
 ) -> dict[str, Any]:
-    """What run.yaml says of clocks; raises `Failure` where one can't be corrected.
+    """Entry `clocks` of run.yaml; raises `Failure` if an offset can't be corrected.
 
     Parameters
     ----------
     most_s : float
-        How far a clock may move against the harness's between the two readings.
+        Maximum drift of a host's clock against the harness's between the two readings.
     """
     found = {}
     for name, first in before.items():

@@ -1,6 +1,4 @@
-"""Facts about the machine: what measure.yaml requires of them, what changed within a session, and
-what disturbs a measurement on most machines.
-"""
+"""Requirements on machine facts, changes within a block, and hints on disturbances."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from virtperf.measure.definition import FactLimits, RequiredFact
 
 HostFacts = Mapping[str, Level]
 SWAP_TOLERANCE_MB = 8
-"""Swap in use changes by some pages all the time."""
+"""Tolerance: swap usage fluctuates by a few pages."""
 CHANGES = {
     "governor": "the governor",
     "turbo": "turbo",
@@ -28,7 +26,7 @@ CHANGES = {
     "swap_used_mb": "swap in use (MiB)",
     "d_state_tasks": "the number of tasks in state D",
 }
-"""Facts that may change within a session, in words."""
+"""Facts that may change between the runs of a block, with their display texts."""
 ADVICE = {
     "governor": "cpupower frequency-set -g performance",
     "turbo": "switch turbo off in the firmware, or by intel_pstate/no_turbo or cpufreq/boost",
@@ -50,9 +48,7 @@ ADVICE = {
 
 @dataclass(frozen=True)
 class FactRow:
-    """A fact about the machine: what was found, what is declared, whether it holds, and what to
-    do.
-    """
+    """A fact about the machine: found and required value, whether it is met, and advice."""
 
     fact: str
     found: str
@@ -62,7 +58,7 @@ class FactRow:
 
 
 def fact_rows(required: Mapping[str, RequiredFact], facts: HostFacts) -> list[FactRow]:
-    """Every fact of the machine, and every one that is required."""
+    """Rows for all facts of the machine, and for all required ones."""
     rows = []
     for name in dict.fromkeys([*facts, *required]):
         found, wanted = facts.get(name), required.get(name)
@@ -83,7 +79,7 @@ def fact_rows(required: Mapping[str, RequiredFact], facts: HostFacts) -> list[Fa
 
 
 def refuse_unmet(required: Mapping[str, RequiredFact], facts: HostFacts, experiment: str) -> None:
-    """Raise `VirtperfError` where a fact is not as required."""
+    """Raise `VirtperfError` if a required fact is not met."""
     unmet = [row for row in fact_rows(required, facts) if not row.holds]
     if not unmet:
         return
@@ -100,7 +96,7 @@ def refuse_unmet(required: Mapping[str, RequiredFact], facts: HostFacts, experim
 
 
 def holds_for(wanted: RequiredFact, found: Level | None) -> bool:
-    """Whether a fact is as required; what is not known is not."""
+    """Whether a fact meets its requirement; an unknown fact does not."""
     if found is None:
         return False
     if isinstance(wanted, FactLimits):
@@ -116,7 +112,7 @@ def holds_for(wanted: RequiredFact, found: Level | None) -> bool:
 
 
 def in_words(wanted: RequiredFact) -> str:
-    """What is required, as a reader sees it."""
+    """Display text of a requirement."""
     if isinstance(wanted, FactLimits):
         parts = (("at least", wanted.at_least), ("at most", wanted.at_most))
         return " and ".join(f"{word} {limit:g}" for word, limit in parts if limit is not None)
@@ -126,7 +122,7 @@ def in_words(wanted: RequiredFact) -> str:
 
 
 def advice_for(name: str, wanted: RequiredFact | None, facts: HostFacts) -> str:
-    """What to do that a fact becomes as required."""
+    """Advice on how to meet a requirement."""
     if name not in facts:
         known = did_you_mean(name, facts)
         return f"this machine does not tell {name}: {known}".strip()
@@ -135,7 +131,7 @@ def advice_for(name: str, wanted: RequiredFact | None, facts: HostFacts) -> str:
 
 
 def _hint(name: str, found: Level | None) -> str:
-    """What disturbs measurements on most machines, where nothing is declared."""
+    """Hint on common sources of disturbance, for facts without a requirement."""
     unsteady = {
         ("governor", "powersave"),
         ("governor", "ondemand"),
@@ -153,12 +149,12 @@ def _hint(name: str, found: Level | None) -> str:
 
 
 def _bare(name: str) -> str:
-    """A fact's name without the host's before it."""
+    """Name of a fact without the host prefix."""
     return name.rpartition(".")[2]
 
 
 def changed(first: HostFacts, now: HostFacts) -> list[str]:
-    """What is not as it was before a block's first run, in words."""
+    """Messages for facts that changed since the first run of the block."""
     found = []
     for name, before in first.items():
         after = now.get(name)

@@ -1,4 +1,4 @@
-"""One run: set up, monitors around a workload, collected, torn down, described in run.yaml."""
+"""Measurement of one run: setup, monitors and workload, collect, teardown, run.yaml."""
 
 from __future__ import annotations
 
@@ -32,18 +32,20 @@ from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
 
 EARLY_SHARE = 0.02
-"""A workload may end this share of its time before the window does: programs measure time
-themselves.
+"""Tolerance for an early end of the workload, as a share of its time.
+
+Programs measure time themselves.
 """
 EARLY_S = 0.05
 LOCAL_PROTOCOL_FIELDS = ("utc_offset", "host", "boot")
-"""What a protocol says of the machine that the harness runs on."""
+"""Fields of a protocol about the local machine."""
 HEAD = "# Written by `virtperf measure`. docs/run-folders.md explains every field.\n"
 
 
 class LateFields(Model):
-    """Fields of run.yaml that commands may say, since they are known only afterwards; a reader of
-    runs checks them.
+    """Fields of run.yaml that commands may write, known only afterwards.
+
+    Values are validated when the run folder is read.
     """
 
     start: Any = None
@@ -61,34 +63,34 @@ class LateFields(Model):
 
 @dataclass
 class Measurement:
-    """A planned run on its way to become a run folder."""
+    """Measures a planned run into a run folder."""
 
     study: Study
     planned: PlannedRun
-    folder: Path  # where it is made, under the run's name
-    here: Path  # the folder of measure.yaml
+    folder: Path  # of the run, named by its id
+    here: Path  # folder of measure.yaml
     root: Path  # the repository
     processes: Processes
-    described: dict[str, Any]  # what is known of the run before: machine, tools, protocol
-    say: Callable[[str], None] = lambda _: None  # takes a line about what the run waits for
-    after_setup: Callable[[], None] = lambda: None  # reaches hosts that the setup has started
-    changes: Callable[[], list[str]] = list  # what changed about the machine, in words
+    described: dict[str, Any]  # facts known before the run: machine, tools, protocol
+    say: Callable[[str], None] = lambda _: None  # takes messages about waiting
+    after_setup: Callable[[], None] = lambda: None  # connects to hosts that the setup has started
+    changes: Callable[[], list[str]] = list  # messages about changes of the machine
     monitors: list[Started] = field(default_factory=list)
     workload: list[Started] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
     found: dict[str, float] = field(default_factory=dict)
     clocks: dict[str, Any] = field(default_factory=dict)
-    fetched: dict[str, str] = field(default_factory=dict)  # the host of each file from one
+    fetched: dict[str, str] = field(default_factory=dict)  # host by fetched file
 
     def make(self) -> list[str]:
-        """Measure the run; returns how it was disturbed, in words.
+        """Measure the run; returns the messages of its disturbances.
 
-        Whatever happens, the teardown is run and no process is left.
+        The teardown always runs, and no process is left.
 
         Raises
         ------
         Failure
-            A command, or what came of it, is not as declared.
+            A command failed, or its result is not as declared.
         """
         experiment = self.planned.experiment
         wanted, own = experiment.wait_quiet, self.processes
@@ -118,16 +120,14 @@ class Measurement:
         return self.flags
 
     def tear_down(self) -> Failure | None:
-        """Run the teardown, all of it, and end what is left; the first failure, which does not hide
-        another.
-        """
+        """Run all teardown commands and stop remaining processes; returns the first failure."""
         failure = None
-        self.processes.check = lambda: None  # no signal and no full disk cuts it short
+        self.processes.check = lambda: None  # neither a signal nor a full disk may cut it short
         self.processes.record = lambda _: None
         calls = self._calls("teardown")
         for name in {call.host for call in calls} & self.processes.hosts.keys():
             if self.processes.hosts[name].opened and not self.processes.hosts[name].alive:
-                with suppress(LostHost):  # the teardown itself says so then
+                with suppress(LostHost):  # the teardown reports it then
                     self.processes.hosts[name].renew()
         try:
             for call in calls:
@@ -143,7 +143,7 @@ class Measurement:
         return self.planned.calls(phase, self.here, self.root, self.folder)
 
     def _fetch(self) -> None:
-        """Take what programs have written on hosts into the run folder."""
+        """Fetch the files that programs wrote on hosts into the run folder."""
         for phase in PHASES:
             for call in self._calls(phase):
                 if call.host and call.output and call.streams and phase != "teardown":
@@ -155,7 +155,7 @@ class Measurement:
             archive.unlink()
 
     def _listed(self, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """What run.yaml says of files, with the host of each that is from one."""
+        """Entries of `files` in run.yaml, with the host of each fetched file."""
         said = {str(PurePosixPath(file["path"])): file for file in files}
         for path, host in self.fetched.items():
             if any(part.startswith(".") for part in PurePosixPath(path).parts):
@@ -165,9 +165,7 @@ class Measurement:
         return list(said.values())
 
     def _measure(self) -> dict[str, Any]:
-        """Monitors and workload; returns start, duration_s, warmup_s and window_s as run.yaml has
-        them.
-        """
+        """Run monitors and workload; returns start, duration_s, warmup_s and window_s."""
         experiment = self.planned.experiment
         zero, start = time.monotonic(), datetime.now(UTC).replace(tzinfo=None)
         self.monitors = [self.processes.start(call) for call in self._calls("monitors")]
@@ -198,7 +196,7 @@ class Measurement:
         self.found = disturbance(before, after)
         for name, found in far.items():
             self.found |= {f"{name}.{what}": value for what, value in found.items()}
-        # of a hypervisor, what its guests do is others' time
+        # on a hypervisor, the guests' time counts as time of others
         recorded = {f"{n}.others_cpus" for n, h in hosts.items() if h.host.kind == "host"}
         self.flags += broken(experiment.disturbed, self.found, recorded)
         return {
@@ -209,13 +207,13 @@ class Measurement:
         }
 
     def _watch(self, until: float, due: float = 0.0, *, to_end: bool = False) -> None:
-        """Wait for a moment, and with `to_end` for the end of the workload.
+        """Wait until a point in time, and with `to_end` until the workload ends.
 
         Raises
         ------
         Failure
-            A monitor failed; a part of the workload failed, ended before `due` or although it is to
-            be stopped, or had not ended in time.
+            A monitor failed; a part of the workload failed, ended before `due` or before its stop
+            signal, or timed out.
         """
         while True:
             now = time.monotonic()
@@ -247,7 +245,7 @@ class Measurement:
                 self.flags.append(f"{monitor.name} did not end in {grace_s:g} s and was killed")
 
     def _describe(self, times: Mapping[str, Any]) -> None:
-        """Write run.yaml, and see whether a reader of run folders takes it."""
+        """Write run.yaml, and validate the run folder by loading it."""
         files = [file for phase in PHASES for call in self._calls(phase) for file in call.files]
         run: dict[str, Any] = {
             "study": self.study.id,
@@ -269,9 +267,7 @@ class Measurement:
                 )
                 files += later.pop("files", ())
                 run["tools"] |= later.pop("tools", {})
-                if (
-                    "machine" in later
-                ):  # another one than this, whose disturbances say nothing of it
+                if "machine" in later:  # the workload ran on another machine
                     del run["disturbance"], run["machine_state"]
                     for name in LOCAL_PROTOCOL_FIELDS:
                         run["protocol"].pop(name, None)

@@ -1,7 +1,7 @@
 """Statistical models: every estimate with an interval, every interval with its method.
 
-The functions of frames (`usl`, `line`, `ratios`, ...) take a tidy frame and names of its columns;
-those of arrays (`fit_usl`, `fit_line`, `ratio_of_means`, ...) hold the methods.
+Functions of frames (`usl`, `line`, `ratios`, ...) take a tidy frame and column names; functions of
+arrays (`fit_usl`, `fit_line`, `ratio_of_means`, ...) implement the methods.
 """
 
 from virtperf.models.fits import EstimateTable, Fits

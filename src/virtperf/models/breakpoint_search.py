@@ -1,5 +1,5 @@
-"""All positions of a breakpoint at once: the forms of a two-piece line, its residual sum of squares
-as a function of the breakpoint, gap by gap, and least squares at many breakpoints.
+"""Global breakpoint search in two-piece lines: parametrizations, the residual sum of squares as a
+piecewise closed-form function of the breakpoint, and least squares on a grid of breakpoints.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 from virtperf.models.checks import Array
 
 GRID_POINTS = 240
-"""Breakpoints that the data allow, among which the best one is sought: limits are exact to a
-thousandth.
-"""
+"""Grid size over the accepted breakpoints; limits are exact to a thousandth."""
 
 
 @dataclass(frozen=True)
 class TwoPieceForm:
-    """A form of a two-piece line.
+    """Parametrization of a two-piece line.
 
     Parameters
     ----------
@@ -30,7 +28,7 @@ class TwoPieceForm:
     turn : tuple of tuple of float
         Matrix from the coefficients of `design` to the parameters before the breakpoint.
     sign : {1, -1}
-        Direction of the hinge: a rise to a plateau is a decline from it, seen in -x.
+        Direction of the hinge: a rise to a plateau is a plateau with a decline in -x.
     """
 
     names: tuple[str, ...]
@@ -60,20 +58,18 @@ FORMS: Mapping[str, TwoPieceForm] = {
 
 
 def search(x: Array, y: Array, weights: Array, form: str) -> BreakpointSearch:
-    """Return the search of the breakpoint, on the axis ``sign * x``."""
+    """Return the breakpoint search, on the axis ``sign * x``."""
     return BreakpointSearch.of(FORMS[form].sign * x, y, weights, sloped=form == "free")
 
 
 def design(form: str, x: Array, psi: float | Array) -> Array:
-    """Return the columns of the model given the breakpoint, shape (n, p)."""
+    """Return the design matrix given the breakpoint, shape (n, p)."""
     straight = (np.ones(len(x)), x) if form == "free" else (np.ones(len(x)),)
     return np.column_stack((*straight, np.maximum(FORMS[form].sign * (x - psi), 0)))
 
 
 def curve(form: str, x: Array, params: Array) -> tuple[Array, Array]:
-    """Return the values at x and their derivatives in the parameters, shapes (n,) and (n, p +
-    1).
-    """
+    """Return the curve at x and its Jacobian in the parameters, shapes (n,) and (n, p + 1)."""
     back = np.linalg.inv(FORMS[form].turn)
     columns, b = design(form, x, params[-1]), back @ params[:-1]
     by_break = -FORMS[form].sign * b[-1] * (columns[:, -1] > 0)
@@ -85,20 +81,19 @@ class BreakpointSearch:
     """The model ``y = Z b + d max(x - psi, 0)`` for every psi, with Z a constant or a straight
     line.
 
-    Between two neighbouring distinct x, ``t_j <= psi <= t_{j+1}``, the kink's column is ``p - (psi
-    - t_j) q`` with fixed vectors p and q, both taken orthogonal to Z. So the sum of squares that it
-        explains,
-    ``(p'e - s q'e)**2 / (p'p - 2 s p'q + s**2 q'q)``, is maximised and solved for in closed form
-        (Hudson 1966).
+    Between two adjacent distinct x, ``t_j <= psi <= t_{j+1}``, the hinge column is ``p - (psi -
+    t_j) q`` with fixed vectors p and q, both orthogonalized against Z. The explained sum of squares
+    ``(p'e - s q'e)**2 / (p'p - 2 s p'q + s**2 q'q)`` is maximised and solved for in closed form
+    (Hudson 1966).
 
     Parameters
     ----------
     knots : ndarray, shape (k,)
-        Distinct x in rising order.
+        Distinct x in ascending order.
     first, last : int
-        The breakpoint is sought between ``knots[first]`` and ``knots[last]``.
+        The breakpoint is searched between ``knots[first]`` and ``knots[last]``.
     p, q : ndarray, shape (k - 1, n)
-        One row a gap, in weighted units.
+        One row per gap, in weighted units.
     basis : ndarray, shape (n, 1 or 2)
         Orthonormal basis of Z.
     root : ndarray, shape (n,)
@@ -106,7 +101,7 @@ class BreakpointSearch:
     e : ndarray, shape (n,)
         Weighted residuals of y on Z.
     rank : ndarray of int, shape (n,)
-        Place of each row in the order of x, so that simulations do not depend on the order of rows.
+        Rank of each row by x, so that simulations do not depend on the order of rows.
     """
 
     knots: Array
@@ -121,11 +116,10 @@ class BreakpointSearch:
 
     @classmethod
     def of(cls, x: Array, y: Array, weights: Array, *, sloped: bool) -> BreakpointSearch:
-        """Prepare the search; `sloped` gives the first piece a slope of its own."""
+        """Prepare the search; `sloped` adds a slope to the first piece."""
         knots = np.unique(x)
         root = np.sqrt(weights)
-        # Each sloping piece needs two distinct x; a first piece without slope may shrink to the
-        # first x.
+        # Each sloping piece needs two distinct x; a first piece without slope needs only one.
         first, last = (1 if sloped else 0), len(knots) - 2
         columns = [np.ones(len(x)), x - x.mean()] if sloped else [np.ones(len(x))]
         basis = np.linalg.qr(root[:, None] * np.column_stack(columns))[0]
@@ -137,9 +131,7 @@ class BreakpointSearch:
         return cls(knots, first, last, p, q, basis, root, e, rank)
 
     def best(self) -> tuple[float, tuple[str, ...]]:
-        """Return the breakpoint of the smallest residual sum of squares, and warnings about its
-        place.
-        """
+        """Return the least-squares breakpoint, and warnings about its position."""
         offset, explained = self.peaks(self.e[None, :])
         j = int(np.argmax(explained[0]))
         gap = self.first + j
@@ -148,17 +140,16 @@ class BreakpointSearch:
             if psi in (self.knots[self.first], self.knots[self.last]):
                 return psi, ("the breakpoint is at the end of the range in which it can be found",)
             return psi, ("the breakpoint is one of the x: delta intervals are unreliable there",)
-        # The normal equations lose half of the digits; a QR solution of the same gap gives them
-        # back.
+        # The normal equations lose half of the digits; solve the best gap again by least squares.
         a, b = np.linalg.lstsq(np.column_stack((self.p[gap], self.q[gap])), self.e, rcond=None)[0]
         return float(self.knots[gap] - b / a), ()
 
     def limits(self, rss: float) -> tuple[float, float, tuple[str, ...]]:
-        """Return the outermost breakpoints whose residual sum of squares is at most `rss`.
+        """Return the outermost breakpoints with a residual sum of squares of at most `rss`.
 
-        A gap that holds a single distinct x outside says nothing about the position: if its inner
-        end is accepted, the whole gap is. If a curve without a kink inside the data is accepted,
-        the limit is infinite.
+        A gap with a single distinct x outside does not identify the position: if its inner end is
+        accepted, the whole gap is. If a curve without a kink inside the data is accepted, the limit
+        is infinite.
         """
         need = float(self.e @ self.e) - rss
         if need <= 0:
@@ -185,19 +176,18 @@ class BreakpointSearch:
         return low, high, tuple(notes)
 
     def excess(self, psi: float, df: int, noise: Array | None = None) -> Array:
-        """Return ``(RSS(psi) - RSS) / (RSS / df)``, how much worse the best kink at psi is than the
-        best of all.
+        """Return ``(RSS(psi) - RSS) / (RSS / df)``, the excess of the best kink at psi over the
+        global optimum.
 
         Parameters
         ----------
         psi : float
-            Taken to the nearer end of the range in which a kink is sought, if it lies outside.
+            Clipped to the search range.
         df : int
             Residual degrees of freedom.
         noise : ndarray, shape (m, n), optional
-            Standard normal numbers: instead of the data's own value, shape (1,), those of m data
-            sets, shape (m,), with the kink at psi that is best for the data, and their noise around
-            it.
+            Standard normal numbers: return the statistics of m simulated data sets, shape (m,),
+            around the best kink at psi, instead of the observed one, shape (1,).
         """
         column = self._columns(np.clip([psi], self.knots[self.first], self.knots[self.last]))[0]
         length = max(float(column @ column), np.finfo(float).tiny)
@@ -213,27 +203,26 @@ class BreakpointSearch:
             return (best - at_psi) / np.maximum(left, np.finfo(float).tiny) * df
 
     def largest_f(self, y: Array, df: int) -> Array:
-        """Return the largest F statistic of a kink for each row of weighted values, shape (m,
-        n).
+        """Return the maximal F statistic of a kink for each row of weighted values, shape (m, n).
         """
         e = _residual(y, self.basis)
         explained = self.peaks(e)[1].max(axis=1)
         left = np.einsum("ij,ij->i", e, e) - explained
-        with np.errstate(over="ignore"):  # an exact kink leaves nothing: its F is infinite
+        with np.errstate(over="ignore"):  # F is infinite for an exact kink
             return explained / np.maximum(left, np.finfo(float).tiny) * df
 
     def accepted(self, e: Array, need: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Places in the gaps that bound where a kink explains `need` of the sum of squares, and
-        which of them count.
+        """Candidate ends of the sets where a kink explains `need` of the sum of squares, and a mask
+        of the valid ones.
 
         Within a gap these are the s with ``(p'e - s q'e)**2 >= need |p - s q|**2``: its ends, and
-        the two roots. Of m residuals e, shape (m, n), and needs both have the shape (4, m, gaps).
+        the two roots. For m residuals e, shape (m, n), both arrays have the shape (4, m, gaps).
         """
         p, q, length, (pp, pq, qq) = self._gaps()
         pe, qe, least = e @ p.T, e @ q.T, need[:, None]
         a, b, c = qe * qe - least * qq, pe * qe - least * pq, pe * pe - least * pp
         with np.errstate(divide="ignore", invalid="ignore"):
-            # The stable form of the quadratic formula for a s**2 - 2 b s + c.
+            # Numerically stable quadratic formula for a s**2 - 2 b s + c.
             big = b + np.copysign(np.sqrt(np.maximum(b * b - a * c, 0.0)), b)
             places = np.stack(
                 (np.zeros_like(a), np.broadcast_to(length, a.shape), big / a, c / big)
@@ -244,7 +233,7 @@ class BreakpointSearch:
         return self.knots[self.first : self.last] + places, counting
 
     def _gaps(self) -> tuple[Array, Array, Array, tuple[Array, Array, Array]]:
-        """p, q and length of the gaps in which a kink is sought, and the products p'p, p'q, q'q."""
+        """Return p, q and length of the searched gaps, and the products p'p, p'q, q'q."""
         gaps = slice(self.first, self.last)
         p, q = self.p[gaps], self.q[gaps]
         products = [np.einsum("ij,ij->i", u, v) for u, v in ((p, p), (p, q), (q, q))]
@@ -256,8 +245,8 @@ class BreakpointSearch:
         )
 
     def peaks(self, e: Array) -> tuple[Array, Array]:
-        """Return offset and explained sum of squares of the best kink in each gap, for each row of
-        e: (m, gaps).
+        """Return offset and explained sum of squares of the best kink per gap, for each row of e:
+        (m, gaps).
         """
         p, q, length, (pp, pq, qq) = self._gaps()
         pe, qe = e @ p.T, e @ q.T
@@ -276,7 +265,7 @@ class BreakpointSearch:
         return np.where(inner, offset, edge), np.where(inner, best, np.maximum(at_start, at_end))
 
     def _columns(self, psi: Array) -> Array:
-        """The kink's column, orthogonal to Z, for each psi: shape (m, n)."""
+        """Hinge columns orthogonalized against Z for each psi: shape (m, n)."""
         gap = np.clip(np.searchsorted(self.knots, psi, side="right") - 1, 0, len(self.knots) - 2)
         return self.p[gap] - (psi - self.knots[gap])[:, None] * self.q[gap]
 
@@ -288,11 +277,11 @@ class BreakpointSearch:
 
 @dataclass(frozen=True, eq=False)
 class BreakpointGrid:
-    """Least squares at each of G breakpoints that the data allow.
+    """Least squares fits on a grid of G accepted breakpoints.
 
     Given the breakpoint, a value ``row @ b`` has the sum of squares ``RSS + (value - row @ best)**2
-    / (row V row)``; the profile is the least of these over all breakpoints, and the accepted values
-    are a union of intervals.
+    / (row V row)``; its profile is the minimum over all breakpoints, and the accepted values are a
+    union of intervals.
 
     Parameters
     ----------
@@ -312,7 +301,7 @@ class BreakpointGrid:
     def of(
         cls, form: str, x: Array, y: Array, weights: Array, low: float, high: float, also: Array
     ) -> BreakpointGrid:
-        """Prepare breakpoints between `low` and `high`, and those of `also` that lie there."""
+        """Build a grid between `low` and `high`, with the breakpoints of `also` in that range."""
         psi = np.unique(
             np.concatenate(
                 (np.linspace(low, high, GRID_POINTS), also[(also >= low) & (also <= high)])
@@ -333,8 +322,8 @@ class BreakpointGrid:
         )
 
     def interval(self, rows: Array, threshold: float) -> tuple[Array, Array]:
-        """Ends of the m values ``row @ b``, shape (m,), whose profiled sum of squares is at most
-        `threshold`.
+        """Ends of the profile intervals of m values ``row @ b``, shape (m,): the sum of squares is
+        at most `threshold`.
 
         `rows` has the shape (G, m, p): the row of each value at each breakpoint.
         """

@@ -1,4 +1,4 @@
-"""Input checks that all models share: an error names the row and what is needed."""
+"""Shared input validation of all models: errors name the row and the requirement."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ Array = NDArray[np.float64]
 
 
 class ArgumentError(ModelError):
-    """A wrong argument (an unknown name, a level out of range): a mistake in the call, whatever the
-    data.
-    """
+    """An invalid argument (an unknown name, a level out of range), regardless of the data."""
 
 
 def column(
@@ -28,17 +26,16 @@ def column(
     nonnegative: bool = False,
     remedy: str = "drop rows in which nothing was measured",
 ) -> Array:
-    """Return `values` as a one-dimensional float array that is finite and at most
-    `core.mean.MAX_NUMBER`, and positive or not negative if asked.
+    """Return `values` as a one-dimensional array of finite floats up to `core.mean.MAX_NUMBER`,
+    optionally checked to be positive or not negative.
 
     Raises
     ------
     ModelError
-        Naming the values and the first row (counted from 1) that breaks the rule; `remedy` is what
-        to do about values that break it.
+        Names the values and the first invalid row (counted from 1); `remedy` is the advice for
+        values with a wrong sign.
     """
-    # Strings that look like numbers are refused too: np.asarray(["1", "2"], float) would take them
-    # in silence.
+    # Reject numeric strings too: np.asarray(["1", "2"], float) would silently convert them.
     try:
         if isinstance(values, list | tuple) and any(isinstance(v, bool | np.bool_) for v in values):
             raise TypeError(values)
@@ -86,7 +83,7 @@ def _refuse(bad: NDArray[np.bool_], array: Array, name: str, problem: str, remed
 
 
 def weights_or_ones(weights: ArrayLike | None, rows: int) -> Array:
-    """Return checked weights (proportional to 1/variance, one a row), or ones."""
+    """Return checked weights (proportional to 1/variance, one per row), or ones."""
     if weights is None:
         return np.ones(rows)
     checked = column(weights, "weight", positive=True)
@@ -104,8 +101,7 @@ def same_length(one: tuple[str, Sized], other: tuple[str, Sized]) -> None:
 
 
 def enough(x: Array, params: Sequence[str], *, name: str) -> None:
-    """Raise ModelError if `x` has fewer rows, or fewer distinct values, than the model has
-    parameters.
+    """Raise ModelError if `x` has fewer rows, or fewer distinct values, than there are parameters.
     """
     need = len(params)
     if len(x) < need:

@@ -1,7 +1,7 @@
-"""What speaks against a fit: single rows that deviate, and residuals that follow the load.
+"""Regression diagnostics: influence of single rows (outliers), and autocorrelated residuals.
 
-Both need the fit's tangent only: residuals and derivatives of the curve, each over the standard
-deviation of its row.
+Both are based on the fit's tangent: residuals and Jacobian of the curve, scaled by the standard
+deviation of each row.
 
 References
 ----------
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from virtperf.models.result import FitResult
 
 OUTLIER_LEVEL = 0.0075
-"""P-value, times the number of rows, below which a row is named."""
+"""Bonferroni-adjusted p-value (times the number of rows) below which a row is an outlier."""
 MAX_REFITS = 24
-"""Rows up to which the fit is repeated without each of them; of more, only half as many that deviate
-most from the fit of all, which a single row then moves little."""
+"""Maximum number of rows for leave-one-out refits of all rows; with more, only half as many rows
+with the largest studentized residuals are refitted, since a single row then has little leverage."""
 AS_WELL = 9.0
-"""Squared standard errors by which the fit without another row may be worse, and that row yet be the
-outlier."""
+"""Squared standard errors within which leaving out another row fits equally well, so that it may be
+the outlier instead."""
 MAX_SUSPECTS = 3
 ORDER_LEVEL = 0.01
-"""P-value below which residuals are said to follow the load."""
+"""P-value below which residuals count as autocorrelated."""
 MIN_ORDERED_ROWS = 6
 
 
 class RowNote(str):
-    """A warning about one row, which begins with the row's name; `row` counts from 0."""
+    """A warning about one row, prefixed with the row's name; `row` counts from 0."""
 
     row: int
 
@@ -54,19 +54,19 @@ class RowNote(str):
     text: str
 
     def named(self, name: str) -> RowNote:
-        """The same about a row of that name."""
+        """Return the same warning with another row name."""
         return RowNote(self.row, self.text, name)
 
 
 def influence(fit: FitResult) -> pd.DataFrame:
-    """How far each row lies from the curve, and how much it moves it.
+    """Return regression diagnostics of each row: residual, leverage and influence.
 
     Returns
     -------
     DataFrame
-        One row a row of the fit: ``x, y, fitted``; ``leverage``, the diagonal of the hat matrix;
-        ``studentized``, the residual over its standard error without that row (Student's t with
-        ``df_resid - 1`` degrees of freedom); ``cooks_distance``. NaN where the rows do not tell.
+        One row per row of the fit: ``x, y, fitted``; ``leverage``, the diagonal of the hat matrix;
+        ``studentized``, the externally studentized residual (Student's t with ``df_resid - 1``
+        degrees of freedom); ``cooks_distance``. NaN where undefined.
     """
     residual, tangent = fit.tangent()
     leverage = _leverage(tangent)
@@ -96,7 +96,7 @@ def _leverage(tangent: Array) -> Array:
 
 
 def _basis(tangent: Array) -> Array:
-    """An orthonormal basis of the columns."""
+    """Orthonormal basis of the column space."""
     norms = np.linalg.norm(tangent, axis=0)
     u, s, _ = np.linalg.svd(tangent / np.where(norms > 0, norms, 1.0), full_matrices=False)
     return u[:, s > 1e-10 * s[:1]]
@@ -105,16 +105,16 @@ def _basis(tangent: Array) -> Array:
 def outlier_notes(
     fit: FitResult, refit: Callable[[NDArray[np.bool_]], FitResult]
 ) -> tuple[RowNote, ...]:
-    """A warning that names the row that deviates most, where its deviation is no chance (Student's
-    t, Bonferroni's correction over the rows), with what the fit estimates without it.
+    """Warn of an outlier: the row with the largest studentized deletion residual, if significant (t
+    test, Bonferroni-adjusted over the rows), with the estimate without it.
 
-    Where leaving out another row explains the data as well, say the other one of two at the last
-    load, that row is named too.
+    Other rows whose deletion fits equally well, say the other one of two at the last load, are
+    named too.
 
     Parameters
     ----------
     refit : callable
-        The same fit of some of the rows.
+        Repeats the fit with a subset of rows.
     """
     if fit.df_resid < 2:
         return ()
@@ -139,7 +139,7 @@ def outlier_notes(
 
 
 def _left_without(fit: FitResult) -> tuple[NDArray[np.intp], Array]:
-    """Rows that may be outliers, and the deviance of the fit without each of them."""
+    """Return candidate outliers, and the deviance of the fit without each of them."""
     rows = np.arange(fit.nobs)
     if fit.nobs > MAX_REFITS:
         size = np.nan_to_num(influence(fit)["studentized"].abs().to_numpy())
@@ -162,7 +162,7 @@ def _outlier_note(
         (name, value), (other, changed) = fit.headline(), refit(others).headline()
         if other == name:
             text += f": without it {name} is {changed:.4g} instead of {value:.4g}"
-        else:  # only one of the two curves has a peak
+        else:  # a peak exists with or without the row only
             text += (
                 f": without it {other} is {changed:.4g}; with it there is {name}, {value:.4g}, only"
             )
@@ -174,8 +174,8 @@ def _outlier_note(
 
 
 def order_notes(fit: FitResult) -> tuple[str, ...]:
-    """A warning where neighbouring residuals, in order of x, are alike: the curve has another shape
-    than the data, which without replicates no test of lack of fit shows (Durbin-Watson).
+    """Warn of autocorrelated residuals in order of x (Durbin-Watson): the curve is misspecified,
+    which without replicates no lack-of-fit test detects.
     """
     if fit.nobs < MIN_ORDERED_ROWS or fit.df_resid < 2 or len(np.unique(fit.x)) < fit.nobs:
         return ()
@@ -189,11 +189,11 @@ def order_notes(fit: FitResult) -> tuple[str, ...]:
 
 
 def order_test(fit: FitResult) -> tuple[float, float]:
-    """The Durbin-Watson statistic of the residuals in order of x, and its one-sided p-value against
-    neighbours that are alike.
+    """Return the Durbin-Watson statistic of the residuals in order of x, and its one-sided p-value
+    against positive autocorrelation.
 
     Its mean and variance under independent normal noise are exact for the fit's tangent; the
-    distribution between 0 and 4 is taken as a beta distribution with these.
+    distribution on 0 to 4 is approximated by a beta distribution with these moments.
     """
     from statsmodels.stats.stattools import durbin_watson
 

@@ -1,4 +1,4 @@
-"""Figures of fits for a first look: rows, curve, interval of its mean."""
+"""Quick plots of fits: rows, curve, confidence band."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STEPS = 200
-"""Points of a curve."""
+"""Number of points of a plotted curve."""
 
 
 def draw(fit: FitResult, ax: Axes | None = None, alpha: float = 0.05, label: str = "") -> Axes:
-    """Draw one fit; see `FitResult.plot`."""
+    """Plot one fit; see `FitResult.plot`."""
     if ax is None:
         from matplotlib import pyplot
 
@@ -32,7 +32,7 @@ def draw(fit: FitResult, ax: Axes | None = None, alpha: float = 0.05, label: str
         assert isinstance(table, pd.DataFrame)  # with an interval it is one
         value = table["value"]
         ax.fill_between(x, table["low"], table["high"], color=points[0].get_color(), alpha=0.2)
-    except ModelError:  # no degrees of freedom are left: the curve alone
+    except ModelError:  # no degrees of freedom: draw the curve without a band
         value = pd.Series(np.asarray(fit.predict(x)))
     ax.plot(x, value, color=points[0].get_color())
     if not label:
@@ -41,7 +41,7 @@ def draw(fit: FitResult, ax: Axes | None = None, alpha: float = 0.05, label: str
 
 
 def draw_all(fits: Mapping[Hashable, FitResult], x: str, y: str, alpha: float) -> Axes:
-    """Draw fits on one pair of axes; see `Fits.plot`."""
+    """Plot several fits on one pair of axes; see `Fits.plot`."""
     from matplotlib import pyplot
 
     _, ax = pyplot.subplots()

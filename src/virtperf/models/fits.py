@@ -1,5 +1,4 @@
-"""Fits and estimates by group of a tidy frame: each knows what its rows rest on, and says why where
-there is none.
+"""Fits and estimates by group of a tidy frame: each has an origin, or a reason why it is missing.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ from virtperf.models.checks import ArgumentError
 from virtperf.models.result import Estimate, FitResult, FTest, Missing
 
 Levels = Mapping[str, Any]
-"""Column to level: the rows that are meant, for example ``{"series": "z/VM", "guests": 6}``."""
+"""Row selection, column to level, for example ``{"series": "z/VM", "guests": 6}``."""
 By = str | Sequence[str] | None
-"""Column or columns whose levels make one result each."""
+"""Grouping column or columns: one result per level or combination."""
 
 
 class Fits(Mapping[Hashable, Any]):
-    """One fit a label, in the order of the labels' first rows; a `Missing` with the reason where the
-    rows of a label allow none.
+    """Mapping of labels to fits, in order of the labels' first rows; a `Missing` with the reason
+    where the rows of a label allow none.
 
     Attributes
     ----------
     x, y : str
-        The columns that the formula names.
+        Column names from the formula.
     by : tuple of str
-        The columns of the labels; empty for one fit of all rows, whose label is `y`.
+        Grouping columns; empty for one fit of all rows, with the label `y`.
     """
 
     def __init__(
@@ -69,7 +68,7 @@ class Fits(Mapping[Hashable, Any]):
 
     @property
     def only(self) -> Any:
-        """The one fit; an error where there are several."""
+        """The single fit; raises `ArgumentError` for several."""
         if len(self) > 1:
             raise ArgumentError(
                 f"there are {len(self)} fits", expected="one", remedy="name it: fits[label]"
@@ -78,26 +77,26 @@ class Fits(Mapping[Hashable, Any]):
 
     @property
     def params(self) -> pd.DataFrame:
-        """The parameters: one row a fit, without those that could not be had."""
+        """Parameters, one row per fit; missing fits are left out."""
         return self._table("params")
 
     @property
     def bse(self) -> pd.DataFrame:
-        """Standard errors of the parameters: one row a fit."""
+        """Standard errors of the parameters, one row per fit."""
         return self._table("bse")
 
     @property
     def pvalues(self) -> pd.DataFrame:
-        """P-values of the parameters being zero: one row a fit."""
+        """P-values of the parameters being zero, one row per fit."""
         return self._table("pvalues")
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Limits of the parameters: one row a fit and parameter, columns 0 and 1."""
+        """Confidence limits, one row per fit and parameter, columns 0 and 1."""
         found = {label: fit.conf_int(alpha) for label, fit in self._available().items()}
         return pd.concat(found) if found else pd.DataFrame(columns=[0, 1])
 
     def plot(self, alpha: float = 0.05) -> Any:
-        """Draw the rows and the curves of all fits on one pair of axes, and return it."""
+        """Plot the rows and the curves of all fits on one pair of axes, and return it."""
         from virtperf.models.drawing import draw_all
 
         return draw_all(self._available(), self.x, self.y, alpha)
@@ -110,15 +109,15 @@ class Fits(Mapping[Hashable, Any]):
         return pd.DataFrame([getattr(fit, name) for fit in fits.values()], index=list(fits))
 
     def estimates(self, name: str, *arguments: Any, **named: Any) -> EstimateTable:
-        """The same quantity of every fit, by label: `Estimate` (or what the method gives), or
-        `Missing` with the reason.
+        """Compute the same quantity for every fit, by label: `Estimate` (or the method's result),
+        or `Missing` with the reason.
 
         Parameters
         ----------
         name : str
-            A method of the fits (``"peak_load"``, ``"linearity_test"``) or one of their parameters.
+            A method of the fits (``"peak_load"``, ``"linearity_test"``) or a parameter.
         *arguments, **named
-            Passed on, for example ``alpha=0.1``.
+            Passed to the method, for example ``alpha=0.1``.
         """
         return EstimateTable(
             (label, _quantity(fit, name, arguments, named)) for label, fit in self.items()
@@ -127,19 +126,19 @@ class Fits(Mapping[Hashable, Any]):
     def predict(
         self, x: ArrayLike, interval: str | None = "mean", alpha: float = 0.05
     ) -> pd.DataFrame:
-        """The curves of all fits at the given x.
+        """Evaluate the curves of all fits at the given x.
 
         Returns
         -------
         DataFrame
-            The columns of the labels, x, ``value`` and with `interval` also ``se``, ``low`` and
-            ``high``; no rows for a fit that is missing, or that has no such interval.
-            ``attrs["warnings"]`` says why.
+            The label columns, x, ``value`` and with `interval` also ``se``, ``low`` and ``high``;
+            no rows for a fit that is missing, or has no such interval; ``attrs["warnings"]`` gives
+            the reasons.
 
         Raises
         ------
         ArgumentError
-            An x that is not finite, or at which the curves have no value.
+            An x is not finite, or outside the domain of the curves.
         """
         tables, warnings = [], []
         for label, fit in self._available().items():
@@ -163,7 +162,7 @@ class Fits(Mapping[Hashable, Any]):
         return found
 
     def summary(self, alpha: float = 0.05) -> str:
-        """The summaries of all fits below each other."""
+        """Concatenate the summaries of all fits."""
         return "\n".join(
             f"{label}\n" + (f"{fit}\n" if isinstance(fit, Missing) else fit.summary(alpha))
             for label, fit in self.items()
@@ -171,11 +170,11 @@ class Fits(Mapping[Hashable, Any]):
 
 
 class EstimateTable(dict[Hashable, Any]):
-    """Estimates by label; a notebook shows them as the table that `frame` gives."""
+    """Estimates by label; displayed in notebooks as the table of `frame`."""
 
     def frame(self) -> pd.DataFrame:
-        """One row a label: value, low, high, level, method, warnings; those of a `Missing` are NaN,
-        and its reason is its warning.
+        """Return a frame with one row per label: value, low, high, level, method, warnings; for a
+        `Missing` NaN, with its reason as the warning.
         """
         rows = {
             label: {
@@ -209,7 +208,7 @@ def _quantity(fit: Any, name: str, arguments: tuple[Any, ...], named: Mapping[st
 def attributed(
     origin: Origin | None, function: Callable[..., Any], *arguments: Any, **named: Any
 ) -> Any:
-    """What the function gives, with the origin; `Missing` where the data allow no answer."""
+    """Call the function and set the origin of its result; `Missing` on a `ModelError`."""
     try:
         found = function(*arguments, **named)
     except ArgumentError:
@@ -224,7 +223,7 @@ def attributed(
 
 
 def require_columns(frame: pd.DataFrame, *names: str) -> None:
-    """Refuse a frame that lacks a column, by an ArgumentError that names those that there are."""
+    """Raise `ArgumentError` for a missing column, listing the existing ones."""
     for name in names:
         if name not in frame.columns:
             raise ArgumentError(
@@ -235,13 +234,12 @@ def require_columns(frame: pd.DataFrame, *names: str) -> None:
 
 
 def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
-    """The rows at the given levels.
+    """Select the rows at the given levels.
 
     Raises
     ------
     ArgumentError
-        A column that is not there, or a level that a frame with rows does not have (nor its
-        categories).
+        An unknown column, or a level that occurs neither in the rows nor in the categories.
     """
     require_columns(frame, *levels)
     chosen = frame
@@ -263,8 +261,8 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 
 
 def groups(frame: pd.DataFrame, by: By) -> Iterator[tuple[Hashable, pd.DataFrame]]:
-    """Label and rows of each group, in the order of first rows; one column gives plain labels,
-    several give tuples.
+    """Iterate over label and rows of each group, in order of first rows; one column gives plain
+    labels, several give tuples.
     """
     names = names_of(by)
     require_columns(frame, *names)
@@ -276,17 +274,17 @@ def groups(frame: pd.DataFrame, by: By) -> Iterator[tuple[Hashable, pd.DataFrame
 
 
 def names_of(by: By) -> tuple[str, ...]:
-    """The columns of `by`."""
+    """Normalize `by` to a tuple of column names."""
     return () if by is None else (by,) if isinstance(by, str) else tuple(by)
 
 
 def levels_of(by: By, label: Hashable) -> dict[str, Any]:
-    """Column to level of a label that `groups` gives."""
+    """Map the columns of `by` to the levels of a label from `groups`."""
     return dict(zip(names_of(by), label if isinstance(label, tuple) else (label,), strict=False))
 
 
 def source(frame: pd.DataFrame) -> Origin | None:
-    """The origin of the rows of one estimate, which must be of one quantity.
+    """Return the origin of the rows of one estimate, which must have a single quantity.
 
     Raises
     ------

@@ -1,12 +1,11 @@
-"""Contrasts of models that were fitted by a formula in statsmodels: ``smf.ols``, ``smf.wls``,
-``smf.glm``, ``smf.mixedlm``.
+"""Contrasts of statsmodels formula fits: ``smf.ols``, ``smf.wls``, ``smf.glm``, ``smf.mixedlm``.
 
     fit = smf.ols("np.log(value) ~ C(guests) * C(think_ms) + C(replicate)", runs).fit()
     models.contrasts(fit, of={"guests": 8}, to={"guests": 2}, by="think_ms")
 
-A contrast is the difference of two means that the model predicts, each averaged over the model's
-rows with the named columns set to their levels. Of a logarithm, or where a GLM has a log link, it is
-shown as a ratio.
+A contrast is the difference of two predicted marginal means, each averaged over the model's rows
+with the named columns set to their levels. For a log response, or a GLM with a log link, it is
+reported as a ratio.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from virtperf.models.fits import (
 from virtperf.models.result import NO_DF, Estimate, Missing, t_interval
 
 LOGARITHM = re.compile(r"(np\.|numpy\.)?log\(")
-"""How the name of a logarithm as the response begins."""
+"""Prefix of a response name that denotes a logarithm."""
 
 
 def contrasts(
@@ -52,19 +51,18 @@ def contrasts(
     label: str | None = None,
     alpha: float = 0.05,
 ) -> EstimateTable:
-    """Ratios or differences between levels, with intervals, from a fitted formula of statsmodels.
+    """Estimate ratios or differences between levels from a statsmodels formula fit.
 
     Parameters
     ----------
     results : results object of statsmodels
-        Of ``ols``, ``wls``, ``gls``, ``glm`` or ``mixedlm`` (one random intercept), from a formula.
+        From ``ols``, ``wls``, ``gls``, ``glm`` or ``mixedlm`` (one random intercept), by formula.
     of, to : mapping
-        Column to level: the numerator and the denominator (or what is subtracted).
+        Column to level: numerator and denominator (or minuend and subtrahend).
     by : str or sequence of str, optional
-        One contrast for each level, at that level.
+        One contrast at each level.
     ratio : bool, optional
-        Whether to take the exponential: by default of a response ``log(...)``, and of a GLM with log
-        link.
+        Whether to exponentiate; default for a response ``log(...)``, and for a GLM with log link.
     label : str, optional
         As in `virtperf.models.ratios`.
     alpha : float
@@ -73,21 +71,20 @@ def contrasts(
     Returns
     -------
     EstimateTable
-        `Estimate` by label, or `Missing` where the model has no rows of a side.
+        `Estimate` by label, or `Missing` where the model has no rows at one side.
 
     Raises
     ------
     ModelError
-        Results without a formula, a model of another kind, random slopes or nested random effects,
-        or levels that the model does not tell apart.
+        Results without a formula, an unsupported model, random slopes or nested random effects, or
+        levels that the model does not distinguish.
 
     Notes
     -----
-    Intervals are Student's t. Degrees of freedom are those of the residuals. A mixed model has the
-    degrees of freedom of the stratum in which the contrast lies (Pinheiro and Bates 2000, section
-    2.4.2): if it can be estimated within the groups, those of the same model with fixed groups, else
-    the number of groups less the columns of the group means. A GLM whose scale is fixed (Poisson,
-    binomial) has normal quantiles.
+    Intervals are Student's t with the residual degrees of freedom. For a mixed model they are those
+    of the stratum of the contrast (Pinheiro and Bates 2000, section 2.4.2): if it can be estimated
+    within the groups, those of the same model with fixed groups, else the number of groups minus
+    the rank of the group means. A GLM with a fixed scale (Poisson, binomial) has normal quantiles.
 
     References
     ----------
@@ -116,7 +113,7 @@ def contrasts(
         sides = [_with_levels(frame, {**fixed, **levels}) for levels in (of, to)]
         row = design(sides[0]).mean(axis=0) - design(sides[1]).mean(axis=0)
         origin = common_origin(
-            [source(group[_matches(group, levels)]) for levels in (of, to)]  # what is compared
+            [source(group[_matches(group, levels)]) for levels in (of, to)]  # rows compared
         )
         found[name] = _estimate(results, row, shown_as_ratio, alpha, origin)
     return found
@@ -140,7 +137,7 @@ def _matches(frame: pd.DataFrame, levels: Levels) -> Array:
 
 
 def _with_levels(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows with columns set to levels; categories stay what they are."""
+    """Copy the rows with columns set to levels; dtypes (categories) are kept."""
     given = {
         name: pd.Series([level] * len(frame), index=frame.index).astype(frame[name].dtype)
         for name, level in levels.items()
@@ -149,7 +146,7 @@ def _with_levels(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame
 
 
 def _design(results: Any, frame: pd.DataFrame) -> Array:
-    """The columns of the model at new rows, by the library that read its formula."""
+    """Build the design matrix at new rows, by the library that parsed the formula."""
     spec = results.model.data.model_spec
     if hasattr(spec, "get_model_matrix"):  # formulaic
         return np.asarray(spec.get_model_matrix(frame), dtype=float)
@@ -193,7 +190,7 @@ def _estimate(
 
 
 def _parts(results: Any, row: Array) -> tuple[Array, Array, float]:
-    """Coefficients, their covariance, and the degrees of freedom of a contrast."""
+    """Return coefficients, their covariance, and the degrees of freedom of a contrast."""
     from statsmodels.genmod.generalized_linear_model import GLM
     from statsmodels.regression.linear_model import RegressionModel
     from statsmodels.regression.mixed_linear_model import MixedLM
@@ -237,8 +234,8 @@ def _mixed_parts(results: Any, row: Array) -> tuple[Array, Array, float]:
 
 
 def _gls_covariance(results: Any, x: Array, means: Array, group: NDArray[np.intp]) -> Array:
-    """Covariance of the fixed effects at the estimated variances: ``inv(X' inv(V) X)``; statsmodels
-    inverts a Hessian, which fails where the variance of the groups is on its bound 0.
+    """GLS covariance of the fixed effects at the estimated variances, ``inv(X' inv(V) X)``;
+    statsmodels inverts a Hessian, which fails if the group variance is on its bound 0.
     """
     scale = float(results.scale)
     between = max(float(np.asarray(results.cov_re)[0, 0]), 0.0) / scale

@@ -1,8 +1,8 @@
 """Models of tidy frames: ``usl("value ~ guests", runs, by="series")`` and the like.
 
-Each function takes a frame with one row a run (or a point), and names of its columns. A result
-knows what it rests on (`core.provenance`); a group whose rows allow no fit gives a `Missing` that
-says why. A frame without rows gives an empty mapping.
+Each function takes a frame with one row per run (or point), and column names. Results have an
+origin (`core.provenance`); a group whose rows allow no fit gives a `Missing` with the reason. An
+empty frame gives an empty mapping.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import compare_usl, fit_usl
 
 Weights = str | ArrayLike | None
-"""A column, or an array with one number a row: proportional to one over the variance."""
+"""A column, or an array with one number per row: proportional to one over the variance."""
 
 
 def usl(
@@ -55,18 +55,18 @@ def usl(
     noise: str | None = None,
     robust: bool = False,
 ) -> Fits:
-    """The Universal Scalability Law of each group: ``usl("value ~ guests", runs, by="series")``.
+    """Fit the Universal Scalability Law per group: ``usl("value ~ guests", runs, by="series")``.
 
     Parameters
     ----------
     formula : str
-        ``throughput ~ load``, names of columns.
+        ``throughput ~ load``, column names.
     frame : DataFrame
-        One row a run.
+        One row per run.
     by : str or sequence of str, optional
-        One fit for each level (or combination of levels).
+        One fit per level (or combination of levels).
     weights : str or array_like, optional
-        A column, or one number a row: proportional to one over the variance; in place of `noise`.
+        A column, or one number per row: proportional to one over the variance; excludes `noise`.
     kind, bounded, noise, robust
         As in `virtperf.models.fit_usl`; the default noise is proportional.
     """
@@ -83,7 +83,7 @@ def amdahl(
     bounded: bool = True,
     noise: str | None = None,
 ) -> Fits:
-    """Amdahl's law of each group; see `usl`."""
+    """Fit Amdahl's law to each group; see `usl`."""
     options = {"kind": "amdahl", "bounded": bounded, "noise": noise}
     return _fits(fit_usl, formula, frame, by, {"weights": weights}, options)
 
@@ -98,8 +98,8 @@ def scaling(
     noise: str | None = None,
     alpha: float = 0.05,
 ) -> Fits:
-    """The simplest scaling law that fits each group: linear, Amdahl's or the USL, by F tests at
-    `alpha`; see `usl` and `virtperf.models.compare_usl`.
+    """Fit the simplest adequate scaling law to each group: linear, Amdahl's or the USL, by F tests
+    at `alpha`; see `usl` and `virtperf.models.compare_usl`.
     """
 
     def preferred(x: ArrayLike, y: ArrayLike, **named: Any) -> Any:
@@ -118,7 +118,7 @@ def line(
     weights: Weights = None,
     noise: str | None = None,
 ) -> Fits:
-    """A straight line through each group; see `usl` and `virtperf.models.fit_line`.
+    """Fit a straight line to each group; see `usl` and `virtperf.models.fit_line`.
 
     The default noise is constant: ordinary least squares.
     """
@@ -126,7 +126,7 @@ def line(
 
 
 def robust_line(formula: str, frame: pd.DataFrame, *, by: By = None) -> Fits:
-    """A straight line that outliers hardly move, for each group; see `usl` and
+    """Fit a straight line to each group, robust to outliers; see `usl` and
     `virtperf.models.fit_robust_line`.
     """
     return _fits(fit_robust_line, formula, frame, by, {}, {})
@@ -142,7 +142,7 @@ def segmented(
     noise: str | None = None,
     robust: bool = False,
 ) -> Fits:
-    """Two straight pieces for each group; see `usl` and `virtperf.models.fit_segmented`.
+    """Fit a two-piece line to each group; see `usl` and `virtperf.models.fit_segmented`.
 
     The default noise is constant.
     """
@@ -160,7 +160,7 @@ def closed(
     response: str | None = None,
     cv2: float | None = 1.0,
 ) -> Fits:
-    """A closed network with think time for each group: ``closed("throughput ~ clients", runs,
+    """Fit a closed network with think time to each group: ``closed("throughput ~ clients", runs,
     think="think_s", servers="processors")``; see `usl` and `virtperf.models.fit_closed`.
 
     Parameters
@@ -168,7 +168,7 @@ def closed(
     think, servers : str or number
         Columns, or one number for all rows.
     response : str, optional
-        A column of measured response times, which are compared with Little's law.
+        A column of measured response times, checked against Little's law.
     cv2
         As in `virtperf.models.fit_closed`.
     """
@@ -187,25 +187,25 @@ def ratios(
     method: str = "log-ratio",
     alpha: float = 0.05,
 ) -> EstimateTable:
-    """Ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series": "Xen"},
-    by="guests")``.
+    """Estimate ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series":
+    "Xen"}, by="guests")``.
 
-    Rows of one side are independent replicates; rows that belong together, say of one load or of one
-    block of runs, have `pairs`. A warning names a column, such as a load, whose levels explain most of
-    the differences within the sides: its rows are no replicates.
+    Rows of one side are independent replicates; for paired rows, say of one load or of one block of
+    runs, use `pairs`. A warning names a column, such as a load, that explains most of the variation
+    within the sides: its rows are no replicates.
 
     Parameters
     ----------
     value : str
         The column of the values.
     of, to : mapping
-        The rows of the numerator and of the denominator: column to level.
+        Rows of the numerator and of the denominator: column to level.
     by : str or sequence of str, optional
-        One ratio for each level; `Missing` where one side has no rows.
+        One ratio per level; `Missing` where one side has no rows.
     label : str, optional
-        How the results are named: a format of the columns of `by` and of ``of`` and ``to``, for
-        example ``"{of} / {to} at {guests} guests"``. Default: the level of `by`, or ``"{of} /
-        {to}"`` without `by`.
+        Format string of the labels, with the columns of `by` and ``of`` and ``to``, for example
+        ``"{of} / {to} at {guests} guests"``. Default: the level of `by`, or ``"{of} / {to}"``
+        without `by`.
     method, alpha
         As in `virtperf.models.ratio_of_means`.
     """
@@ -223,7 +223,7 @@ def differences(
     label: str | None = None,
     alpha: float = 0.05,
 ) -> EstimateTable:
-    """Differences of two means, `of` less `to`; see `ratios` and
+    """Estimate differences of two means, `of` minus `to`; see `ratios` and
     `virtperf.models.difference_of_means`.
     """
     function = functools.partial(ratio.difference_of_means, alpha=alpha)
@@ -242,7 +242,7 @@ def pairs(
     label: str | None = None,
     alpha: float = 0.05,
 ) -> EstimateTable:
-    """Typical ratio of pairs: rows belong together that have the same levels of the columns `on`,
+    """Estimate the typical ratio of pairs: rows are matched on equal levels of the columns `on`,
     for example a replicate, which is a block of runs; see `ratios`.
     """
 
@@ -264,9 +264,7 @@ def ratio_of_printed(
     by: By = None,
     label: str | None = None,
 ) -> EstimateTable:
-    """Ratios of printed numbers, between the extremes that rounding leaves; one row a side; see
-    `ratios`.
-    """
+    """Bound ratios of printed numbers by their rounding errors; one row per side; see `ratios`."""
 
     def printed(a: pd.DataFrame, b: pd.DataFrame) -> Any:
         if len(a) != 1 or len(b) != 1:
@@ -287,7 +285,7 @@ def _fits(
     given: dict[str, Any],
     options: dict[str, Any],
 ) -> Fits:
-    """One fit a group; `given` are columns or numbers a row (None: not given)."""
+    """Fit each group; `given` are columns or per-row numbers (None: not given)."""
     y, x = _sides(formula)
     require_columns(frame, y, x, *names_of(by))
     per_row = {name: _per_row(v, frame, name) for name, v in given.items() if v is not None}
@@ -317,9 +315,7 @@ def _per_row(values: Any, frame: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _with_names(warnings: tuple[str, ...], rows: pd.DataFrame) -> tuple[str, ...]:
-    """Warnings that name a row by its run, or by its label in the frame's index, where strings are
-    names.
-    """
+    """Name rows in warnings by run, or by index label, where strings are names."""
 
     def name(row: int) -> str:
         if "run_id" in rows.columns:
@@ -351,10 +347,10 @@ def _compared(
     label: str | None,
     pooled: str = "",
 ) -> EstimateTable:
-    """A comparison of two sides at each level of `by`; `Missing` where one of them has no rows.
+    """Compare two sides at each level of `by`; `Missing` where one of them has no rows.
 
-    `pooled`, "ratio" or "difference", says that the rows of a side are taken as replicates: a
-    warning names a column that contradicts it.
+    With `pooled`, "ratio" or "difference", the rows of a side are treated as replicates: a warning
+    names a column that contradicts it.
     """
     require_columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
     if frame.empty:

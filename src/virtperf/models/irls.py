@@ -1,10 +1,9 @@
-"""Iteratively reweighted least squares for many small data sets at once, with bounds and one linear
-constraint.
+"""Batched iteratively reweighted least squares with bounds and one linear equality constraint.
 
-statsmodels fits one generalized linear model at a time, without bounds, without constraints between
-coefficients that change with each point of a profile, and without halving a step that leads out of
-the model's domain. Profile likelihoods and identified ranges need all four; the coefficients are
-those of `statsmodels.GLM` to the last digits (tests).
+statsmodels fits one generalized linear model at a time, without bounds, without equality
+constraints that change with each point of a profile, and without step halving at the edge of the
+model's domain. Profile likelihoods and identified ranges need all four; the coefficients agree with
+`statsmodels.GLM` to the last digits (tests).
 
 References
 ----------
@@ -25,12 +24,12 @@ from scipy import special
 from virtperf.models.checks import Array
 
 ITERATIONS, HALVINGS = 60, 30
-ROUNDING_SHARE = 1e-26  # of the data's size: less than this in a deviance is rounding
+ROUNDING_SHARE = 1e-26  # relative to the data's size: smaller deviances are rounding error
 
 
 @dataclass(frozen=True)
 class Family:
-    """The GLM family with inverse link: the mean is ``1 / eta``, the variance a power of it.
+    """A GLM family with inverse link: the mean is ``1 / eta``, the variance a power of the mean.
 
     Parameters
     ----------
@@ -41,7 +40,7 @@ class Family:
     power: int
 
     def deviance(self, y: Array, weights: Array, eta: Array) -> Array:
-        """Deviance of each data set, shape (B,), of arrays (n, B); infinite where a mean is not
+        """Deviance of each data set, shape (B,), for arrays (n, B); infinite if a mean is not
         positive.
         """
         with np.errstate(all="ignore"):
@@ -57,9 +56,7 @@ class Family:
         return np.where(bad, np.inf, found)
 
     def score(self, y: Array, weights: Array, eta: Array) -> tuple[Array, Array]:
-        """Derivative of half the deviance in eta, and its expected second derivative, both (n,
-        B).
-        """
+        """Derivative and expected second derivative of half the deviance in eta, both (n, B)."""
         mu = 1 / eta
         square = mu * mu
         if self.power == 2:
@@ -69,14 +66,14 @@ class Family:
         return weights * (y - mu) * square, weights * (square * square)  # numpy's mu**4 is slow
 
     def size(self, y: Array, weights: Array) -> Array:
-        """What a deviance is compared with to tell rounding, shape (B,)."""
+        """Magnitude of the data, the reference for rounding errors of a deviance, shape (B,)."""
         return np.einsum("ij,ij->j", weights, y ** (2 - self.power))
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Best coefficients of each data set, shape (B, p), their deviance (infinite: no fit), whether
-    they converged.
+    """Optimal coefficients of each data set, shape (B, p), their deviance (infinite: no fit), and
+    convergence.
     """
 
     b: Array
@@ -99,20 +96,20 @@ def solve(
     """Minimise the deviance of each data set, with ``row @ b == target`` and, if `bounded`, ``b >=
     0``.
 
-    The optimum with all coefficients comes first. Where one of its coefficients is negative, the
-    best one among the optima with some coefficients at zero counts: the deviance is convex for the
-    Gamma family, so that the optimum under the bounds is one of these.
+    The optimum without bounds is tried first. If it has a negative coefficient, the active sets
+    (faces with some coefficients at zero) are enumerated: the deviance is convex for the Gamma
+    family, so the optimum under the bounds is on one of these faces.
 
     Parameters
     ----------
     design : ndarray, shape (n, p)
     y, weights : ndarray, shape (B, n)
     free : ndarray of bool, shape (p,)
-        Coefficients that the model has; the others are zero.
+        Coefficients of the model; the others are zero.
     row : ndarray, shape (B, p), optional
     target : ndarray, shape (B,)
     tolerance : float
-        Relative offset at which a fit stops (Bates and Watts 1981).
+        Relative offset convergence criterion (Bates and Watts 1981).
     """
 
     def face(used: NDArray[np.bool_], items: NDArray[np.intp]) -> Solution:
@@ -161,11 +158,10 @@ def along(
     most: Array,
     tolerance: float,
 ) -> Array:
-    """Return the least deviance, to `tolerance`, of ``eta = start + a direction`` with ``0 <= a <=
-    most``, shape (B,).
+    """Return the minimal deviance, to `tolerance`, on the line ``eta = start + a direction`` with
+    ``0 <= a <= most``, shape (B,).
 
-    Newton's method between two points at which the slope has different signs, so that it can't get
-    lost.
+    Safeguarded Newton's method: steps stay within a bracket on which the slope changes sign.
 
     Parameters
     ----------
@@ -193,7 +189,7 @@ def along(
         low, high = np.zeros_like(most), most.copy()
         falling = np.isfinite(most) & (slope(most)[0] <= 0)
         low[falling] = high[falling]
-        rising = (start > 0) & (slope(low)[0] >= 0)  # at eta = 0 the deviance is infinite and falls
+        rising = (start > 0) & (slope(low)[0] >= 0)  # at eta = 0 the deviance is infinite
         high[rising] = low[rising]
         for _ in range(ITERATIONS):
             half = np.where(np.isinf(high), 2 * a, (low + high) / 2)
@@ -208,7 +204,7 @@ def along(
 
 
 def _feasible(found: Solution) -> NDArray[np.bool_]:
-    # A constraint may ask for zero, which rounding makes slightly negative.
+    # A constraint may require zero, which rounding makes slightly negative.
     slack = -1e-12 * np.abs(found.b).max(axis=1, keepdims=True)
     return np.isfinite(found.deviance) & np.all(found.b >= slack, axis=1)
 
@@ -216,8 +212,7 @@ def _feasible(found: Solution) -> NDArray[np.bool_]:
 def _cannot_improve(
     design: Array, slope: Array, used: NDArray[np.bool_], zero: NDArray[np.bool_], row: Array | None
 ) -> NDArray[np.bool_]:
-    """Whether making a coefficient positive that is zero would raise the deviance (Karush, Kuhn and
-    Tucker).
+    """Check the KKT conditions: whether no zero coefficient lowers the deviance if made positive.
     """
     gradient, size = design.T @ slope, np.abs(design).T @ np.abs(slope)
     if row is not None:
@@ -238,9 +233,7 @@ def _newton(
     tolerance: float,
     bounded: bool,
 ) -> Solution:
-    """Fisher scoring from the least-squares line, halving steps that do not improve; arrays (n, B), b as (q,
-    B).
-    """
+    """Fisher scoring from the least-squares line, with step halving; arrays (n, B), b as (q, B)."""
     size, z = y.shape[1], design[:, used]
     if limit is not None:
         limit = limit[0][used], limit[1]
@@ -311,10 +304,10 @@ def _start(
     limit: tuple[Array, Array] | None,
     bounded: bool,
 ) -> Array:
-    """The (constrained) least-squares line of 1/y; a positive point on the constraint where
-    that is no start.
+    """Starting values: the (constrained) least-squares line of 1/y, or a positive feasible point
+    where that has no finite deviance.
     """
-    # A throughput of zero has no finite 1/y: the start takes it as half of the smallest other one.
+    # A throughput of zero has no finite 1/y: use half of the smallest positive one.
     floor = np.where(y > 0, y, np.inf).min(axis=0) / 2
     aim = 1 / np.where(y > 0, y, floor)
     _, curvature = family.score(y, weights, aim)
@@ -330,7 +323,7 @@ def _start(
 
 
 def _inside(z: Array, aim: Array, limit: tuple[Array, Array] | None) -> Array:
-    """A positive b of the size of the data that meets the constraint; NaN where there is none."""
+    """Return a positive feasible b of the data's magnitude; NaN where there is none."""
     with np.errstate(all="ignore"):
         unit = np.array(
             [np.min(np.where(column > 0, aim.T / column, np.inf), axis=1) for column in z.T]
@@ -356,8 +349,7 @@ def _inside(z: Array, aim: Array, limit: tuple[Array, Array] | None) -> Array:
 
 
 def _gram(z: Array, weights: Array) -> list[list[Array]]:
-    """Lower triangle of ``z' diag(weights) z`` for each data set, as lists of arrays of shape
-    (B,).
+    """Lower triangle of ``z' diag(weights) z`` for each data set, as lists of arrays of shape (B,).
     """
     return [[(z[:, i] * z[:, j]) @ weights for j in range(i + 1)] for i in range(z.shape[1])]
 

@@ -1,4 +1,4 @@
-"""Straight lines by statsmodels: WLS, and Huber's estimator (RLM) where runs may be outliers."""
+"""Straight lines by statsmodels: WLS, and Huber's estimator (RLM) for data with outliers."""
 
 from __future__ import annotations
 
@@ -17,25 +17,21 @@ from virtperf.models.result import NO_DF, Estimate, FitResult, FTest, f_test, wi
 
 NAMES = ("intercept", "slope")
 OUTLIER_WEIGHT = 0.5
-"""A row to which Huber's norm gives less than this weight is named as an outlier: more than 2.7
-robust deviations.
-"""
+"""Huber weight below which a row is named as an outlier: more than 2.7 robust deviations."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LineResult(FitResult):
-    """A fitted straight line ``y = intercept + slope x``; see `FitResult` for the common part."""
+    """A fitted straight line ``y = intercept + slope x``; see `FitResult` for inherited members."""
 
     @property
     def exact(self) -> bool:
-        """Whether the line goes through all points: what is left is rounding."""
+        """Whether the line interpolates all points up to rounding error."""
         return _on_the_line(self.fittedvalues, self.y)
 
     @property
     def rsquared(self) -> float:
-        """Share of the (weighted) variation around the mean that the line explains; 0 where y does
-        not vary.
-        """
+        """Coefficient of determination, with weights; 0 where y does not vary."""
         mean = np.average(self.y, weights=self.weights)
         around = float(np.sum(self.weights * (self.y - mean) ** 2))
         return 1 - self.rss / around if around > 0 else 0.0
@@ -64,7 +60,7 @@ class LineResult(FitResult):
 
     @with_origin
     def tests(self) -> dict[str, FTest]:
-        """Lack of fit and linearity, where the rows allow them."""
+        """Tests of lack of fit and of linearity, where the rows allow them."""
         found = super().tests()
         try:
             return found | {"linearity": self.linearity_test()}
@@ -89,17 +85,17 @@ def fit_line(
     ----------
     x, y : array_like, shape (n,)
     weights : array_like, shape (n,), optional
-        Proportional to one over the variance of each row; in place of `noise`.
+        Proportional to one over the variance of each row; excludes `noise`.
     noise : {"constant", "counts", "proportional"}
-        Every row has the same variance (the default, ordinary least squares), or one in proportion
-        to the line's value, or to its square, as runs of computers often have: the weights are
-        then one over that power of the line itself, as a Poisson or Gamma GLM with identity link
-        finds it.
+        Equal variance for every row (the default, ordinary least squares), or a variance
+        proportional to the line's value, or to its square, as runs of computers often have: the
+        weights are then the inverse of that power of the line itself, as in a Poisson or Gamma GLM
+        with identity link.
 
     Raises
     ------
     ModelError
-        For rows that are not finite, fewer than two rows or identical x, or a line that is not
+        Rows are not finite, there are fewer than two rows or distinct x, or the line is not
         positive where the noise depends on it.
     """
     noise = resolve_noise(noise, weights, "constant")
@@ -115,7 +111,7 @@ def fit_line(
 
 
 def _fitted(xs: Array, ys: Array, given: Array, noise: str) -> LineResult:
-    """The fit of checked columns."""
+    """Fit validated columns."""
     from statsmodels.regression.linear_model import WLS
     from statsmodels.tools.sm_exceptions import SingularMatrixWarning
 
@@ -126,10 +122,10 @@ def _fitted(xs: Array, ys: Array, given: Array, noise: str) -> LineResult:
     model = WLS(ys, np.vander(xs, 2, increasing=True), weights=w)
     model.data.xnames = list(NAMES)
     with python_warnings.catch_warnings():
-        # x far from zero: the centred columns below have the digits
+        # x far from zero: handled by the centred columns below
         python_warnings.simplefilter("ignore", SingularMatrixWarning)
         results = model.fit()
-    # Far from zero the columns 1 and x are all but equal; the centred columns give the digits back.
+    # Far from zero the columns 1 and x are nearly collinear; centring restores the digits.
     back = np.array([[1.0, -centre], [0.0, 1.0]])
     centred = WLS(ys, np.vander(xs - centre, 2, increasing=True), weights=w).fit()
     covariance = np.full((2, 2), np.nan)
@@ -163,15 +159,14 @@ def _on_the_line(fitted: Array, y: Array) -> bool:
 
 
 def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
-    """Fit a straight line by Huber's M estimator, which a single outlying run does not move far
-    (statsmodels' RLM).
+    """Fit a straight line by Huber's M estimator, robust to single outliers (statsmodels' RLM).
 
-    Outliers stay in the fit with a small weight; a warning names each of them.
+    Outliers stay in the fit with a reduced weight; a warning names each of them.
 
     Raises
     ------
     ModelError
-        For rows that are not finite, or fewer than four rows.
+        Rows are not finite, or there are fewer than four.
 
     References
     ----------
@@ -229,7 +224,7 @@ def _mean_of(x: Array, y: Array, power: int) -> Array:
     design = np.column_stack((np.ones(len(x)), (x - x.mean()) / np.ptp(x)))
     start = WLS(y, design, weights=np.maximum(y, y.max() * 1e-3) ** -power).fit().params
     with python_warnings.catch_warnings(), np.errstate(all="ignore"):
-        python_warnings.simplefilter("ignore")  # of a link that allows negative means
+        python_warnings.simplefilter("ignore")  # about a link that allows negative means
         model = GLM(y, design, family=family(links.Identity()))
         fitted = model.fit(start_params=start, tol_criterion="params", atol=0.0, rtol=1e-12)
     mean = np.asarray(fitted.fittedvalues)

@@ -1,7 +1,6 @@
-"""The same model fitted to many data sets at once: best values alone, without errors and intervals.
+"""Batched fits of one model to many data sets: estimates only, without errors and intervals.
 
-For identified ranges, which ask for the smallest and largest value over all data sets that a text
-allows.
+For identified ranges: the smallest and largest value over all data sets compatible with a text.
 """
 
 from __future__ import annotations
@@ -17,37 +16,34 @@ from virtperf.models.noise import NOISES
 from virtperf.models.usl_result import FREE_PARAMETERS, coefficients, design_columns, least_cost
 
 FIT_TOLERANCE = 1e-13
-"""Sums of squares that differ by less than this share of the data's own are equally good."""
+"""Relative tolerance within which sums of squares count as equal, relative to the data's own."""
 
 SOLVER_TOLERANCE = 1e-6
-"""Relative offset at which a fit stops: below the digits of a range, reached where the law all but
-fits.
-"""
+"""Relative offset convergence criterion: below the printed digits of a range, and attainable for
+nearly exact fits."""
 
 Ends = tuple[Array, Array]
-"""Smallest and largest best value of each data set, shape (m,) each: they differ where several
-values fit equally.
-"""
+"""Smallest and largest optimal value of each data set, shape (m,) each; they differ where the
+optimum is not unique."""
 
 
 def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str, Ends]:
-    """The Universal Scalability Law within its bounds, with proportional noise; see
+    """Fit the Universal Scalability Law within its bounds, with proportional noise; see
     `virtperf.models.usl.fit_usl`.
 
     Parameters
     ----------
     load : ndarray, shape (n,)
     throughput : ndarray, shape (m, n)
-        One data set a row; positive.
+        One data set per row; positive.
     at : float, optional
-        The load of ``capacity``.
+        Load at which to evaluate ``capacity``.
 
     Returns
     -------
     mapping of str to `Ends`
         ``contention``, ``coherency``, ``peak_load`` (infinite without a peak), ``peak_throughput``
-            and with `at`
-        ``capacity``; NaN where the fit does not converge.
+        and with `at` ``capacity``; NaN where the fit does not converge.
     """
     design, free = design_columns(load), np.array(FREE_PARAMETERS["usl"])
     found = solve(
@@ -78,21 +74,20 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
 
 
 def plateau_decline(x: Array, y: Array) -> Mapping[str, Ends]:
-    """A plateau followed by a decline, by least squares; see
+    """Fit a plateau followed by a decline, by least squares; see
     `virtperf.models.segmented.fit_segmented`.
 
     Parameters
     ----------
     x : ndarray, shape (n,)
     y : ndarray, shape (m, n)
-        One data set a row.
+        One data set per row.
 
     Returns
     -------
     mapping of str to `Ends`
-        ``breakpoint``: from the smallest to the largest one that fits best, all x where a curve
-            without a break does;
-        ``plateau``: the level before it, at the ends of these breakpoints.
+        ``breakpoint``: range of optimal breakpoints, the whole range of x where a curve without a
+        break is optimal; ``plateau``: the level before the break, at the ends of this range.
     """
     search = BreakpointSearch.of(x, y[0], np.ones(len(x)), sloped=False)
     residuals = y - y.mean(axis=1)[:, None]
@@ -100,18 +95,18 @@ def plateau_decline(x: Array, y: Array) -> Mapping[str, Ends]:
     places, counting = search.accepted(residuals, explained)
     low = np.where(counting, places, np.inf).min(axis=(0, 2))
     high = np.where(counting, places, -np.inf).max(axis=(0, 2))
-    # Between the last two x no data can place the break; see `BreakpointSearch.limits`.
+    # Between the last two x the break is not identified; see `BreakpointSearch.limits`.
     high = np.where(high >= search.knots[search.last], search.knots[-1], high)
     anywhere = explained <= 0
     breaks = np.where(anywhere, x.min(), low), np.where(anywhere, x.max(), high)
     levels = [
         _plateau(x, y, np.minimum(psi, search.knots[-2])) for psi in breaks
-    ]  # in the last gap it is one level
+    ]  # the level is constant in the last gap
     return {"breakpoint": breaks, "plateau": (np.minimum(*levels), np.maximum(*levels))}
 
 
 def _plateau(x: Array, y: Array, psi: Array) -> Array:
-    """The level of the best curve of each data set with its break at psi, shape (m,)."""
+    """Level of the best curve of each data set with its break at psi, shape (m,)."""
     hinge = np.maximum(x - psi[:, None], 0.0)
     spread = hinge - hinge.mean(axis=1)[:, None]
     size = np.einsum("ij,ij->i", spread, spread)

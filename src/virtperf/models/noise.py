@@ -1,4 +1,4 @@
-"""Kinds of noise: which power of the mean the variance of an observation is proportional to."""
+"""Noise models: variance as a power of the mean."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ from virtperf.models import checks
 from virtperf.models.checks import ArgumentError, Array
 
 NOISES: Mapping[str, int] = {"proportional": 2, "counts": 1, "constant": 0}
-"""Kind of noise to the power of the mean: Gamma, (quasi-)Poisson and Gaussian models."""
+"""Noise model to power of the mean: Gamma, (quasi-)Poisson and Gaussian models."""
 WEIGHTS = "weights"
-"""The kind of noise of a fit whose rows were given weights; their variance does not depend on the
-mean.
-"""
+"""Noise model of a fit with given weights; the variance does not depend on the mean."""
 REJECTION_LEVEL = 0.01
-"""P-value below which replicates speak against a kind of noise."""
+"""P-value below which replicates contradict a noise model."""
 
 
 def resolve_noise(noise: str | None, weights: ArrayLike | None, default: str) -> str:
-    """The kind of noise of a fit: as asked, by weights, or the model's default.
+    """Return the noise model of a fit: as requested, by weights, or the default.
 
     Raises
     ------
     ArgumentError
-        An unknown kind, or a kind beside weights, which would state the variance twice.
+        An unknown noise model, or one together with weights, which also define the variance.
     """
     if weights is None:
         return checks.one_of(default if noise is None else noise, tuple(NOISES), "kind of noise")
@@ -39,19 +37,18 @@ def resolve_noise(noise: str | None, weights: ArrayLike | None, default: str) ->
 
 
 def power_of(noise: str) -> int:
-    """The power of the mean that the variance is proportional to."""
+    """Exponent of the mean in the variance function."""
     return NOISES.get(noise, 0)
 
 
 def check_noise(x: Array, y: Array, weights: Array, noise: str) -> tuple[str, ...]:
-    """Return a warning where replicates (rows with equal x) speak against a kind of noise and for
-    another.
+    """Return a warning if replicates (rows with equal x) reject a noise model in favour of another.
 
     The restricted likelihood of normal replicates with variance ``scale * mean**power / weight`` is
-    maximised over the power and the scale; each kind of noise is tested against that maximum, its
-    statistic being chi-squared with one degree of freedom. Fewer than two means that have a spread,
-    fewer than four degrees of freedom, or a mean of zero say nothing; neither do weights, which
-    state the variance.
+    maximised over the power and the scale; each noise model is tested by the likelihood ratio,
+    chi-squared with one degree of freedom. There is no test with fewer than two means with a
+    spread, fewer than four degrees of freedom, a mean of zero, or weights, which define the
+    variance.
 
     References
     ----------

@@ -1,14 +1,14 @@
-"""Percentiles of response times that several drivers and runs measured, and their ratio between two
+"""Percentiles of response times merged over drivers and runs, and their ratio between two
 conditions.
 
-A percentile of all requests comes from all requests: samples, or histograms, are merged. A mean of the
-percentiles of several drivers is no percentile of anything.
+A percentile of all requests requires all requests: samples, or histograms, are merged. The mean of
+percentiles of several drivers is not a percentile of anything.
 
-What varies independently between two conditions is the run. The error of the logarithm of a merged
-percentile is that of its bootstrap distribution over runs (drawn with replacement), whose variance
-is too small by ``(n - 1) / n`` as that of a mean is, and is enlarged by so much. The interval is
-Student's t around the estimate: a percentile interval of the bootstrap would be far too narrow with
-the few runs that there are. Runs that stand in blocks are compared within them.
+The independent unit between two conditions is the run. The standard error of the logarithm of a
+merged percentile is that of its bootstrap distribution over runs (resampled with replacement), with
+the variance multiplied by ``n / (n - 1)``, since like that of a mean it is too small by that
+factor. The interval is Student's t around the estimate: a bootstrap percentile interval would be
+far too narrow with few runs. Runs in blocks are compared within blocks.
 
 References
 ----------
@@ -34,16 +34,15 @@ from virtperf.core.mean import MAX_DF_FACTOR, satterthwaite
 RESAMPLES = 1999
 SEED = 20090131
 BATCH = 100
-"""Resamples whose counts are in memory at a time."""
+"""Number of resamples processed at a time, to limit memory."""
 MAX_VALUES = 4096
-"""Different values between the percentiles of single runs that are told apart; more are rounded to
-so many, evenly on the log scale."""
+"""Maximum number of distinct values between the percentiles of single runs; more are rounded to a
+grid of this size, evenly spaced on the log scale."""
 
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Single values, or the buckets of a histogram: `values` in ascending order, and how many there
-    are of each.
+    """Single values, or the buckets of a histogram: `values` in ascending order, with their counts.
     """
 
     values: np.ndarray
@@ -51,10 +50,9 @@ class Distribution:
 
     @staticmethod
     def of(values: Any, counts: Any = None) -> Distribution:
-        """From single values, or values of buckets with their counts, in any order.
+        """Build from single values, or bucket values with counts, in any order.
 
-        Raises `ModelError` without any value, and for values that are not finite or counts that are
-        negative.
+        Raises `ModelError` for no values, values that are not finite, and negative counts.
         """
         x = np.asarray(values, dtype=float)
         n = np.ones(len(x)) if counts is None else np.asarray(counts, dtype=float)
@@ -67,12 +65,12 @@ class Distribution:
 
     @cached_property
     def total(self) -> float:
-        """How many values there are."""
+        """Total number of values."""
         return float(self.counts.sum())
 
     @property
     def mean(self) -> float:
-        """The mean of all values."""
+        """Mean of all values."""
         return float(self.values @ self.counts) / self.total
 
     @cached_property
@@ -80,22 +78,22 @@ class Distribution:
         return np.cumsum(self.counts)
 
     def at_most(self, limits: np.ndarray) -> np.ndarray:
-        """How many values lie at or below each of `limits`."""
+        """Cumulative counts at each of `limits`."""
         below = np.concatenate([[0.0], self._cumulative])
         return below[np.searchsorted(self.values, limits, side="right")]
 
     def percentile(self, percent: float) -> float:
-        """The smallest value that at least so many per cent of all values do not exceed, as
-        HdrHistogram's tools take it.
+        """Smallest value with at least `percent` % of all values at or below it, the definition of
+        HdrHistogram's tools.
         """
         _require_percent(percent)
         rank = max(percent / 100 * self.total, 1.0)
-        # a rank such as 0.99 * 200 must not be passed by rounding
+        # guard against rounding of ranks such as 0.99 * 200
         return float(self.values[np.searchsorted(self._cumulative, rank * (1 - 1e-12))])
 
 
 def merged(distributions: Sequence[Distribution]) -> Distribution:
-    """All values of several drivers or runs.
+    """Merge the values of several drivers or runs.
 
     Raises `ModelError` for anything but distributions: percentiles can't be merged.
     """
@@ -119,21 +117,22 @@ def percentile_ratio(
     blocks_a: Sequence[str] = (),
     blocks_b: Sequence[str] = (),
 ) -> LogRatio:
-    """A percentile of all values of the runs `a`, over that of the runs `b`.
+    """Ratio of a percentile of all values of the runs `a` to that of the runs `b`.
 
-    Where all runs have blocks, as `core.contrasts` compares means: with several blocks in common it
-    is the mean of the log ratios within them, each of the merged values of the block's runs.
+    If all runs have blocks, they are used like for means in `core.contrasts`: with several common
+    blocks, the ratio is the mean of the log ratios within blocks, each of the merged values of the
+    block's runs.
 
     Returns
     -------
     LogRatio
-        The standard error without common blocks is that of the bootstrap over runs; NaN where a side
-        has only one.
+        The standard error without common blocks is that of the bootstrap over runs; NaN where a
+        side has a single run.
 
     Raises
     ------
     ModelError
-        A percentile is not positive, so that there is no ratio.
+        A percentile is not positive.
     """
     _require_percent(percent)
     if not (blocks_a and blocks_b and all((*blocks_a, *blocks_b))):
@@ -170,10 +169,10 @@ def _of_runs(a: Sequence[Distribution], b: Sequence[Distribution], percent: floa
 
 
 class _Resampled:
-    """A percentile of runs that were drawn with replacement.
+    """Bootstrap of a percentile over runs.
 
-    It lies between the smallest and the largest percentile of the runs, so only counts there are
-    needed.
+    It lies between the smallest and the largest percentile of the runs, so only counts in that
+    range are needed.
     """
 
     def __init__(self, runs: Sequence[Distribution], percent: float) -> None:
@@ -191,9 +190,7 @@ class _Resampled:
         self._share = percent / 100 * (1 - 1e-12)
 
     def logs(self, seed: int) -> np.ndarray:
-        """The logarithms of the percentile of `RESAMPLES` draws; of one seed the draws are the
-        same.
-        """
+        """Log percentiles of `RESAMPLES` resamples, reproducible for a seed."""
         if len(self._grid) == 1:
             return np.zeros(RESAMPLES)
         from scipy import stats
@@ -211,7 +208,7 @@ class _Resampled:
 
     def _statistic(self, drawn: np.ndarray, axis: int = -1) -> np.ndarray:
         runs = np.arange(len(self._totals))
-        times = (np.asarray(drawn)[..., None] == runs).sum(axis=-2)  # how often each was drawn
+        times = (np.asarray(drawn)[..., None] == runs).sum(axis=-2)  # multiplicity of each run
         reached = times @ self._at_most >= self._share * (times @ self._totals)[..., None]
         return np.asarray(self._grid[reached.argmax(axis=-1)])
 

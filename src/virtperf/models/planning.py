@@ -1,5 +1,5 @@
-"""How to spend measuring time: variance components of hosts, boots, runs and samples, how many of
-each, and when to stop.
+"""Planning of measurements: variance components of hosts, boots, runs and samples, optimal numbers
+of repetitions, and sequential stopping.
 
     parts = variance_components("value", runs, levels=["host", "boot", "run"])
     parts.repetitions({"host": 3600, "boot": 120, "run": 10}, half_width=0.02)
@@ -32,28 +32,28 @@ from virtperf.models.fits import By, groups, names_of, require_columns
 from virtperf.models.result import Estimate, t_interval, t_quantile
 
 FIRST_BLOCKS = 6
-"""Blocks before which `stop_when` does not look."""
+"""Minimum number of blocks before `stop_when` may stop."""
 SEQUENTIAL_ALPHA = 0.8
-"""Share of alpha that every look has: one that stops when its interval is narrow stops too often
-where the spread happens to be small, and with this share 95 % intervals cover 93.8 to 96.1 %
+"""Share of alpha for each interim look: a rule that stops at a narrow interval stops too often
+where the spread happens to be small; with this share 95 % intervals cover 93.8 to 96.1 %
 (docs/methods.md)."""
 MAX_REPETITIONS = 1000
 
 
 @dataclass(frozen=True)
 class VarianceComponents:
-    """Where the variation of a measurement comes from.
+    """Variance components of a nested design.
 
     Parameters
     ----------
     levels : tuple of str
         From the outermost (hosts) to the innermost (single values).
     groups : tuple of int
-        How many of each there are.
+        Number of groups at each level.
     variances : tuple of float
-        Of log values, or of values: what a level adds. Estimates below zero are zero.
+        Variance added by each level, of log values or of values; negative estimates become zero.
     log : bool
-        Whether they are of logarithms, so that their root is a share of the mean.
+        Whether values are logarithms, so that standard deviations are relative to the mean.
     """
 
     levels: tuple[str, ...]
@@ -62,8 +62,8 @@ class VarianceComponents:
     log: bool
 
     def table(self) -> pd.DataFrame:
-        """One row a level: how many there are, their standard deviation (of logarithms in per cent
-        of the mean), and the share of the variance of a single value, in per cent.
+        """Return one row per level: number of groups, standard deviation (for logarithms in per
+        cent of the mean), and share of the variance of a single value, in per cent.
         """
         total = sum(self.variances)
         sd = np.sqrt(self.variances) * (100 if self.log else 1)
@@ -78,11 +78,11 @@ class VarianceComponents:
         )
 
     def half_width(self, counts: Mapping[str, int], alpha: float = 0.05) -> float:
-        """Expected half-width of the interval of a mean with so many repetitions: of each level
-        within one of the level above it.
+        """Expected half-width of the interval of a mean, given the repetitions of each level within
+        one of the level above.
 
-        The outermost repetitions are the units of the interval (Student's t). Of logarithms it is a
-        share of the mean.
+        The outermost repetitions are the units of the interval (Student's t). For logarithms it is
+        relative to the mean.
         """
         if missing := [name for name in self.levels if name not in counts]:
             raise ArgumentError(f"there is no number of repetitions of {missing[0]!r}")
@@ -96,30 +96,30 @@ class VarianceComponents:
     def repetitions(
         self, costs: Mapping[str, float], *, half_width: float, alpha: float = 0.05
     ) -> pd.DataFrame:
-        """The cheapest repetitions for an interval of that half-width.
+        """Return the cheapest repetitions for an interval of that half-width.
 
         Within a level: ``sqrt(cost of the level above / cost of the level * variance of the level /
-        variance of the level above)``, rounded up (Kalibera and Jones 2013); the outermost are as
-        many as the half-width asks for.
+        variance of the level above)``, rounded up (Kalibera and Jones 2013); the outermost number
+        is the smallest that achieves the half-width.
 
         Parameters
         ----------
         costs : mapping of str to float
-            Of one more repetition of each level, without what lies within it, in one unit: the setup
+            Of one more repetition of each level, without those nested in it, in one unit: the setup
             of a host, the boot, the warm-up and the run. Of the innermost: one value.
         half_width : float
-            Of logarithms a share of the mean: 0.02 for 2 %.
+            Relative to the mean for logarithms: 0.02 for 2 %.
 
         Returns
         -------
         DataFrame
-            One row a level: ``repetitions`` within one of the level above, ``in_all``, ``cost``.
+            One row per level: ``repetitions`` within one of the level above, ``in_all``, ``cost``.
 
         Raises
         ------
         ModelError
-            Where the outermost level shows no variance, so that nothing tells how many it needs, or
-            1000 of them are not enough.
+            The outermost level has no variance, so its number is undetermined, or 1000 repetitions
+            are not enough.
         """
         if wrong := [name for name in self.levels if not costs.get(name, 0) > 0]:
             raise ArgumentError(f"there is no positive cost of {wrong[0]!r}")
@@ -130,7 +130,7 @@ class VarianceComponents:
         for place in range(1, len(self.levels)):
             upper, lower = self.variances[above], self.variances[place]
             if lower <= 0:
-                continue  # one is as good as many
+                continue  # no variance: one repetition suffices
             if upper <= 0:
                 raise ModelError(
                     f"{self.levels[above]} shows no variance beside that of {self.levels[place]}",
@@ -168,24 +168,24 @@ def variance_components(
     by: By = None,
     log: bool = True,
 ) -> VarianceComponents:
-    """Variance components of nested repetitions, by the analysis of variance.
+    """Estimate variance components of nested repetitions, by the analysis of variance.
 
     Parameters
     ----------
     value : str
         The column of the values.
     levels : sequence of str
-        Columns from the outermost to the innermost: ``["host", "boot", "run"]``. What a group of the
-        innermost column holds more than once is a further level, ``"within"``.
+        Columns from the outermost to the innermost: ``["host", "boot", "run"]``. Several values in
+        a group of the innermost column form a further level, ``"within"``.
     by : str or sequence of str, optional
-        Conditions, whose means may differ: their sums of squares are added.
+        Conditions with different means: their sums of squares are added.
     log : bool
-        Whether to take logarithms, so that conditions share one relative spread.
+        Whether to take logarithms, so that conditions have a common relative spread.
 
     Raises
     ------
     ModelError
-        Values that are not positive (with `log`), or a level that is not repeated anywhere.
+        Values are not positive (with `log`), or a level is nowhere replicated.
     """
     names = names_of(levels)
     require_columns(frame, value, *names, *names_of(by))
@@ -216,12 +216,12 @@ def variance_components(
     )
 
 
-VALUE = "value of a row"  # a column of `variance_components` that no frame has
+VALUE = "value of a row"  # internal column of `variance_components`, absent from frames
 
 
 def _sums(group: pd.DataFrame, names: tuple[str, ...], deep: bool) -> tuple[Array, Array, Array]:
-    """Sums of squares between the groups of each level within those above, the coefficients of the
-    variances in their expectations, and the numbers of groups.
+    """Nested sums of squares of each level, the coefficients of the variances in their
+    expectations, and the numbers of groups.
 
     The sum of ``size * mean**2`` over the groups of a level has the expectation ``N mean**2 +
     sum_k variance[k] * sum_groups(sum(size of its parts at level k)**2 / size)``.
@@ -253,17 +253,17 @@ def _sums(group: pd.DataFrame, names: tuple[str, ...], deep: bool) -> tuple[Arra
 
 @dataclass(frozen=True)
 class Stopping:
-    """Whether enough blocks were measured.
+    """Decision of the stopping rule after the blocks so far.
 
     Parameters
     ----------
     stop : bool
     estimate : Estimate
-        Of the mean of the blocks so far (of logarithms, the geometric mean).
+        Of the mean of the blocks so far (for logarithms, the geometric mean).
     blocks : int
-        How many there are.
+        Number of blocks so far.
     needed : int
-        How many there must be in all for the half-width, at the spread so far.
+        Total number of blocks for the half-width, at the spread so far.
     reason : str
     """
 
@@ -282,20 +282,20 @@ def stop_when(
     alpha: float = 0.05,
     log: bool = True,
 ) -> Stopping:
-    """Decide after each block whether to measure another one: until the interval's half-width is
-    small enough, or `at_most` blocks.
+    """Decide after each block whether to measure another: until the interval's half-width is small
+    enough, or `at_most` blocks.
 
-    Looking again and again makes an ordinary interval too narrow. From six blocks on, each look has
-    the quantile of four fifths of alpha, with which the interval at the end has its coverage
+    Repeated looks make an ordinary interval too narrow. From six blocks on, each look uses the
+    quantile of four fifths of alpha, so that the final interval has its nominal coverage
     (docs/methods.md).
 
     Parameters
     ----------
     blocks : array_like
-        One value a block, in the order in which they were measured: a throughput, or the ratio of
-        two conditions within the block.
+        One value per block, in order of measurement: a throughput, or the ratio of two conditions
+        within the block.
     half_width : float
-        Of logarithms a share of the mean: 0.02 for 2 %.
+        Relative to the mean for logarithms: 0.02 for 2 %.
     log : bool
         Whether to average logarithms.
     """
@@ -328,11 +328,11 @@ def stop_when(
 def blocks_needed(
     pilot: ArrayLike, *, half_width: float = 0.02, alpha: float = 0.05, log: bool = True
 ) -> int:
-    """How many blocks in all, the pilot's among them, have an interval of that half-width: at least
+    """Total number of blocks, the pilot's included, for an interval of that half-width: at least
     ``(t sd / half_width)**2`` with the pilot's standard deviation and degrees of freedom.
 
-    The mean of all blocks with *this* standard deviation and these degrees of freedom has exactly its
-    coverage (Stein 1945), whatever the variance; the ordinary interval of all of them is about as
+    The mean of all blocks with *this* standard deviation and these degrees of freedom has exact
+    coverage (Stein 1945), whatever the variance; the ordinary interval of all blocks is about as
     good.
     """
     y = checks.column(pilot, "block", positive=log, remedy="take log=False")

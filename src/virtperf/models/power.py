@@ -1,7 +1,7 @@
-"""How many runs are needed: to see an effect, to show equivalence, to decide a claim.
+"""Power analysis and sample size: detecting an effect, showing equivalence, deciding a claim.
 
-statsmodels.stats.power has t tests with pooled variances alone; intervals of ratios and verdicts
-have the degrees of freedom of Welch and Satterthwaite.
+statsmodels.stats.power supports t tests with pooled variances only; intervals of ratios and
+verdicts have Welch-Satterthwaite degrees of freedom.
 """
 
 from __future__ import annotations
@@ -22,17 +22,14 @@ from virtperf.models.checks import Array
 QUESTIONS = ("difference", "equivalence", "claim")
 MAX_RUNS = 1000
 DEVIATION_NODES, SHARE_NODES = 200, 40
-"""Nodes of the integrals over the pooled variance, and over the share that one condition has in
-it.
-"""
+"""Quadrature nodes for the pooled variance, and for the share of one condition in it."""
 
 
 def relative_spread(*samples: ArrayLike) -> tuple[float, int]:
-    """The coefficient of variation of pilot runs, pooled over conditions, and its degrees of
+    """Return the coefficient of variation of pilot runs, pooled over conditions, and its degrees of
     freedom.
 
-    Each sample has the positive replicates of one condition; a single run says nothing of the
-    spread.
+    Each sample has the positive replicates of one condition; a single run contributes nothing.
     """
     total, df = 0.0, 0
     for sample in samples:
@@ -55,34 +52,34 @@ def power(
     high: float = math.inf,
     alpha: float = 0.05,
 ) -> float:
-    """Probability that so many runs of each of two conditions answer a question about their ratio.
+    """Power of `runs` runs per condition to answer a question about the ratio of two conditions.
 
-    The noise is proportional with one coefficient of variation; the ratio is judged on the log
-    scale with the degrees of freedom that `ratio_of_means` and verdicts have, which pool no
-    variances (Welch and Satterthwaite, `core.mean.MAX_DF_FACTOR`).
+    The noise is proportional with a common coefficient of variation; the ratio is judged on the log
+    scale with the degrees of freedom of `ratio_of_means` and verdicts, which do not pool variances
+    (Welch and Satterthwaite, `core.mean.MAX_DF_FACTOR`).
 
     Parameters
     ----------
     runs : int
-        Of each condition, at least 2.
+        Per condition, at least 2.
     cv : float
-        Standard deviation between runs as a share of the mean.
+        Coefficient of variation between runs.
     question : {"difference", "equivalence", "claim"}
-        Does the interval of the ratio exclude 1? Does it (at the level ``1 - 2 alpha``) lie within
-        the margin? Does it lie inside the range of a claim, or outside of it altogether?
+        Does the interval of the ratio exclude 1? Is it (at the level ``1 - 2 alpha``) within the
+        margin? Is it inside the range of a claim, or entirely outside?
     effect : float
-        The true change: 0.05 stands for a ratio of 1.05, -0.05 for 0.95. For an equivalence often
-        0.
+        True relative change: 0.05 is a ratio of 1.05, -0.05 one of 0.95. Often 0 for an
+        equivalence.
     margin : float, optional
-        Of the equivalence, as a share: 0.03 stands for ratios from 1/1.03 to 1.03.
+        Equivalence margin: 0.03 means ratios from 1/1.03 to 1.03.
     low, high : float
-        The ratios that the claim allows.
+        Range of ratios allowed by the claim.
 
     Raises
     ------
     ModelError
-        Naming the argument: fewer than 2 runs, a number that is NaN, infinite (but for `high`) or
-        out of its range, an effect of 0 where a difference is asked for.
+        Names the argument: fewer than 2 runs, a number that is NaN, infinite (except `high`) or out
+        of range, an effect of 0 for a difference.
     """
     n = int(runs)
     if n < 2:
@@ -139,8 +136,8 @@ def power(
 
 
 def runs_needed(*, target: float = 0.8, **question: Any) -> int | None:
-    """The fewest runs of each condition whose `power` is at least `target`; None where 1000 are not
-    enough.
+    """Smallest number of runs per condition with a `power` of at least `target`; None if 1000 are
+    not enough.
     """
     if not 0 < target < 1:
         raise checks.ArgumentError(
@@ -158,21 +155,18 @@ def runs_needed(*, target: float = 0.8, **question: Any) -> int | None:
 
 
 def power_table(runs: ArrayLike, **question: Any) -> pd.DataFrame:
-    """`power` at several numbers of runs: columns ``runs, power``."""
+    """Tabulate `power` over numbers of runs: columns ``runs, power``."""
     counts = [int(n) for n in np.atleast_1d(np.asarray(runs))]
     return pd.DataFrame({"runs": counts, "power": [power(n, **question) for n in counts]})
 
 
 _Nodes = tuple[Array, Array, float]
-"""Half widths of the interval at quantiles of the pooled deviation, their weights, the true
-standard error.
-"""
+"""Half widths of the interval at quadrature nodes of the pooled deviation, their weights, the true
+standard error."""
 
 
 def _inside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
-    """Probability that the interval lies between the limits; over the distribution of the pooled
-    deviation.
-    """
+    """Probability that the interval is within the limits, integrated over the pooled deviation."""
     half, weight, se = nodes
     room = special.ndtr((high - half - shift) / se) - special.ndtr((low + half - shift) / se)
     return float(weight @ np.maximum(room, 0.0))
@@ -187,8 +181,9 @@ def _outside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
 
 
 def _nodes(sd: float, n: int, alpha: float) -> _Nodes:
-    """Equally likely half widths: of the pooled deviation with 2 n - 2 degrees of freedom, and of
-    the share that one condition has in it, which decides the quantile's degrees of freedom.
+    """Equiprobable nodes of the half width: over the pooled deviation with 2 n - 2 degrees of
+    freedom, and over the share of one condition in it, which determines the degrees of freedom of
+    the quantile.
     """
     from scipy import stats
 

@@ -1,4 +1,4 @@
-"""Predictions of a fitted curve: limits of its mean, and of one new observation."""
+"""Predictions of a fitted curve: confidence limits of the mean, and prediction limits."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def prediction(
     weights: Array | None = None,
     logs: bool = False,
 ) -> pd.DataFrame:
-    """The table that `predict` returns with an interval.
+    """Build the result table of `predict` with an interval.
 
     A new observation deviates from the fitted curve by the error of the curve and by its own noise.
     Their distances are added in quadrature on each side (Zou and Donner 2008); for a straight line
-    that is the usual interval.
+    that is the usual prediction interval.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def prediction(
     ends : pair of ndarray, shape (m,)
         Limits of the mean.
     weights : ndarray, shape (m,), optional
-        Of new observations, whose limits are asked for.
+        Weights of new observations, for a prediction interval.
     logs : bool
-        Whether distances are those of logarithms.
+        Whether distances are on the log scale.
 
     References
     ----------
@@ -67,12 +67,12 @@ def prediction(
 
 
 def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
-    """The weights of new observations: as given, or the weight that all fitted rows share.
+    """Return the weights of new observations: as given, or the common weight of all fitted rows.
 
     Raises
     ------
     ModelError
-        If they are needed and not given.
+        Weights are needed and not given.
     """
     if new is not None:
         checked = checks.column(
@@ -90,25 +90,25 @@ def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class CurvePrediction:
-    """Predictions of a fitted curve, under the names of statsmodels."""
+    """Predictions of a fitted curve, with the attribute names of statsmodels."""
 
     fit: FitResult
     x: Array
 
     @property
     def predicted_mean(self) -> Array:
-        """The curve at `x`."""
+        """Fitted curve at `x`."""
         return np.asarray(self.fit.predict(self.x))
 
     def conf_int(self, alpha: float = 0.05, obs: bool = False) -> Array:
-        """Limits of the mean, or with `obs` of one new observation, shape (m, 2)."""
+        """Limits of the mean, or with `obs` of a new observation, shape (m, 2)."""
         table = self.fit.predict(self.x, "observation" if obs else "mean", alpha)
         assert isinstance(table, pd.DataFrame)  # with an interval it is one
         return table[["low", "high"]].to_numpy()
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Columns ``mean, mean_se, mean_ci_lower, mean_ci_upper, obs_ci_lower, obs_ci_upper``; the
-        last two are NaN where the noise of a new row is not known.
+        last two are NaN where the noise of a new row is unknown.
         """
         table = self.fit.predict(self.x, "mean", alpha)
         assert isinstance(table, pd.DataFrame)  # with an interval it is one

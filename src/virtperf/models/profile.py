@@ -1,6 +1,5 @@
-"""Profile-likelihood intervals: the values c of a quantity for which the best fit with
-``row(c) @ b == target(c)`` is not significantly worse than the best fit of all.
-
+"""Profile-likelihood intervals: the values c of a quantity at which the best fit subject to
+``row(c) @ b == target(c)`` is not significantly worse than the global optimum.
 References
 ----------
 Bates, D. M., Watts, D. G. (1988). Nonlinear Regression Analysis and Its Applications. Section 6.1.
@@ -20,12 +19,11 @@ from scipy.optimize import elementwise
 from virtperf.models.checks import Array
 
 MAX_DOUBLINGS = 60
-EXCESS_CAP = 1e6  # stands for "infinitely worse" where a root is bracketed
+EXCESS_CAP = 1e6  # finite stand-in for infinity in root brackets
 
 Excess = Callable[[Array, Array], Array]
-"""``(c, k) -> sqrt((deviance(c) - deviance) / scale)`` of the quantities of index k, both of shape
-(m,).
-"""
+"""``(c, k) -> sqrt((deviance(c) - deviance) / scale)`` for the quantities of index k, both of shape
+(m,)."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +35,11 @@ class ProfileConstraint:
     row, target : callable
         c of shape (m,) to ndarray of shape (m, p), or (m,).
     value : float
-        c of the fitted curve.
+        Value of c for the fitted curve.
     domain : tuple of float
-        Smallest and largest c that the model allows.
+        Smallest and largest c allowed by the model.
     transform : callable
-        From c to the quantity that is reported; monotone.
+        From c to the reported quantity; monotone.
     """
 
     row: Callable[[Array], Array]
@@ -54,7 +52,7 @@ class ProfileConstraint:
     def linear(
         cls, row: ArrayLike, value: float, transform: Callable[[float], float] = float
     ) -> ProfileConstraint:
-        """``row @ b = c``."""
+        """Constraint ``row @ b = c``."""
         fixed = np.array(row, dtype=float)
         return cls(lambda c: np.tile(fixed, (len(c), 1)), lambda c: c, value, transform=transform)
 
@@ -67,13 +65,13 @@ class ProfileConstraint:
         domain: tuple[float, float] = (0.0, math.inf),
         transform: Callable[[float], float] = float,
     ) -> ProfileConstraint:
-        """``row @ b = c * of @ b``."""
+        """Constraint ``row @ b = c * of @ b``."""
         fixed, times = np.array(row, dtype=float), np.array(of, dtype=float)
         return cls(lambda c: fixed - np.outer(c, times), np.zeros_like, value, domain, transform)
 
 
 def inverse_of(value: float) -> float:
-    """One over a value of zero or more."""
+    """Reciprocal of a nonnegative value; infinite for zero."""
     return 1 / value if value > 0 else math.inf
 
 
@@ -85,26 +83,26 @@ def limits(
     quantile: float,
     tolerance: float = 1e-11,
 ) -> tuple[Array, Array]:
-    """Return the ends of ``{c : excess(c) <= quantile}`` around the optimum of each of m
+    """Return the ends of ``{c : excess(c) <= quantile}`` around the optimum for each of m
     quantities.
 
-    The signed root is nearly linear in c; it is followed outwards in doubled steps, and solved
-    between two of them.
+    The signed root of the deviance excess is nearly linear in c; it is bracketed by doubling steps
+    outwards, and solved within the bracket.
 
     Parameters
     ----------
     excess : callable
-        See `Excess`; the quantities are handled together.
+        See `Excess`; vectorized over the quantities.
     value : ndarray, shape (m,)
         c at the optimum.
     se : ndarray, shape (m,)
-        A first guess of the width, in units of c (NaN if there is none).
+        Initial scale of the search, in units of c (NaN if there is none).
     domain : pair of ndarray, shape (m,)
-        Smallest and largest c that the model allows.
+        Smallest and largest c allowed by the model.
     quantile : float
         Two-sided t quantile (its square is the F(1, df) quantile).
     tolerance : float
-        Relative, of the ends.
+        Relative tolerance of the ends.
 
     Returns
     -------
@@ -124,8 +122,7 @@ def limits(
         )
 
     step = np.where(np.isfinite(se) & (se > 0), se, np.maximum(np.abs(value), 1e-3))
-    # A standard error can be absurdly wide beside a near end of the domain; the search then starts
-    # half-way.
+    # A standard error can be far too large near an end of the domain; then start half-way to it.
     width = np.minimum(
         2 * np.tile(step, 2), np.where(np.isinf(end), np.inf, np.abs(end - start) / 2)
     )
@@ -134,7 +131,7 @@ def limits(
     bracketed = np.zeros(2 * m, dtype=bool)
     live = np.flatnonzero(start != end)
     rises: list[Array] = []
-    last = np.full(2 * m, -quantile)  # at the optimum the signed root is zero by definition
+    last = np.full(2 * m, -quantile)  # the signed root is zero at the optimum
     for _ in range(MAX_DOUBLINGS):
         if not len(live):
             break
@@ -173,12 +170,11 @@ def limits(
 
 
 def _flat(rise: Array, missing: Array) -> Array:
-    """Tell whether the signed root, whose rises over successive doublings shrink, will never rise
-    by `missing`.
+    """Whether the signed root has a finite asymptote below the quantile: its increments over
+    successive doublings shrink too fast to sum to `missing`.
 
-    A root that tends to a finite value c like 1/c halves its rise with each doubling; all later
-    rises together then equal the last one, and four times that is taken as the most that they can
-    bring.
+    A root that approaches its limit like 1/c halves its increment with each doubling; all later
+    increments then sum to the last one, and four times that is taken as an upper bound.
     """
     shrinking = np.all(rise[1:] <= 0.75 * rise[:-1] + 1e-9, axis=0)
     return np.asarray(shrinking & (4 * rise[-1] < missing))

@@ -1,5 +1,5 @@
-"""Queueing models: a closed network with think time, one station with several servers, and what
-their demands are for measured throughput.
+"""Queueing models: closed networks with think time, M/M/c stations, and estimation of service
+demands from measured throughput.
 
     mva({"cpu": 0.002, "disk": 0.005}, clients=[1, 8, 32], think=0.5)
     mmc(arrival_rate=800, service_time=0.002, servers=2).response
@@ -44,24 +44,24 @@ from virtperf.models.result import (
 )
 
 MISFIT_LEVEL = 0.01
-"""P-value of the lack-of-fit test below which a fit warns."""
+"""P-value of the lack-of-fit test below which a fit has a warning."""
 MAX_CLIENTS, MAX_FITTED_CLIENTS = 10_000, 1000
 MAX_CV2 = 16.0
-"""Largest squared coefficient of variation that a fit considers."""
+"""Upper bound of the estimated squared coefficient of variation."""
 LITTLE_TOLERANCE = 0.05
-"""Share of the clients by which a row may miss Little's law without a warning."""
+"""Relative deviation of a row from Little's law that is tolerated without a warning."""
 
 
 def service_demand(utilization: float, throughput: float, servers: int = 1) -> float:
-    """Service demand of a request at a station, ``servers * utilization / throughput`` (the
-    utilization law).
+    """Service demand of a request at a station by the utilization law, ``servers * utilization /
+    throughput``.
 
     Parameters
     ----------
     utilization : float
-        Busy share of the station's servers, 0 to 1.
+        Utilization of the station's servers, 0 to 1.
     throughput : float
-        Requests completed in a unit of time.
+        Requests completed per unit of time.
     """
     if not (0 <= utilization <= 1 and throughput > 0):
         raise ArgumentError(
@@ -79,16 +79,16 @@ def mva(
     think: float = 0.0,
     servers: Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
-    """Exact solution of a closed network: clients that think, then visit stations.
+    """Solve a closed network exactly: clients that think, then visit stations.
 
-    Service and think times are exponential, or stations share their processors among all requests,
-    whatever the distribution (product form). The normalization constant is found by convolution,
-    which has the values of mean value analysis and stays exact where stations have several servers.
+    Product form: service and think times are exponential, or stations use processor sharing with
+    any service distribution. The normalization constant is computed by convolution, which gives the
+    values of mean value analysis and stays exact for stations with several servers.
 
     Parameters
     ----------
     demands : mapping of str to float
-        Station to the service that a request needs there, over all its visits.
+        Total service demand of a request at each station, over all its visits.
     clients : int or array_like of int
         Numbers of clients.
     think : float
@@ -99,8 +99,8 @@ def mva(
     Returns
     -------
     DataFrame
-        One row a number of clients: ``clients, throughput, response``, and of each station
-        ``<name>_utilization`` (busy share of its servers) and ``<name>_queue`` (requests there).
+        One row per number of clients: ``clients, throughput, response``, and for each station
+        ``<name>_utilization`` (of its servers) and ``<name>_queue`` (mean number of requests).
     """
     wanted = [int(n) for n in np.atleast_1d(np.asarray(clients))]
     count = {name: int((servers or {}).get(name, 1)) for name in demands}
@@ -146,7 +146,7 @@ def mva(
 
 
 def _log_weights(demand: float, n: NDArray[np.intp], servers: int) -> Array:
-    """Logarithm of ``demand**n`` over the product of the servers that are busy with 1 to n."""
+    """Logarithm of ``demand**n`` over the product of the numbers of busy servers for 1 to n."""
     busy = np.log(np.minimum(np.maximum(n, 1), servers))
     busy[0] = 0.0
     return np.asarray(n * math.log(demand) - np.cumsum(busy))
@@ -162,10 +162,10 @@ def _convolved(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class OpenStation:
-    """A station with Poisson arrivals, exponential service and `servers` servers (M/M/c).
+    """An M/M/c station: Poisson arrivals, exponential service and `servers` servers.
 
-    `waits`: probability that a request waits (Erlang C). `wait`, `response`: mean times. `queue`:
-    requests that wait, on average.
+    `waits`: probability of waiting (Erlang C). `wait`, `response`: mean times. `queue`: mean number
+    of waiting requests.
     """
 
     utilization: float
@@ -177,9 +177,7 @@ class OpenStation:
     service_time: float
 
     def response_quantile(self, share: float) -> float:
-        """The response time that a share of the requests does not exceed, first come first
-        served.
-        """
+        """Quantile of the response time under first come, first served."""
         if not 0 < share < 1:
             raise ArgumentError("the share is out of range", expected="a number between 0 and 1")
         found = optimize.brentq(
@@ -200,12 +198,12 @@ class OpenStation:
 
 
 def mmc(arrival_rate: float, service_time: float, servers: int = 1) -> OpenStation:
-    """An open station with `servers` servers.
+    """Solve an M/M/c station.
 
     Raises
     ------
     ModelError
-        More arrives than can be served: there is no steady state.
+        The offered load exceeds the capacity: there is no steady state.
     """
     if not (arrival_rate > 0 and service_time > 0 and servers >= 1):
         raise ArgumentError(
@@ -217,7 +215,7 @@ def mmc(arrival_rate: float, service_time: float, servers: int = 1) -> OpenStati
             f"{offered:.4g} servers would be busy and there are {servers}: the queue grows without end",
             remedy="lower the arrival rate, or add servers",
         )
-    blocked = 1.0  # Erlang B, by its recursion
+    blocked = 1.0  # Erlang B recursion
     for k in range(1, servers + 1):
         blocked = offered * blocked / (k + offered * blocked)
     share = offered / servers
@@ -231,12 +229,12 @@ def mmc(arrival_rate: float, service_time: float, servers: int = 1) -> OpenStati
 def closed_throughput(
     demand: float, cv2: float, clients: Array, think: Array, servers: Array
 ) -> Array:
-    """Throughput of clients that think and then queue for a station whose service times have the
+    """Throughput of clients that think and then queue for a station with general service times of
     squared coefficient of variation `cv2`; exact for 1 (exponential service), else approximate.
 
-    Mean value analysis, in which a request that finds all servers busy waits for the mean residual
-    service, ``(1 + cv2) / 2`` of a service over the servers, and for those that wait before it. The
-    probability to find all busy is that of exponential service. Throughput is never above
+    Mean value analysis in which a request that finds all servers busy waits for the mean residual
+    service, ``(1 + cv2) / 2`` of a service over the servers, and for the requests queued before it.
+    The probability that all servers are busy is that of exponential service. Throughput is at most
     ``servers / demand``.
     """
     found = np.empty(len(clients))
@@ -275,17 +273,16 @@ def _all_busy(demand: float, think: float, servers: int, most: int) -> Array:
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ClosedResult(FitResult):
     """A fitted closed network with think time: `x` are the clients, `y` is the throughput; see
-    `FitResult` for the common part.
+    `FitResult` for inherited members.
 
-    Intervals are profiles: all demands (or cv2) whose best curve has
+    Intervals are profile likelihood intervals: all demands (or cv2) whose best curve has
     ``RSS <= RSS_best (1 + F(1 - alpha; 1, df) / df)`` on the scale of log throughput.
 
     Parameters
     ----------
     think, servers : ndarray, shape (n,)
     cv2 : float or None
-        The squared coefficient of variation of service times that was given; None where it was
-        estimated.
+        The given squared coefficient of variation of service times; None if estimated.
     """
 
     think: Array
@@ -342,7 +339,7 @@ class ClosedResult(FitResult):
         return Estimate(value, low, high, 1 - alpha, "profile likelihood", tuple(notes))
 
     def _least(self, name: str, c: float) -> float:
-        """The least sum of squares with one parameter held."""
+        """Minimal residual sum of squares with one parameter fixed."""
         if self.cv2 is not None:
             return self._squares(c, self.cv2)
         inner: Callable[[float], float]
@@ -363,8 +360,8 @@ class ClosedResult(FitResult):
 
     @with_origin
     def lack_of_fit(self) -> FTest:
-        """Test the curve against the spread of replicates: rows of equal clients, think time and
-        servers, on the scale of log throughput.
+        """Lack-of-fit test against replicates: rows with equal clients, think time and servers, on
+        the scale of log throughput.
         """
         conditions = np.column_stack((self.x, self.think, self.servers))
         _, group = np.unique(conditions, axis=0, return_inverse=True)
@@ -382,8 +379,8 @@ class ClosedResult(FitResult):
         )
 
     def table(self) -> pd.DataFrame:
-        """Throughput and response time beside the model's, one row a condition; the response time
-        follows from throughput by Little's law, ``clients / throughput - think``.
+        """Observed and fitted throughput and response time, one row per condition; response times
+        follow from throughput by Little's law, ``clients / throughput - think``.
         """
         frame = pd.DataFrame(
             {
@@ -401,7 +398,7 @@ class ClosedResult(FitResult):
         return table.assign(error_percent=100 * (table["fitted"] / table["throughput"] - 1))
 
     def throughput_at(self, clients: int, *, think: float = 0.0, servers: int = 1) -> float:
-        """The model's throughput under a condition."""
+        """Fitted throughput at a condition."""
         given = (np.array([float(v)]) for v in (clients, think, servers))
         cv2 = float(self.theta[1]) if self.cv2 is None else self.cv2
         return float(closed_throughput(float(self.theta[0]), cv2, *given)[0])
@@ -423,27 +420,27 @@ def fit_closed(
     response: ArrayLike | None = None,
     cv2: float | None = 1.0,
 ) -> ClosedResult:
-    """Fit a closed network: so many clients, each of which thinks, then queues for one station with
-    so many servers (processors, guests).
+    """Fit a closed network: clients that think, then queue for one station with several servers
+    (processors, guests).
 
     Parameters
     ----------
     clients : array_like of int, shape (n,)
     throughput : array_like, shape (n,)
     think, servers : float or array_like, shape (n,)
-        Of each row.
+        Per row, or one value for all.
     response : array_like, shape (n,), optional
-        Measured response times, in the unit of `think`. In a closed loop they follow from throughput
-        (Little's law), so that they carry nothing more about the demand: rows in which
-        ``throughput (response + think)`` misses the clients make a warning.
+        Measured response times, in the unit of `think`. In a closed loop they follow from
+        throughput (Little's law), so they add no information about the demand: rows in which
+        ``throughput (response + think)`` differs from the clients cause a warning.
     cv2 : float or None
         Squared coefficient of variation of service times: 1 exponential, 0 constant; None estimates
-        it, for which rows must be neither idle nor saturated.
+        it, which requires rows that are neither idle nor saturated.
 
     Raises
     ------
     ModelError
-        For rows that are not positive, or too few.
+        Rows are not positive, or too few.
     """
     n = checks.column(clients, "clients", positive=True)
     y = checks.column(throughput, "throughput", positive=True)
@@ -524,7 +521,7 @@ def _fitted(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> Closed
 
 
 def _gradient(theta: Array, cv2: float | None, n: Array, z: Array, m: Array) -> Array:
-    """Derivatives of throughput in the parameters, by differences."""
+    """Numerical derivatives of throughput in the parameters, by central differences."""
     given = np.append(theta, [] if cv2 is None else [cv2])
     columns = []
     for place in range(len(theta)):

@@ -1,4 +1,4 @@
-"""Ratios and differences of two means: of independent runs, of pairs, of printed numbers."""
+"""Ratios and differences of two means: independent samples, pairs, and printed numbers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from virtperf.models.result import Estimate, t_interval, t_quantile
 
 METHODS = ("log-ratio", "fieller", "pooled")
 UNEQUAL_SPREADS_LEVEL = 0.05
-"""Two-sided p-value below which coefficients of variation are said to differ."""
+"""Two-sided p-value below which coefficients of variation count as different."""
 EQUAL_REPLICATES = 1e-9
-"""Relative differences below which replicates are taken as equal."""
+"""Relative tolerance within which replicates count as equal."""
 NO_SPREAD = (
     "the replicates do not differ: an interval without width says nothing about runs that were "
     "not made"
@@ -43,23 +43,22 @@ def ratio_of_means(
 ) -> Estimate:
     """Estimate ``mean(a) / mean(b)`` from independent replicates.
 
-    Runs that belong together, in pairs or blocks, have `ratio_of_pairs`.
+    For paired or blocked runs use `ratio_of_pairs`.
 
     Parameters
     ----------
     a, b : array_like, shape (m,) and (n,)
     method : {"log-ratio", "fieller", "pooled"}
         ``exp(log ratio +- t se)`` with the delta-method se of the log ratio, or Fieller's set (see
-        `fieller`): both give each sample its own variance, and the degrees of freedom of Welch and
-        Satterthwaite, at most `core.mean.MAX_DF_FACTOR` times the fewest, as verdicts have them. "pooled"
-        takes one coefficient of variation for both samples: the Gamma model with log link
-        (`fit_log_link`).
+        `fieller`): both with separate variances and Welch-Satterthwaite degrees of freedom, capped
+        at `core.mean.MAX_DF_FACTOR` times the smaller, as for verdicts. "pooled" assumes a common
+        coefficient of variation: the Gamma model with log link (`fit_log_link`).
 
     Raises
     ------
     ModelError
-        For fewer than two replicates, a zero denominator, means that are not positive
-        ("log-ratio"), or values that are not ("pooled").
+        Fewer than two replicates, a zero denominator, means that are not positive ("log-ratio"), or
+        values that are not ("pooled").
     """
     checks.one_of(method, METHODS, "interval method")
     x, y = replicates(a, "numerator"), replicates(b, "denominator")
@@ -71,7 +70,7 @@ def ratio_of_means(
             "the denominator's mean is zero", remedy="compare differences instead of ratios"
         )
     if method == "fieller":
-        # those of top - r bottom at the estimated ratio r
+        # degrees of freedom of top - r bottom at the estimated ratio r
         df = _degrees_of_freedom(top, bottom, top.value / bottom.value)
         return fieller(top.value, bottom.value, top.se**2, bottom.se**2, 0.0, df, alpha)
     if top.value <= 0 or bottom.value <= 0:
@@ -84,8 +83,8 @@ def ratio_of_means(
 
 
 def difference_of_means(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estimate:
-    """Estimate ``mean(a) - mean(b)`` from independent replicates: Student's t with variances of
-    their own and the degrees of freedom of `ratio_of_means`.
+    """Estimate ``mean(a) - mean(b)`` from independent replicates: Student's t with separate
+    variances and the degrees of freedom of `ratio_of_means`.
     """
     x, y = replicates(a, "first sample"), replicates(b, "second sample")
     first, second = _mean(x), _mean(y)
@@ -118,15 +117,15 @@ def _no_spread(x: Array, y: Array) -> tuple[str, ...]:
 
 
 def fit_log_link(x: Array, y: Array) -> Any:
-    """Fit statsmodels' gamma model with log link to two samples: its second parameter is
-    ``log(mean(x) / mean(y))``.
+    """Fit a Gamma GLM with log link to two samples; its second parameter is ``log(mean(x) /
+    mean(y))``.
 
     The dispersion (Pearson) is the squared coefficient of variation, pooled over both samples.
-    Values enter as shares of the mean of `y`, because statsmodels takes deviations below 1e-10, in
-    any unit, for none.
+    Values are scaled by the mean of `y`, because statsmodels treats deviations below 1e-10 as zero,
+    in any unit.
     """
     design = np.column_stack((np.ones(len(x) + len(y)), np.repeat([1.0, 0.0], (len(x), len(y)))))
-    start = [0.0, math.log(x.mean() / y.mean())]  # the estimate itself
+    start = [0.0, math.log(x.mean() / y.mean())]  # the closed-form solution
     from statsmodels.genmod.families import Gamma, links
     from statsmodels.genmod.generalized_linear_model import GLM
 
@@ -149,7 +148,7 @@ def _pooled(x: Array, y: Array, alpha: float) -> Estimate:
 
 
 def _unequal_spreads(x: Array, y: Array) -> tuple[str, ...]:
-    """A warning where an F test says that the coefficients of variation differ."""
+    """Warn if an F test rejects equal coefficients of variation."""
     first, second = (float(sample.var(ddof=1) / sample.mean() ** 2) for sample in (x, y))
     if min(first, second) <= 0:
         p = 0.0
@@ -166,14 +165,14 @@ def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estima
     """Estimate the typical ratio of pairs ``a[i] / b[i]``: their geometric mean with a t interval
     on the log scale.
 
-    ``exp(mean(d) +- t(1 - alpha/2, n - 1) sd(d) / sqrt(n))`` with ``d = log(a / b)``. What two runs
-    of a pair share, say a slow day, drops out of d whatever its size. The interval is exact where d
-    is normal; the ratio of geometric means is what it estimates, not that of arithmetic means.
+    ``exp(mean(d) +- t(1 - alpha/2, n - 1) sd(d) / sqrt(n))`` with ``d = log(a / b)``. Effects
+    common to a pair, say a slow day, cancel in d. The interval is exact for normal d; the estimand
+    is the ratio of geometric means, not that of arithmetic means.
 
     Raises
     ------
     ModelError
-        For fewer than two pairs, unequal lengths, or values that are not positive.
+        Fewer than two pairs, unequal lengths, or values that are not positive.
     """
     x, y = replicates(a, "numerator"), replicates(b, "denominator")
     checks.same_length(("numerator", x), ("denominator", y))
@@ -204,7 +203,7 @@ def fieller(
     Raises
     ------
     ModelError
-        If b is zero.
+        b is zero.
     """
     if b == 0:
         raise ModelError("the denominator is zero", remedy="compare differences instead of ratios")
@@ -226,9 +225,9 @@ def fieller(
 
 
 def ratio_of_printed(top: tuple[float, float], bottom: tuple[float, float]) -> Estimate:
-    """Return the ratio of two printed numbers between the extremes that their rounding leaves.
+    """Return the ratio of two printed numbers with the bounds implied by their rounding.
 
-    It says nothing about the spread of what was measured, which a single printed value does not
+    These do not reflect the spread of the measured values, which a single printed number does not
     show.
 
     Parameters

@@ -1,5 +1,5 @@
-"""Are the rows of a group replicates of each other? Rows at different loads are not: a column whose
-levels explain most of the differences within the groups says so.
+"""Check that rows of a group are replicates: rows at different loads are not, which shows in a
+column that explains most of the variation within the groups.
 
 References
 ----------
@@ -19,33 +19,34 @@ from scipy import special
 from virtperf.models.checks import Array
 
 LEVEL = 0.01
-"""P-value, times the number of tests, below which a column is named."""
+"""Bonferroni-adjusted p-value (times the number of tests) below which a column is named."""
 MIN_SHARE = 0.5
-"""Of the sum of squares within the groups that a named column explains: less widens an interval by
-less than the square root of two."""
+"""Minimum share of the within-group sum of squares explained by a named column: less widens an
+interval by less than the square root of two."""
 MAX_LEVELS = 50
 MIN_DF = 3
 PERMUTATIONS, SEED = 999, 20
 MIN_PERMUTED_ROWS, MIN_SHARE_OF_FEW = 12, 0.8
-"""Fewer rows have too few permutations; the share that their column explains must be larger."""
+"""Minimum number of rows for a permutation test; with fewer, the explained share must be larger."""
 MAX_ROWS = 1000
-"""Of a group; of more a sample is tested, which tells a share of `MIN_SHARE` as well."""
+"""Maximum number of rows per group; larger groups are sampled, which suffices to detect
+`MIN_SHARE`."""
 
 
 @dataclass(frozen=True)
 class ExplainingColumn:
-    """A column over which rows were pooled as replicates.
+    """A column that contradicts pooling rows as replicates.
 
     Parameters
     ----------
     share : float
-        Of the sum of squares within the groups that its levels explain.
+        Share of the within-group sum of squares explained by its levels.
     pvalue : float
-        Of the F test.
+        P-value of the F test.
     common : bool
-        Whether both groups have the same levels of it.
+        Whether both groups have the same levels.
     single : bool
-        Whether each level has one row a group.
+        Whether each level has one row per group.
     """
 
     name: str
@@ -61,7 +62,7 @@ class ExplainingColumn:
         return f"{self.name} explains {int(100 * self.share)} % of the differences within the groups ({p})"
 
     def warning(self) -> str:
-        """What is wrong with the pooled comparison, and what to ask instead."""
+        """Describe the problem of the pooled comparison, and the remedy."""
         if not self.common:
             remedy = (
                 f"and the groups have different levels of it: compare them at equal {self.name}"
@@ -76,25 +77,25 @@ class ExplainingColumn:
 def explaining_column(
     first: pd.DataFrame, second: pd.DataFrame, value: str, columns: Collection[str], *, log: bool
 ) -> ExplainingColumn | None:
-    """The one of `columns` that explains the differences within two groups of rows best, where it
-    explains most of them; None where none does.
+    """Return the one of `columns` that best explains the variation within two groups of rows, if it
+    explains most of it; None otherwise.
 
-    F tests, at `LEVEL` over all columns, of ``value = group + level`` against ``value = group``,
-    where levels are repeated within a group also of ``value = group * level``, and of levels that
-    are numbers of a parabola a group over their ranks, since curves over a load bend and differ.
-    Where the spread of the groups differs, F is not right: values permuted within their groups must
-    as rarely have such a small p-value; of few rows, groups brought to one spread must have it and
-    a large share.
+    F tests, Bonferroni-adjusted at `LEVEL` over all columns, of ``value = group + level`` against
+    ``value = group``; where levels are repeated within a group also of ``value = group * level``;
+    for numeric levels also of a parabola per group over their ranks, since curves over a load bend
+    and differ. F tests are invalid if the groups have unequal variances: permutations of values
+    within the groups must therefore rarely reach the p-value; with few rows instead, the test must
+    hold after scaling the groups to equal spread, with a large share.
 
     Parameters
     ----------
     first, second : DataFrame
         The rows of each group.
     columns : collection of str
-        Those that may say under what conditions a row was measured. One with other values in each
-        row, or with more than `MAX_LEVELS`, is left out.
+        Candidate columns of conditions. Columns with a distinct value in each row, or with more
+        than `MAX_LEVELS` levels, are skipped.
     log : bool
-        Whether to test the logarithm of positive values, as ratios need it.
+        Whether to test the logarithm of positive values, for ratios.
     """
     first, second = (
         part.sample(MAX_ROWS, random_state=SEED) if len(part) > MAX_ROWS else part
@@ -133,8 +134,7 @@ def explaining_column(
 
 @dataclass(frozen=True, eq=False)
 class _Test:
-    """A column's levels, as an orthonormal basis of what they add to the groups, against the groups
-    alone.
+    """F test of a column's levels, as an orthonormal basis of their contribution beyond the groups.
     """
 
     name: str
@@ -146,8 +146,8 @@ class _Test:
     single: bool
 
     def of(self, y: Array) -> tuple[Array, Array]:
-        """Share explained and p-value of each data set, shape (B,), of values (B, n); p is 1 where the
-        share is below `MIN_SHARE`.
+        """Return explained share and p-value of each data set, shape (B,), for values (B, n); p is
+        1 if the share is below `MIN_SHARE`.
         """
         values = _centred(y[:, self.kept], self.group)
         total = np.einsum("ij,ij->i", values, values)
@@ -161,7 +161,7 @@ class _Test:
 
 
 def _centred(y: Array, group: NDArray[np.intp]) -> Array:
-    """Values less the mean of their group; shape (B, n)."""
+    """Centre values on the means of their groups; shape (B, n)."""
     found = y.copy()
     for g in np.unique(group):
         found[:, group == g] -= y[:, group == g].mean(axis=1, keepdims=True)
@@ -176,7 +176,7 @@ def _of_equal_spread(y: Array, group: NDArray[np.intp]) -> Array:
 def _permuted_pvalue(
     tests: Sequence[_Test], y: Array, group: NDArray[np.intp], smallest: float
 ) -> float:
-    """How often values permuted within their groups have a p-value of `smallest` in any test."""
+    """Permutation p-value of the smallest p-value of all tests, permuting within groups."""
     rng = np.random.default_rng(SEED)
     drawn = np.tile(y, (PERMUTATIONS, 1))
     for g in (0, 1):
@@ -186,7 +186,7 @@ def _permuted_pvalue(
 
 
 def _codes(levels: pd.Series) -> NDArray[np.intp] | None:
-    """The number of each row's level in their order; None for what can't be levels that repeat."""
+    """Encode levels as sorted integer codes; None for columns that can't be repeated levels."""
     if levels.isna().any() or len(levels) < 2 * MIN_DF:
         return None
     try:
@@ -200,7 +200,7 @@ def _codes(levels: pd.Series) -> NDArray[np.intp] | None:
 def _tests(
     name: str, group: NDArray[np.intp], level: NDArray[np.intp], ordered: bool
 ) -> list[_Test]:
-    """The tests that the rows allow."""
+    """Build the F tests that the rows allow."""
     sets = [set(level[group == g].tolist()) for g in (0, 1)]
     cell = level * 2 + group
     single = len(np.unique(cell)) == len(cell)

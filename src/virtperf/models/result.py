@@ -1,4 +1,4 @@
-"""Estimates, tests and fits: what every model returns, and what stands where there is none."""
+"""Results of all models: estimates, tests, fits, and placeholders for missing ones."""
 
 from __future__ import annotations
 
@@ -33,23 +33,21 @@ NO_DF = "no degrees of freedom are left"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its interval.
+    """A point estimate with its confidence interval.
 
     Parameters
     ----------
     value, low, high : float
-        In the unit of the quantity; a limit of ``-inf`` or ``inf`` means that the data set none
-        there.
+        In the unit of the quantity; a limit of ``-inf`` or ``inf`` means that the data impose none.
     level : float
         Confidence level of the interval, e.g. 0.95.
     method : str
-        How the interval was made, for example "profile likelihood", "Fieller", "log-ratio", "t",
-        "rounding"; docs/methods.md lists them.
+        Interval method, for example "profile likelihood", "Fieller", "log-ratio", "t", "rounding";
+        docs/methods.md lists them.
     warnings : tuple of str
-        Not errors, but a reader should see them beside the number.
+        Caveats to be shown beside the number.
     origin : Origin or None
-        What the number was computed from; the frame functions (`virtperf.models.usl` and others)
-        set it.
+        Inputs of the number; set by the frame functions (`virtperf.models.usl` and others).
     """
 
     value: float
@@ -60,14 +58,13 @@ class Estimate:
     warnings: tuple[str, ...] = ()
     origin: Origin | None = None
 
-    available: ClassVar[bool] = True  # `Missing` says False
+    available: ClassVar[bool] = True  # False for `Missing`
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
     def map(self, function: Callable[[float], float], *warnings: str) -> Estimate:
-        """Return the estimate of a monotone function of the quantity (falling functions swap the
-        limits).
+        """Transform by a monotone function of the quantity (decreasing functions swap the limits).
         """
         ends = sorted((function(self.low), function(self.high)))
         notes = (*self.warnings, *warnings)
@@ -82,15 +79,15 @@ class Estimate:
 
 
 class NoResult(ModelError, AttributeError):
-    """An estimate that a fit does not have."""
+    """Attribute access on a missing result."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """Stands where a fit, an estimate or a test could not be had, and says why.
+    """Placeholder for a fit, an estimate or a test that could not be computed, with the reason.
 
-    It has the attributes of an `Estimate` (NaN numbers), so that it can stand in a table of them.
-    Asking it for anything else, a missing fit for its peak say, raises `NoResult` with the reason.
+    It has the attributes of an `Estimate` (NaN numbers), so that it fits in a table of them. Access
+    to any other attribute, say the peak of a missing fit, raises `NoResult` with the reason.
     """
 
     reason: str
@@ -105,7 +102,7 @@ class Missing:
     warnings: ClassVar[tuple[str, ...]] = ()
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # asked for by protocols, such as pickling and display
+        if name.startswith("_"):  # looked up by protocols, such as pickling and display
             raise AttributeError(name)
         raise NoResult(f"there is no {name}, because there is no fit: {self.reason}")
 
@@ -124,7 +121,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class FTest:
-    """An F test; `null` is what a small p-value speaks against."""
+    """An F test; `null` describes the null hypothesis."""
 
     statistic: float
     df_num: float
@@ -137,7 +134,7 @@ class FTest:
 
 
 def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: str) -> FTest:
-    """Test whether `explained`, a drop of the residual sum of squares, is more than noise.
+    """F test of `explained`, a reduction of the residual sum of squares.
 
     ``F = (explained / df_num) / (rss / df_denom)``, where `rss` belongs to the larger model.
     """
@@ -148,7 +145,7 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: s
         )
     gain = (
         max(explained, 0.0) / df_num
-    )  # rounding can make the drop of two nested fits slightly negative
+    )  # rounding can make the difference of nested fits slightly negative
     noise = rss / df_denom
     statistic = gain / noise if noise > 0 else (math.inf if gain > 0 else 0.0)
     pvalue = 0.0 if math.isinf(statistic) else float(special.fdtrc(df_num, df_denom, statistic))
@@ -156,15 +153,14 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: s
 
 
 def t_quantile(df: float, alpha: float) -> float:
-    """Return the two-sided t quantile ``t(1 - alpha/2, df)``: infinite without degrees of
-    freedom.
+    """Return the two-sided t quantile ``t(1 - alpha/2, df)``; infinite for zero degrees of freedom.
     """
     checks.level(alpha)
     return float(special.stdtrit(df, 1 - alpha / 2)) if df > 0 else math.inf
 
 
 def t_interval(value: float, se: float, df: float, alpha: float, method: str = "t") -> Estimate:
-    """Return ``value +- t(1 - alpha/2, df) * se`` as an estimate."""
+    """Return the estimate with interval ``value +- t(1 - alpha/2, df) * se``."""
     quantile = t_quantile(df, alpha)
     if math.isinf(quantile) or math.isnan(se):
         why = NO_DF if math.isinf(quantile) else "there is no standard error at a bound"
@@ -173,7 +169,7 @@ def t_interval(value: float, se: float, df: float, alpha: float, method: str = "
 
 
 def with_origin(method: Method) -> Method:
-    """Give the estimates and tests that a method of a fit returns the origin of the fit."""
+    """Decorator that sets the fit's origin on the estimates and tests a method returns."""
 
     @functools.wraps(method)
     def attributed(self: FitResult, *arguments: Any, **named: Any) -> Any:
@@ -192,12 +188,13 @@ def _with_origin(found: Any, origin: Origin | None) -> Any:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class FitResult(ABC):
-    """A fitted regression model, with the names that results of statsmodels have: ``params``,
-    ``bse``, ``tvalues``, ``pvalues``, ``conf_int()``, ``cov_params()``, ``llf``, ``aic``, ``bic``,
-    ``nobs``, ``df_resid``, ``resid``, ``fittedvalues``, ``get_prediction()``, ``summary()``.
+    """Base class of fitted regression models, with the attribute names of statsmodels results:
+    ``params``, ``bse``, ``tvalues``, ``pvalues``, ``conf_int()``, ``cov_params()``, ``llf``,
+    ``aic``, ``bic``, ``nobs``, ``df_resid``, ``resid``, ``fittedvalues``, ``get_prediction()``,
+    ``summary()``.
 
-    The residuals are taken as independent and normal with variance ``scale / weights``. What the
-    rows do not allow raises a ModelError.
+    Residuals are assumed independent and normal with variance ``scale / weights``. Quantities that
+    the rows do not determine raise a ModelError.
 
     Parameters
     ----------
@@ -205,23 +202,23 @@ class FitResult(ABC):
         Name and formula in one line.
     param_names : tuple of str, length p
     theta : ndarray, shape (p,)
-        The values of the parameters; `params` has them with their names.
+        Parameter values; `params` has them with their names.
     covariance : ndarray, shape (p, p)
-        Covariance of the parameters; NaN for one that is held by a bound.
+        Covariance of the parameters; NaN for a parameter on its bound.
     x : ndarray, shape (n,) or (n, k)
     y, weights, fittedvalues : ndarray, shape (n,)
     df_resid : int
         Rows minus freely estimated parameters.
     results : object
-        The results of statsmodels (or None): of a curve that is fitted in another form, for example
-        as its reciprocal, of that form.
+        The statsmodels results (or None); for a curve fitted in another form, for example as its
+        reciprocal, those of that form.
     noise : {"proportional", "counts", "constant", "weights"}
-        How the variance of a row depends on its mean: as the square, in proportion, not at all, or
-        as the given weights say. The weights of lines and pieces contain it.
+        Variance function: proportional to the squared mean, to the mean, constant, or by the given
+        weights. For lines and two-piece lines, `weights` include it.
     origin : Origin or None
-        What the rows rest on; estimates and tests of the fit carry it.
+        Inputs of the rows; estimates and tests of the fit carry it.
     observed : ndarray, shape (n,), or None
-        Of a robust fit: what was observed, where y has values whose deviations were cut off.
+        Of a robust fit: the observations, where y has clipped pseudo-values.
     """
 
     model: str
@@ -239,8 +236,8 @@ class FitResult(ABC):
     origin: Origin | None = None
     observed: Array | None = None
 
-    available: ClassVar[bool] = True  # `Missing` says False
-    positive_x: ClassVar[bool] = False  # whether the curve has no value at 0 and below
+    available: ClassVar[bool] = True  # False for `Missing`
+    positive_x: ClassVar[bool] = False  # whether the curve is defined for positive x only
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name} {value:.6g}" for name, value in self.params.items())
@@ -271,11 +268,11 @@ class FitResult(ABC):
 
     @property
     def deviance(self) -> float:
-        """What the fit minimises."""
+        """Objective function at the optimum."""
         return self.rss
 
     def deviance_of(self, means: Array) -> float:
-        """The deviance of given means."""
+        """Deviance of the rows from given means."""
         return float(np.sum(self.weights * (self.y - means) ** 2))
 
     @property
@@ -307,17 +304,17 @@ class FitResult(ABC):
 
     @property
     def free_parameters(self) -> int:
-        """How many parameters were estimated: those without a bound that holds them."""
+        """Number of estimated parameters, without those on a bound."""
         return self.nobs - self.df_resid
 
     @property
     def llf(self) -> float:
-        """Log likelihood at the estimate, as statsmodels has it for `results`.
+        """Log likelihood at the estimate, as in statsmodels' `results`.
 
         Raises
         ------
         ModelError
-            For a fit that maximises none (Huber's).
+            The fit has no likelihood (Huber's).
         """
         found = getattr(self.results, "llf", None)
         if found is None or self.observed is not None:
@@ -326,8 +323,8 @@ class FitResult(ABC):
 
     @property
     def aic(self) -> float:
-        """Akaike's criterion, ``2 k - 2 llf`` with k `free_parameters`; as in statsmodels, the scale
-        is not counted. Compare it between fits of the same rows and the same noise only.
+        """Akaike's criterion, ``2 k - 2 llf`` with k `free_parameters`; as in statsmodels, the
+        scale is not counted. Comparable only between fits of the same rows and the same noise.
         """
         return 2 * self.free_parameters - 2 * self.llf
 
@@ -354,8 +351,8 @@ class FitResult(ABC):
         return t_interval(float(self.theta[i]), error, self.df_resid, alpha)
 
     def conf_int(self, alpha: float = 0.05, method: str | None = None) -> pd.DataFrame:
-        """Return the limits of all parameters, columns 0 and 1 as in statsmodels; see `estimate`,
-        whose default `method` is taken.
+        """Return the limits of all parameters, columns 0 and 1 as in statsmodels; see `estimate`
+        for the default `method`.
         """
         given = {} if method is None else {"method": method}
         estimates = [self.estimate(name, alpha, **given) for name in self.param_names]
@@ -376,13 +373,12 @@ class FitResult(ABC):
         new : array_like
             Values of x.
         interval : {None, "mean", "observation"}
-            Interval for the curve, or for one new observation; both by the delta method with t
+            Interval of the curve, or of a new observation; both by the delta method with t
             quantiles.
         alpha : float
             One minus the confidence level.
         weights : array_like, optional
-            Weights of the new observations, where the fit had weights; without them they would be a
-            guess.
+            Weights of the new observations; required if the fit had weights.
 
         Returns
         -------
@@ -392,15 +388,14 @@ class FitResult(ABC):
         Raises
         ------
         ArgumentError
-            An x that is not finite or beyond `core.mean.MAX_NUMBER`, or at which the curve has no
-            value: a scalability curve at 0 and below.
+            An x is not finite, beyond `core.mean.MAX_NUMBER`, or outside the domain of the curve: a
+            scalability curve at 0 and below.
         """
         value, gradient = self._curve(self._new(new))
         if interval is None:
             return value
         checks.one_of(interval, ("mean", "observation"), "interval")
-        # A parameter that a bound holds has no standard error: the band is conditional on the
-        # bound.
+        # A parameter on its bound has no standard error: the band is conditional on the bound.
         cov = np.where(np.isnan(self.covariance), 0.0, self.covariance)
         variance = np.einsum("ij,jk,ik->i", gradient, cov, gradient)
         if interval == "observation":
@@ -422,29 +417,29 @@ class FitResult(ABC):
         return self.scale * value ** power_of(self.noise)
 
     def get_prediction(self, exog: ArrayLike | None = None) -> CurvePrediction:
-        """Predictions at values of x (those of the rows by default), whose ``summary_frame(alpha)``
-        has the columns that statsmodels' has; the limits are those of `predict`.
+        """Predictions at values of x (default: those of the rows), with a ``summary_frame(alpha)``
+        like that of statsmodels; the limits are those of `predict`.
         """
         from virtperf.models.prediction import CurvePrediction
 
         return CurvePrediction(self, self.x if exog is None else self._new(exog))
 
     def row_deviation(self) -> Array:
-        """The standard deviation of each row, as far as the noise's kind and weights tell it; times
-        the square root of `scale`.
+        """Relative standard deviation of each row by noise model and weights; times ``sqrt(scale)``
+        the absolute one.
         """
         return np.asarray(1 / np.sqrt(self.weights))
 
     def tangent(self) -> tuple[Array, Array]:
-        """Residuals, shape (n,), and derivatives of the curve in what was estimated, shape (n, k);
-        both over `row_deviation`.
+        """Residuals, shape (n,), and Jacobian in the estimated coefficients, shape (n, k), both
+        divided by `row_deviation`.
         """
         size = self.row_deviation()
         return self.resid / size, self._curve(self.x)[1] / size[:, None]
 
     def deviances_without(self, rows: NDArray[np.intp]) -> Array:
-        """The deviance of the fit without each of some rows, shape (m,): of a model that is linear,
-        or nearly so at the fit, by residual and leverage; NaN where the others allow no fit.
+        """Leave-one-out deviances for some rows, shape (m,), from residual and leverage (for linear
+        or nearly linear models); NaN where the other rows allow no fit.
         """
         table = self.influence().iloc[rows]
         room = 1 - table["leverage"].to_numpy()
@@ -453,11 +448,11 @@ class FitResult(ABC):
             return np.where(room > 1e-9, self.rss - residual**2 / room, math.nan)
 
     def headline(self) -> tuple[str, float]:
-        """Name and value of what a reader asks of the fit first."""
+        """Name and value of the quantity to report first."""
         return self.param_names[-1], float(self.theta[-1])
 
     def influence(self) -> pd.DataFrame:
-        """How far each row lies from the curve, and how much it moves it; see
+        """Leverage, studentized residual and Cook's distance of each row; see
         `virtperf.models.diagnostics.influence`.
         """
         from virtperf.models.diagnostics import influence
@@ -465,12 +460,12 @@ class FitResult(ABC):
         return influence(self)
 
     def plot(self, ax: Axes | None = None, alpha: float = 0.05) -> Axes:
-        """Draw the rows, the curve and, where there is one, the interval of its mean.
+        """Plot the rows, the curve and, if available, the confidence band of its mean.
 
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a new figure by default.
+            Target axes; a new figure by default.
         """
         from virtperf.models.drawing import draw
 
@@ -478,14 +473,14 @@ class FitResult(ABC):
 
     @with_origin
     def lack_of_fit(self) -> FTest:
-        """Test the curve against the spread of replicates (rows with the same x).
+        """Lack-of-fit F test against the pure error of replicates (rows with equal x).
 
-        The pure error is the deviance of the means of equal x.
+        The pure error is the deviance of the means at equal x.
 
         Raises
         ------
         ModelError
-            If no x is replicated, or there are no more distinct x than parameters.
+            No x is replicated, or there are no more distinct x than parameters.
         """
         _, group = np.unique(self.x, axis=0, return_inverse=True)
         group = np.asarray(group).ravel()
@@ -507,7 +502,7 @@ class FitResult(ABC):
         )
 
     def means(self) -> pd.DataFrame:
-        """Mean of the rows at each x beside the curve: columns ``x, rows, mean, fitted``."""
+        """Mean of the rows and fitted value at each x: columns ``x, rows, mean, fitted``."""
         frame = pd.DataFrame({"x": self.x, "mean": self.y, "fitted": self.fittedvalues})
         groups = frame.groupby("x")
         table = groups.mean()
@@ -516,19 +511,19 @@ class FitResult(ABC):
 
     @with_origin
     def quantities(self, alpha: float = 0.05) -> dict[str, Estimate | Missing]:
-        """What follows from the parameters, by name; see the methods of these names."""
+        """Derived quantities by name; see the methods of these names."""
         return {}
 
     @with_origin
     def tests(self) -> dict[str, FTest]:
-        """The tests that the rows allow, by name."""
+        """Applicable tests, by name."""
         try:
             return {"lack of fit": self.lack_of_fit()}
         except ModelError:
             return {}
 
     def summary(self, alpha: float = 0.05) -> str:
-        """Return the fit as plain text: the same bytes for the same fit."""
+        """Format the fit as plain text, deterministically."""
         noise = "weights given" if self.noise == WEIGHTS else f"{self.noise} noise"
         lines = [
             self.model,
@@ -537,7 +532,7 @@ class FitResult(ABC):
             f"{'':<20}{'estimate':>14}{'std err':>14}{'low':>14}{'high':>14}  "
             f"{100 * (1 - alpha):g} % interval",
         ]
-        concerned: dict[str, list[str]] = {}  # each warning once, with what it is about
+        concerned: dict[str, list[str]] = {}  # deduplicated warnings with their quantities
         errors = dict(self.bse)
         found = {name: self.estimate(name, alpha) for name in self.param_names}
         for name, e in (found | self.quantities(alpha)).items():
@@ -560,7 +555,7 @@ class FitResult(ABC):
         return "\n".join(lines) + "\n"
 
     def _new(self, new: ArrayLike) -> Array:
-        """The x that are asked about, which the curve must be defined at; raises `ArgumentError`."""
+        """Validate new x, in the domain of the curve; raises `ArgumentError`."""
         asked = np.atleast_1d(np.asarray(new))
         remedy = f"{self.model.partition(':')[0]} has values at x above 0 only"
         try:

@@ -1,13 +1,13 @@
-"""Curves that outliers hardly move: Huber's M estimator by pseudo-values.
+"""Robust curve fits: Huber's M estimator by pseudo-values.
 
-The estimate solves ``sum(derivative * psi(residual / s)) = 0``, psi being the residual cut off at
-``HUBER_THRESHOLD`` robust standard deviations s, and ``sum(psi**2) = (n - p) BETA`` (Huber's proposal 2, whose
-scale varies less than the median absolute deviation). It is the ordinary fit of rows whose residuals
-were cut off. Residuals that are cut off and then enlarged by ``K / mean(psi')`` (of n - p free rows)
-have the sum of squares of Huber's covariance, so that the ordinary intervals of these pseudo-values
-are those of the robust fit. Rows that are cut off tell of no spread of their own, so that with few
-rows these intervals would be too narrow: they are widened to Student's t with as many degrees of
-freedom as rows that are not cut off have.
+The estimate solves ``sum(derivative * psi(residual / s)) = 0``, where psi clips residuals at
+``HUBER_THRESHOLD`` robust standard deviations s, and ``sum(psi**2) = (n - p) BETA`` (Huber's
+proposal 2, whose scale is more efficient than the median absolute deviation). It equals the
+ordinary fit of rows with clipped residuals. Clipped residuals multiplied by ``K / mean(psi')`` (for
+n - p degrees of freedom) have the sum of squares of Huber's covariance, so the ordinary intervals
+of these pseudo-values are those of the robust fit. Clipped rows carry no information on the spread,
+so with few rows these intervals would be too narrow: they are widened to Student's t with the
+degrees of freedom of the unclipped rows.
 
 References
 ----------
@@ -29,29 +29,29 @@ from virtperf.models.diagnostics import RowNote
 from virtperf.models.result import FitResult, t_quantile
 
 HUBER_THRESHOLD = 1.345
-"""Robust standard deviations at which a residual is cut off: 95 % efficient with normal noise."""
+"""Clipping point in robust standard deviations: 95 % efficient with normal noise."""
 BETA = 0.710164548
-"""Mean square of a standard normal number that is cut off there."""
+"""Mean square of a standard normal variable clipped at that point."""
 NORMAL_MAD = 0.674489750196
-"""Median absolute deviation of a standard normal number."""
+"""Median absolute deviation of the standard normal distribution."""
 MIN_FREE_ROWS = 4
-"""Rows beyond the parameters, below which an outlier can't be told."""
+"""Minimum number of rows beyond the parameters for the detection of outliers."""
 OUTLIER_DEVIATIONS = 2.7
 ALPHA = 0.05
-"""Level at which intervals are widened; those of other levels are by the same factor."""
+"""Level at which intervals are widened; other levels use the same factor."""
 ROUNDS, TOLERANCE = 400, 1e-8
 SLOW_RATES = (0.5, 0.999)
-"""Ratios of successive steps at which the rest of a geometric series is added to a step."""
+"""Range of ratios of successive steps for which geometric extrapolation is applied."""
 Fitted = TypeVar("Fitted", bound=FitResult)
 
 
 def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fitted:
-    """Fit robustly what `fit` fits to given y; its `observed` is y.
+    """Robust version of `fit`; the result has the data y in `observed`.
 
     Raises
     ------
     ModelError
-        For too few rows, more than half of the rows on one curve, or no convergence.
+        Too few rows, more than half of the rows on one curve, or no convergence.
     """
     if len(y) < parameters + MIN_FREE_ROWS:
         raise ModelError(
@@ -105,10 +105,10 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
 
 
 def _rest_of_series(steps: Sequence[Array], most: Array) -> Array:
-    """What all further steps add up to where the last three are a geometric series, at most `most`;
-    else 0.
+    """Extrapolate the sum of all further steps if the last three form a geometric series, at most
+    `most`; else 0.
 
-    A row that is cut off at the end of the curve moves it by a small share of the way in each round.
+    A clipped row at the end of the curve moves it by a small share of the way in each iteration.
     """
     if len(steps) < 3:
         return np.zeros_like(most)
@@ -123,6 +123,6 @@ def _rest_of_series(steps: Sequence[Array], most: Array) -> Array:
 
 
 def _first_scale(residual: Array, df: int) -> float:
-    """Robust standard deviation; the median absolute residual is that of `df` free ones."""
+    """Robust standard deviation; the median absolute residual is that of `df` free residuals."""
     ordered = np.sort(np.abs(residual))[len(residual) - df :]
     return float(np.median(ordered)) / NORMAL_MAD

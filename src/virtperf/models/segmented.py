@@ -1,5 +1,5 @@
-"""Two straight pieces that meet at a breakpoint: a linear model by statsmodels, whose breakpoint is
-searched for, with intervals that leave the breakpoint free.
+"""Two-piece lines with an unknown breakpoint: a linear model by statsmodels at the best breakpoint,
+and intervals that profile the breakpoint.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from virtperf.models.result import (
 from virtperf.models.robust import robust_fit
 
 MAX_ROWS = 1000
-"""Of a fit: the search compares every row with every place of the break, and simulates."""
+"""Maximum number of rows: the search compares every row with every gap, and simulates."""
 REWEIGHTINGS = 3
-"""Rounds in which the weights of noise that depends on the mean are found."""
+"""Number of reweighting rounds for noise that depends on the mean."""
 SIMULATED = "likelihood, simulated"
 SIMULATIONS, SEED, THRESHOLD_ROUNDS = 1999, 20, 4
-"""Of the simulated threshold of an interval; it is searched for in so many rounds at most."""
+"""Settings of the simulated threshold of an interval, with the maximum number of iterations."""
 
 
 def fit_segmented(
@@ -56,32 +56,33 @@ def fit_segmented(
     noise: str | None = None,
     robust: bool = False,
 ) -> SegmentedResult:
-    """Fit two straight pieces that meet at a breakpoint, by exact least squares.
+    """Fit two line segments that meet at a breakpoint, by exact least squares.
 
     Parameters
     ----------
     x, y : array_like, shape (n,)
     weights : array_like, shape (n,), optional
-        Proportional to one over the variance of each row; in place of `noise`.
+        Proportional to one over the variance of each row; excludes `noise`.
     form : {"free", "plateau-decline", "rise-plateau"}
         Two free slopes; no slope before the break; no slope after it. The sign of a slope is not
-        forced, but a warning says if it contradicts the name. The breakpoint is sought where each
-        sloping piece has two distinct x.
+        constrained, but a warning is given if it contradicts the name. The breakpoint is searched
+        where each sloping piece has two distinct x.
     noise : {"constant", "counts", "proportional"}
-        As in `virtperf.models.fit_usl`, but constant unless asked. Noise that depends on the mean (positive y)
-        gives weights of one over a power of the fitted values, which are found in a few rounds.
+        As in `virtperf.models.fit_usl`, but constant by default. Noise that depends on the mean
+        (positive y) gives weights of one over a power of the fitted values, by iterative
+        reweighting.
     robust : bool
-        Whether single outlying runs may hardly move the curve; see `virtperf.models.fit_usl`.
+        Whether to limit the influence of single outliers; see `virtperf.models.fit_usl`.
 
     Raises
     ------
     ModelError
-        For rows that are not finite, or too few rows or distinct x.
+        Rows are not finite, or there are too few rows or distinct x.
 
     Notes
     -----
-    The global optimum is found in closed form in each gap between neighbouring x: time and memory
-    are O(n**2). With the breakpoint known, the model is linear, and statsmodels fits it.
+    The global optimum is found in closed form in each gap between adjacent x: time and memory are
+    O(n**2). Given the breakpoint, the model is linear and fitted by statsmodels.
 
     References
     ----------
@@ -118,7 +119,7 @@ def fit_segmented(
 
 
 def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> SegmentedResult:
-    """The fit of checked columns."""
+    """Fit validated columns."""
     from statsmodels.regression.linear_model import WLS
 
     kind, power, w = FORMS[form], power_of(noise), given
@@ -182,15 +183,15 @@ def _simulated_pvalue(drawn: Array, observed: float) -> float:
 
 @dataclass(frozen=True)
 class BreakTest:
-    """A test of one straight line against two pieces, whose null distribution is simulated.
+    """Test of a straight line against two pieces, with a simulated null distribution.
 
     Parameters
     ----------
     statistic : float
-        Largest F statistic over all breakpoints.
+        Supremum F statistic over all breakpoints.
     pvalue : float
-        Share of data sets simulated under the null with a statistic at least as large, ``(1 +
-        count) / (1 + n_sim)``.
+        Monte Carlo p-value ``(1 + count) / (1 + n_sim)``, where count is the number of simulated
+        statistics at least as large.
     """
 
     statistic: float
@@ -201,16 +202,16 @@ class BreakTest:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SegmentedResult(FitResult):
-    """A fitted two-piece line; see `FitResult` for the common part. ``params[-1]`` is the
+    """A fitted two-piece line; see `FitResult` for inherited members. ``params[-1]`` is the
     breakpoint, in units of x.
 
-    `results` is the linear model with the breakpoint taken as known, which makes its own intervals
-        too narrow.
+    `results` is the linear model with the breakpoint taken as known, so that its own intervals are
+    too narrow.
 
     Parameters
     ----------
     given : ndarray, shape (n,)
-        The caller's weights; ``weights`` has the proportional noise too.
+        The caller's weights; ``weights`` also includes the noise model.
     """
 
     form: str
@@ -221,8 +222,8 @@ class SegmentedResult(FitResult):
         return search(self.x, self.y, self.weights, self.form)
 
     def deviances_without(self, rows: NDArray[np.intp]) -> Array:
-        """See `FitResult.deviances_without`; with a breakpoint of its own for each, since a row at
-        an end moves the breakpoint to itself.
+        """See `FitResult.deviances_without`; the breakpoint is refitted for each row, since a row
+        at an end attracts it.
         """
         return np.array([self._deviance_without(int(row)) for row in rows])
 
@@ -236,8 +237,8 @@ class SegmentedResult(FitResult):
 
     @property
     def pvalues(self) -> pd.Series:
-        """P-values of slopes and levels being zero, by t with the breakpoint's error in `bse`; NaN
-        for the breakpoint, whose existence `break_test` tests.
+        """P-values of slopes and levels being zero, by t tests with the breakpoint's error in
+        `bse`; NaN for the breakpoint, for which see `break_test`.
         """
         found = super().pvalues
         found["breakpoint"] = math.nan
@@ -245,9 +246,7 @@ class SegmentedResult(FitResult):
 
     @property
     def llf(self) -> float:
-        """Log likelihood at the estimate; in `aic` and `bic` the breakpoint counts as a
-        parameter.
-        """
+        """Log likelihood at the estimate; `aic` and `bic` count the breakpoint as a parameter."""
         return super().llf
 
     @property
@@ -256,7 +255,7 @@ class SegmentedResult(FitResult):
 
     @property
     def exact(self) -> bool:
-        """Whether the curve goes through all points: what is left is rounding."""
+        """Whether the curve interpolates all points up to rounding error."""
         return self.rss <= (1e-13 * float(np.linalg.norm(self._search.root * self.y))) ** 2
 
     @with_origin
@@ -268,9 +267,9 @@ class SegmentedResult(FitResult):
         method : {"simulated", "profile", "t"}
             "profile": the range of ``{psi : RSS(psi) <= RSS + s**2 F(1 - alpha; 1, df)}``; an end
             is infinite if a curve without a break inside the data fits as well. The sum of squares
-            has corners where psi passes an x, so that F is too small a threshold where the noise is
-            large. "simulated": the same with the threshold that data sets ask for that are
-            simulated with the breakpoint at each end. "t": delta method.
+            has corners where psi passes an x, so that the F threshold is too small for large noise.
+            "simulated": the same with thresholds from data sets simulated with the breakpoint at
+            each end. "t": delta method.
         """
         return self.estimate("breakpoint", alpha, method)
 
@@ -281,10 +280,10 @@ class SegmentedResult(FitResult):
         Parameters
         ----------
         method : str, optional
-            "simulated" where none is given. Of the breakpoint: see `breakpoint`. Of the others:
-            "simulated", all values v for which some curve with any breakpoint has ``RSS(v) <= RSS +
-            s**2 c``, c being the larger of F(1 - alpha; 1, df) and the simulated threshold of the
-            fitted breakpoint's place; or "t", the delta method.
+            Default "simulated". For the breakpoint: see `breakpoint`. For the others: "simulated",
+            all values v for which some curve with any breakpoint has ``RSS(v) <= RSS + s**2 c``,
+            where c is the larger of F(1 - alpha; 1, df) and the simulated threshold at the fitted
+            breakpoint; or "t", the delta method.
         """
         methods = ("simulated", "profile", "t") if name == "breakpoint" else ("simulated", "t")
         method = checks.one_of(method or "simulated", methods, "interval method")
@@ -320,8 +319,8 @@ class SegmentedResult(FitResult):
     def _simulated_limit(
         self, side: int, alpha: float, least: float
     ) -> tuple[float, tuple[str, ...]]:
-        """Return the lower (0) or upper (1) limit, whose threshold is simulated with the kink at
-        the limit itself.
+        """Return the lower (0) or upper (1) limit by fixed-point iteration: the threshold is
+        simulated with the kink at the limit itself.
         """
         threshold = least
         for _ in range(THRESHOLD_ROUNDS):
@@ -334,18 +333,18 @@ class SegmentedResult(FitResult):
         return at, notes
 
     def _simulated(self, at: float, alpha: float) -> float:
-        """Threshold of the sum of squares that data sets with the kink at `at` ask for."""
+        """Simulated threshold of the scaled excess sum of squares for a true kink at `at`."""
         drawn = self._search.excess(
             at, self.df_resid, _normal_numbers(SIMULATIONS, self.nobs, SEED)
         )
         return float(np.quantile(drawn, 1 - alpha))
 
     def _quantile(self, alpha: float) -> float:
-        """Root of the threshold of a profile: that of F(1, df), or the one that the breakpoint's
-        own place asks for.
+        """Square root of the profile threshold: the larger of the F(1, df) quantile and the
+        simulated threshold at the fitted breakpoint.
 
-        Where the noise is large, corners of the sum of squares make F too small a threshold for the
-        breakpoint, and for slopes and values, which move with it.
+        For large noise, corners of the sum of squares make the F threshold too small for the
+        breakpoint, and for slopes and values, which are correlated with it.
         """
         quantile = t_quantile(self.df_resid, alpha)
         if math.isinf(quantile) or self.exact:
@@ -355,7 +354,7 @@ class SegmentedResult(FitResult):
     def _profile(
         self, value: Array, alpha: float, rows: Callable[[Array], Array]
     ) -> tuple[Array, Array, tuple[str, ...]]:
-        """Limits of m values, whose `rows` at given breakpoints have the shape (G, m, p), and
+        """Profile limits of m values, with `rows` of shape (G, m, p) at given breakpoints, and
         warnings.
         """
         quantile = self._quantile(alpha)
@@ -368,7 +367,7 @@ class SegmentedResult(FitResult):
         return np.minimum(low, value), np.maximum(high, value), notes
 
     def _grid(self, quantile: float) -> tuple[BreakpointGrid, tuple[str, ...]]:
-        """Breakpoints that the data allow, and warnings."""
+        """Return the grid of accepted breakpoints, and warnings."""
         kinks = self._search
         low, high, _ = kinks.limits(self.rss + quantile**2 * self.scale)
         inside = kinks.knots[kinks.first], kinks.knots[kinks.last]
@@ -385,17 +384,16 @@ class SegmentedResult(FitResult):
         ), notes
 
     def break_test(self, n_sim: int = SIMULATIONS, seed: int = SEED) -> BreakTest:
-        """Test whether there is a break at all: a straight line against the free form, whatever
-        `form` is.
+        """Test for a break: a straight line against the free form, regardless of `form`.
 
-        The breakpoint does not exist under the null, so the F statistic has no F distribution
+        The breakpoint is not identified under the null, so the F statistic has no F distribution
         (Davies 1987). With normal errors the distribution of its maximum depends only on x and the
         weights: it is simulated.
 
         Raises
         ------
         ModelError
-            With fewer than five rows or four distinct x.
+            There are fewer than five rows or four distinct x.
         """
         checks.enough(self.x, FORMS["free"].names, name="x")
         kinks = search(self.x, self.y, self.weights, "free")
@@ -406,7 +404,7 @@ class SegmentedResult(FitResult):
             )
         observed = float(kinks.largest_f(self.y[None, :] * kinks.root, df)[0])
         if np.linalg.norm(kinks.e) <= 1e-13 * np.linalg.norm(kinks.root * self.y):
-            observed = 0.0  # an exact straight line: what is left is rounding
+            observed = 0.0  # an exact straight line: only rounding error remains
         drawn = kinks.largest_f(_normal_numbers(n_sim, self.nobs, seed), df)
         return BreakTest(observed, _simulated_pvalue(drawn, observed), n_sim, seed)
 
@@ -417,9 +415,7 @@ class SegmentedResult(FitResult):
         alpha: float = 0.05,
         weights: ArrayLike | None = None,
     ) -> Array | pd.DataFrame:
-        """Evaluate the fitted curve, as `USLResult.predict` does; intervals are profiles with the
-        breakpoint free.
-        """
+        """Evaluate the fitted curve like `USLResult.predict`; intervals profile the breakpoint."""
         x = self._new(new)
         value, gradient = self._curve(x)
         if interval is None:

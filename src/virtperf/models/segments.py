@@ -1,4 +1,4 @@
-"""Saved segments: page ranges of virtual storage in hexadecimal, and what they hold.
+"""Saved segments: page ranges of virtual storage in hexadecimal, and their sizes.
 
 z/VM defines a discontiguous saved segment (DCSS) by the first and last number of its 4 KiB pages,
 both included; it begins and ends on a 1 MiB boundary (Saved Segments Planning and Administration,
@@ -45,7 +45,7 @@ class PageRange:
 
     @classmethod
     def parse(cls, text: str) -> PageRange:
-        """Read a range as DEFSEG takes it, such as ``20000-5FFFF``."""
+        """Parse a range in the syntax of DEFSEG, such as ``20000-5FFFF``."""
         match = _RANGE.fullmatch(text)
         if match is None:
             raise VirtperfError(
@@ -79,12 +79,12 @@ class PageRange:
 
 
 def merged_range(ranges: Sequence[PageRange]) -> PageRange:
-    """The one range that several make end to end.
+    """Join adjacent ranges to one.
 
     Raises
     ------
     VirtperfError
-        Nothing to join, a gap or an overlap, naming the two ranges.
+        No ranges, a gap or an overlap; names the two ranges.
     """
     if not ranges:
         raise VirtperfError("no ranges to join", expected="at least one page range")
@@ -98,12 +98,12 @@ def merged_range(ranges: Sequence[PageRange]) -> PageRange:
 
 
 def overlaps(named: Iterable[tuple[str, PageRange]]) -> list[tuple[str, str]]:
-    """All pairs of names whose ranges share a page, in the given order."""
+    """Return all pairs of names with overlapping ranges, in the given order."""
     return [(a, b) for (a, first), (b, second) in combinations(named, 2) if first.overlaps(second)]
 
 
 def address_table(segments: Sequence[tuple[str, PageRange, float]]) -> pd.DataFrame:
-    """Sizes that follow from page ranges beside the sizes that are stated.
+    """Compare the sizes computed from page ranges with the stated sizes.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def address_table(segments: Sequence[tuple[str, PageRange, float]]) -> pd.DataFr
     -------
     DataFrame
         name, first, last (hexadecimal), pages, mib, stated_mib, short_mib (stated minus actual),
-        segments (how many of at most 2047 MiB it takes), boundaries (whether both ends are on 1
+        segments (number of segments of at most 2047 MiB), boundaries (whether both ends are on 1
         MiB).
     """
     rows = [

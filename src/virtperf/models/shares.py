@@ -1,6 +1,4 @@
-"""Relative processor shares of guests: who gets how much when not everybody can get what they
-want.
-"""
+"""Proportional-share allocation of processors to guests under contention."""
 
 from __future__ import annotations
 
@@ -17,22 +15,22 @@ from virtperf.models.checks import Array
 
 EXCESS_RULES = ("proportional", "largest")
 MAX_SHARE = 10_000.0
-"""The largest relative share that SET SHARE of z/VM takes."""
+"""Maximum relative share accepted by SET SHARE of z/VM."""
 
 
 @dataclass(frozen=True)
 class GuestShare:
-    """A virtual machine and its claim to the real processors.
+    """A virtual machine with its share of the real processors.
 
     Parameters
     ----------
     share : float
         Relative, up to 10,000; the default of z/VM is 100.
     virtual_cpus : int
-        A virtual CPU never gets more than one real one.
+        Each virtual CPU uses at most one real one.
     demand : float, optional
-        Real processors that the guest would keep busy if it had them; default as many as it has
-        virtual CPUs.
+        Real processors the guest would use without contention; default: its number of virtual
+        CPUs.
     """
 
     name: str
@@ -58,7 +56,7 @@ class GuestShare:
 
     @property
     def ceiling(self) -> float:
-        """Real processors that the guest can't exceed."""
+        """Upper bound of the guest's allocation, in real processors."""
         return min(float(self.virtual_cpus), math.inf if self.demand is None else self.demand)
 
 
@@ -70,31 +68,30 @@ def shares(
     processors: float = 1.0,
     demand: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
-    """What guests get by their relative shares, with and without the error in the distribution of
-    excess share.
+    """Allocate processors to guests by relative shares, with and without z/VM's error in the
+    distribution of excess share.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a guest: its name in the column `guest`, its relative share (of z/VM) or weight (of
-        Xen) in `share`.
+        One row per guest: its name in the column `guest`, its relative share (of z/VM) or weight
+        (of Xen) in `share`.
     processors : float
-        Real processors. Every guest can use all of them.
+        Number of real processors. Every guest can use all of them.
     demand : mapping of str to float, optional
-        Processors that a guest wants; those that are not named want all.
+        Processors demanded by a guest; default all.
 
     Returns
     -------
     DataFrame
-        The rows of `frame`, which keep what they say of their origin, with `entitled`,
-        `proportional` and `largest` in per cent of one processor: the normalized share, and what
-        each guest gets by either rule of `allocate`.
+        The rows of `frame`, including their columns of origin, with `entitled`, `proportional` and
+        `largest` in per cent of one processor: the normalized share, and the allocation under each
+        rule of `allocate`.
 
     Raises
     ------
     ModelError
-        A column that is missing, a demand of a guest that is not there, or as `Guest` and
-        `allocate` do.
+        A missing column, a demand of an unknown guest, or as raised by `GuestShare` and `allocate`.
     """
     for column in (guest, share):
         checks.one_of(column, tuple(map(str, frame.columns)), "column of the frame")
@@ -117,33 +114,32 @@ def shares(
 def allocate(
     guests: Sequence[GuestShare], processors: float, *, excess: str = "proportional"
 ) -> pd.DataFrame:
-    """Distribute the real processors over guests of different names as their shares demand, in the
-    long run.
+    """Compute the long-run allocation of real processors to guests (with distinct names).
 
-    Shares count among the guests that want to run (demand above 0): relative to their sum, they are
-    the entitlements. What a guest can't use, because of its demand or its number of virtual CPUs,
-    goes to the others in proportion to their entitlements, until the processors or the wishes are
-    exhausted: each gets ``min(ceiling, level x entitlement)`` with one level for all.
+    Shares are normalized over the guests that want to run (demand above 0): these are the
+    entitlements. Capacity that a guest can't use, because of its demand or its number of virtual
+    CPUs, goes to the others in proportion to their entitlements, until the processors or the
+    demands are exhausted: each gets ``min(ceiling, level x entitlement)`` with a common level.
 
     Parameters
     ----------
     excess : {"proportional", "largest"}
-        Who gets what others can't use: all in proportion to their entitlements, or, as z/VM did by
-        an error, the guest of the largest entitlement that wants more, then the next. Convention:
-        of equal ones the first.
+        Distribution of unused shares: in proportion to entitlements, or, by an error in z/VM, to
+        the guest with the largest entitlement that wants more, then the next. Convention: ties go
+        to the first.
 
     Returns
     -------
     DataFrame
-        One row a guest, in the given order: ``guest``; ``entitlement`` and ``allocation`` in real
-        processors.
+        One row per guest, in the given order: ``guest``; ``entitlement`` and ``allocation`` in
+        real processors.
 
     Notes
     -----
     The rule is the declared intent of z/VM ("CP Scheduler Improvements", z/VM 6.4 performance
     report, for the excess). Real dispatching differs in the short run. `excess="largest"` is the
-    error that "z/VM performance update" (2011) describes by one example; that the largest
-    entitlement decides is our reading of it, since no rule is printed.
+    error described by one example in "z/VM performance update" (2011); the choice of the largest
+    entitlement is our reading of it, since no rule is printed.
     """
     checks.one_of(excess, EXCESS_RULES, "excess")
     names = [guest.name for guest in guests]
@@ -165,20 +161,20 @@ def allocate(
 
 
 def fill(ceilings: Array, weights: Array, total: float) -> Array:
-    """Return ``min(ceiling, level x weight)`` with the level at which the sum is `total`
-    (water-filling).
+    """Water-filling: return ``min(ceiling, level x weight)`` with the level at which the sum is
+    `total`.
 
     Parameters
     ----------
     ceilings, weights : ndarray, shape (n,)
         Not negative; a weight of zero gets nothing.
     total : float
-        If the ceilings sum to less, everybody is at the ceiling.
+        If the ceilings sum to less, the result equals the ceilings.
     """
     out = np.zeros(len(ceilings))
     open_ = np.flatnonzero((weights > 0) & (ceilings > 0))
-    # In the order in which a rising level reaches the ceilings; the level above the ones reached
-    # follows from the rest.
+    # In the order in which a rising level reaches the ceilings; the level follows from the
+    # remaining total and weights.
     order = open_[np.argsort(ceilings[open_] / weights[open_], kind="stable")]
     rest = total
     for i, place in enumerate(order):
@@ -192,7 +188,7 @@ def fill(ceilings: Array, weights: Array, total: float) -> Array:
 
 
 def _in_turn(ceilings: Array, entitled: Array, total: float) -> Array:
-    """Everybody's entitlement up to the ceiling; the rest in order of entitlements, each to the
+    """Allocate entitlements up to the ceilings; the rest in order of entitlements, each up to its
     ceiling.
     """
     out = np.minimum(ceilings, entitled)

@@ -1,6 +1,4 @@
-"""Universal Scalability Law, with Amdahl's law and linear scaling nested in it, fitted by
-statsmodels.
-"""
+"""Universal Scalability Law, with nested Amdahl's law and linear scaling, fitted by statsmodels."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ FORMULAS = {
 BOUND_LEVEL = 0.05
 """P-value below which a bound contradicts the data."""
 FAMILIES = {0: "Gaussian", 1: "Poisson", 2: "Gamma"}
-"""Those of statsmodels by the power of the mean that the variance is proportional to."""
+"""statsmodels family by the power of the mean in the variance."""
 
 
 def fit_usl(
@@ -54,36 +52,35 @@ def fit_usl(
     """Fit a scalability curve as a generalized linear model with inverse link.
 
     ``X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))`` with contention ``alpha``, coherency
-    ``beta`` and the throughput ``gamma`` of a load of one (Gunther 2007). Replicates are rows with
-    equal load.
+    with contention ``alpha``, coherency ``beta`` and throughput ``gamma`` at a load of one (Gunther
+    2007). Replicates are rows with equal load.
 
     Parameters
     ----------
     load : array_like, shape (n,)
         Clients, processors, guests: positive.
     throughput : array_like, shape (n,)
-        In any unit; gamma has the same unit per unit of load. Positive, or with counts or constant
-        noise zero too.
+        In any unit; gamma has the same unit per unit of load. Positive; zero is allowed with counts
+        or constant noise.
     weights : array_like, shape (n,), optional
-        Proportional to one over the variance of each throughput; in place of `noise`.
+        Proportional to one over the variance of each throughput; excludes `noise`.
     kind : {"usl", "amdahl", "linear"}
     bounded : bool
-        Keep ``0 <= alpha <= 1`` and ``beta >= 0`` (the default). Where the best coefficient is
-        negative, the model is fitted again without its column; ``at_bound`` and ``warnings`` say
-        so.
+        Impose ``0 <= alpha <= 1`` and ``beta >= 0`` (the default). If the best coefficient is
+        negative, the model is refitted without its column, as recorded in ``at_bound`` and
+        ``warnings``.
     noise : {"proportional", "counts", "constant"}
-        Variance as the square of the mean (Gamma family, whose canonical link this is), as
-        replicates of throughput mostly show and the default is; in proportion to the mean (Poisson
-        family with a free dispersion); or the same everywhere (Gaussian family). Replicates that
-        speak against it make a warning.
+        Variance function: proportional to the squared mean (Gamma family with its canonical link),
+        the default, as in most replicates of throughput; to the mean (Poisson family with a free
+        dispersion); or constant (Gaussian family). A warning is given if replicates contradict it.
     robust : bool
-        Whether single outlying runs may hardly move the curve: Huber's M estimator
+        Whether to limit the influence of single outliers: Huber's M estimator
         (`virtperf.models.robust`). Warnings name the outliers.
 
     Raises
     ------
     ModelError
-        For rows that are not positive or not finite, too few rows or distinct loads, or a fit that
+        Rows are not positive or not finite, there are too few rows or distinct loads, or the fit
         does not converge.
 
     References
@@ -120,7 +117,7 @@ def _throughput(values: ArrayLike, noise: str) -> Array:
 
 
 def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) -> USLResult:
-    """The fit of checked columns."""
+    """Fit validated columns."""
     family, places = Family(power_of(noise)), list(PLACES[kind])
     names = tuple(PARAMETERS[i] for i in places)
     checks.enough(x, names, name="load")
@@ -170,7 +167,7 @@ def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) 
 
 
 def _parameter_slopes(b: Array) -> Array:
-    """Derivatives of (alpha, beta, gamma) in (d, s, k), shape (3, 3)."""
+    """Jacobian of (alpha, beta, gamma) in (d, s, k), shape (3, 3)."""
     d, s, k = b
     g = 1 / (d + s)
     return np.array(
@@ -179,8 +176,8 @@ def _parameter_slopes(b: Array) -> Array:
 
 
 def _glm_columns(used: NDArray[np.bool_]) -> tuple[Array, list[str]]:
-    """The matrix from statsmodels' coefficients to (d, s, k), where only some are used, and the
-    names of their columns.
+    """Return the linear map from statsmodels' coefficients to (d, s, k), restricted to the used
+    ones, and the column names.
     """
     if not used[0]:  # alpha is 1
         turn = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[:, [True, used[2]]]
@@ -196,8 +193,8 @@ def _fit_glm(
     from statsmodels.genmod import families
     from statsmodels.genmod.generalized_linear_model import GLM
 
-    # statsmodels warns of every link that is not the usual one, and of the scale where no degrees
-    # of freedom are left.
+    # statsmodels warns about every non-default link, and about the scale without degrees of
+    # freedom.
     with python_warnings.catch_warnings(), np.errstate(all="ignore"):
         python_warnings.simplefilter("ignore")
         chosen = getattr(families, FAMILIES[family.power])(
@@ -215,12 +212,12 @@ def _fit_glm(
         }
         try:
             return model.fit(start_params=start, **settings)
-        except ValueError:  # from an exact start it divides nothing by nothing
+        except ValueError:  # 0/0 from an exact start
             return model.fit(start_params=start * (1 + 1e-7), **settings)
 
 
 def _notes_of(fit: USLResult) -> tuple[str, ...]:
-    """Bounds, noise that the replicates contradict, misfit."""
+    """Warnings of bounds, of a contradicted noise model, and of lack of fit."""
     notes = [
         f"{name} is on its bound {value:g}: standard errors of the others are conditional on it, and 95 % intervals of "
         "what depends on it cover up to 98 %"
@@ -243,9 +240,7 @@ def _notes_of(fit: USLResult) -> tuple[str, ...]:
 
 
 def _within_reach(fit: USLResult) -> list[str]:
-    """Say which of alpha and beta could be zero: the intervals are then not exact but
-    conservative.
-    """
+    """Warn if zero is within reach of alpha or beta: intervals are then conservative, not exact."""
     free, near = fit.free(), []
     threshold = fit.deviance + t_quantile(fit.df_resid, 0.05) ** 2 * fit.scale
     for place, name in ((1, "alpha"), (2, "beta")):
@@ -262,7 +257,7 @@ def _within_reach(fit: USLResult) -> list[str]:
 
 
 def _against_bounds(fit: USLResult) -> tuple[str, ...]:
-    """Warn where a curve without bounds fits better than noise explains."""
+    """Warn if an unbounded curve fits significantly better."""
     if (
         not fit.bounded
         or fit.df_resid < 2
@@ -303,19 +298,19 @@ def _against_bounds(fit: USLResult) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class USLComparison:
-    """The three nested curves fitted to the same data, by kind, and the tests against the next
-    smaller ones.
+    """The three nested curves fitted to the same data, by kind, with the tests of each against the
+    next smaller one.
     """
 
     fits: dict[str, USLResult]
     tests: dict[str, FTest]
 
     def preferred(self, alpha: float = 0.05) -> USLResult:
-        """Return the largest curve that an F test at `alpha` still asks for.
+        """Return the largest curve that an F test at `alpha` supports.
 
-        The test is two-sided although coefficients are bounded, and has the larger curve's scale
-        and degrees of freedom, as its profile interval has: the USL is preferred if the interval of
-        beta excludes zero.
+        The test is two-sided although coefficients are bounded, and uses the scale and degrees of
+        freedom of the larger curve, like its profile interval: the USL is preferred if the interval
+        of beta excludes zero.
         """
         checks.level(alpha)
         asked = (kind for kind in ("usl", "amdahl") if self.tests[kind].pvalue < alpha)
@@ -333,7 +328,7 @@ def compare_usl(
     """Fit linear scaling, Amdahl's law and the USL, and test each against the next smaller one; see
     `fit_usl`.
 
-    Without degrees of freedom for the test of the USL there is a ModelError.
+    Raises a ModelError without degrees of freedom for the test of the USL.
     """
     fits = {
         k: fit_usl(load, throughput, weights=weights, kind=k, bounded=bounded, noise=noise)

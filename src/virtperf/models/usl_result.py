@@ -1,18 +1,18 @@
-"""A fitted scalability curve and what follows from it: peak, asymptote, efficiency, predictions.
+"""A fitted scalability curve and derived quantities: peak, asymptote, efficiency, predictions.
 
 ``X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))`` is one over ``d/N + s + k (N - 1)`` with
 ``d = (1 - alpha)/gamma``, ``s = alpha/gamma`` and ``k = beta/gamma``: a generalized linear model
-with inverse link. The bounds ``0 <= alpha <= 1`` and ``beta >= 0`` are ``d, s, k >= 0``, and each
-quantity is one linear equation, so that its profile is a sequence of fits with a linear constraint:
+with inverse link. The bounds ``0 <= alpha <= 1`` and ``beta >= 0`` are ``d, s, k >= 0``. Each
+quantity is one linear equation, so its profile is a sequence of fits with a linear constraint:
 
-| quantity | equation, c being profiled | c |
+| quantity | equation with profiled c | c |
 |---|---|---|
 | throughput at N | d/N + s + k (N - 1) = c | 1/X |
 | peak load | k = c d | 1/N*^2 |
 | asymptote | s = c | 1/X |
 | efficiency at N | d + s N + k N (N - 1) = c (d + s) | 1/E |
 
-The limits of the peak throughput are the highest limits of the throughput at any N.
+The limits of the peak throughput are the maxima over N of the limits of the throughput at N.
 
 References
 ----------
@@ -54,19 +54,19 @@ from virtperf.models.result import (
 METHODS = ("profile", "delta")
 PARAMETERS = ("alpha", "beta", "gamma")
 PLACES: Mapping[str, tuple[int, ...]] = {"linear": (2,), "amdahl": (0, 2), "usl": (0, 1, 2)}
-"""The kinds of curves: the places of their parameters among the three."""
+"""Indices of the parameters of each kind of curve."""
 FREE_PARAMETERS: Mapping[str, tuple[bool, ...]] = {
     "usl": (True, True, True),
     "amdahl": (True, True, False),
     "linear": (True, False, False),
 }
-"""Which of the coefficients d, s, k a kind has."""
+"""Mask of the coefficients d, s, k of each kind."""
 MISFIT_LEVEL = 0.01
-"""P-value of the lack-of-fit test below which a fit warns and has no peak."""
+"""P-value of the lack-of-fit test below which a fit has a warning and no peak."""
 MERGED_LOADS = 48
-"""Classes of loads in which the peak's limits are computed where more than twice as many are distinct."""
+"""Number of load classes for the peak's limits, if more than twice as many loads are distinct."""
 PEAKS, PEAK_ROUNDS = 33, 7
-"""Loads of a peak that are tried at once, and how often at most between the neighbours of the best."""
+"""Grid size of peak loads per round, and maximum number of grid refinements."""
 ASYMPTOTE_ROW = (0.0, 1.0, 0.0)
 
 
@@ -83,7 +83,7 @@ def coefficients(b: Array) -> Array:
 
 
 def least_cost(b: Array) -> Array:
-    """Return the least ``1/X(N)`` at any load N from 1 (to 1e9), for each row of b."""
+    """Return the minimum of ``1/X(N)`` over loads N from 1 to 1e9, for each row of b."""
     d, s, k = b.T
     with np.errstate(divide="ignore", invalid="ignore"):
         n = np.clip(np.where(k > 0, np.sqrt(np.maximum(d, 0.0) / k), 1e9), 1.0, 1e9)
@@ -92,12 +92,12 @@ def least_cost(b: Array) -> Array:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class USLResult(FitResult):
-    """A fitted scalability curve: parameters alpha, beta, gamma; see `FitResult` for the common
-    part.
+    """A fitted scalability curve with parameters alpha, beta, gamma; see `FitResult` for inherited
+    members.
 
     ``results`` is the statsmodels GLM of ``1/X = b0/N + b1 (N - 1)/N + b2 (N - 1)``: ``gamma =
-    1/b0``, ``alpha = b1/b0``, ``beta = b2/b0``. With alpha on its bound 1 the first two columns are
-    one: ``1/X = b0 + b2 (N - 1)``.
+    1/b0``, ``alpha = b1/b0``, ``beta = b2/b0``. With alpha on its bound 1 the first two columns
+    coincide: ``1/X = b0 + b2 (N - 1)``.
 
     Quantities take ``alpha`` (one minus the confidence level); those with ``method`` offer
     "profile" (the default) and "delta".
@@ -106,14 +106,14 @@ class USLResult(FitResult):
     ----------
     kind : {"usl", "amdahl", "linear"}
     b : ndarray, shape (3,)
-        The coefficients d, s, k, zeros included.
+        The coefficients d, s, k, including zeros.
     cov_b : ndarray, shape (3, 3)
-        Their covariance; zero on a bound.
+        Covariance of b; zero on a bound.
     at_bound : tuple of bool
-        True for a parameter whose best value is its bound: it has no standard error, its interval
-        is one-sided.
+        Whether the parameter's estimate is on its bound: it then has no standard error and a
+        one-sided interval.
     comparisons : mapping of str to FTest
-        Where the curve was chosen: the tests of each kind against the next smaller one.
+        For a selected curve: the tests of each kind against the next smaller one.
     """
 
     positive_x: ClassVar[bool] = True
@@ -126,11 +126,11 @@ class USLResult(FitResult):
     comparisons: Mapping[str, FTest] = field(default_factory=dict)
 
     def free(self) -> NDArray[np.bool_]:
-        """Which of d, s, k the kind has, shape (3,)."""
+        """Mask of the coefficients d, s, k of this kind, shape (3,)."""
         return np.array(FREE_PARAMETERS[self.kind])
 
     def constraint(self, name: str) -> ProfileConstraint:
-        """The equation of a parameter."""
+        """Profile constraint of a parameter."""
         alpha, beta, gamma = (float(v) for v in coefficients(self.b))
         if name == "gamma":
             return ProfileConstraint.linear((1, 1, 0), 1 / gamma, inverse_of)
@@ -141,28 +141,28 @@ class USLResult(FitResult):
         return ProfileConstraint.quotient((0, 0, 1), (1, 1, 0), beta, (least, math.inf))
 
     def throughput_constraint(self, load: float) -> ProfileConstraint:
-        """The equation of one over the throughput at a load."""
+        """Profile constraint of the reciprocal throughput at a load."""
         row = design_columns(np.array([load]))[0]
         return ProfileConstraint.linear(row, float(row @ self.b), inverse_of)
 
     @property
     def rss(self) -> float:
-        """Pearson's statistic: the weighted sum of squared residuals, each over the power of the
-        mean that its variance has.
+        """Pearson's statistic: the weighted sum of squared residuals, each divided by its variance
+        function of the mean.
         """
         size = self.fittedvalues ** (power_of(self.noise) / 2)
         return float(np.sum(self.weights * (self.resid / size) ** 2))
 
     @property
     def deviance(self) -> float:
-        """What the fit minimises."""
+        """Objective function at the optimum."""
         eta = design_columns(self.x) @ self.b
         return float(
             self.family().deviance(self.y[:, None], self.weights[:, None], eta[:, None])[0]
         )
 
     def deviance_of(self, means: Array) -> float:
-        """The deviance of given means."""
+        """Deviance of the rows from given means."""
         eta = 1 / np.maximum(means, np.finfo(float).tiny)
         return float(
             self.family().deviance(self.y[:, None], self.weights[:, None], eta[:, None])[0]
@@ -170,18 +170,18 @@ class USLResult(FitResult):
 
     @property
     def exact(self) -> bool:
-        """Whether the curve goes through all points: what is left is rounding."""
+        """Whether the curve interpolates all points up to rounding error."""
         size = self.family().size(self.y[:, None], self.weights[:, None])
         return bool(self.deviance <= 100 * ROUNDING_SHARE * size[0])
 
     def family(self) -> Family:
-        """The family of the GLM."""
+        """GLM family of the noise model."""
         return Family(power_of(self.noise))
 
     @property
     def pvalues(self) -> pd.Series:
-        """P-values of alpha and of beta being zero, by the F test that their profile intervals
-        invert; NaN for gamma, whose zero is no curve.
+        """P-values of alpha and of beta being zero, by the F tests that their profile intervals
+        invert; NaN for gamma, for which zero is no curve.
         """
         found = pd.Series(math.nan, index=list(self.param_names))
         if self.df_resid <= 0 or self.exact:
@@ -202,7 +202,7 @@ class USLResult(FitResult):
 
     @cached_property
     def misfit(self) -> float:
-        """P-value of the lack-of-fit test; NaN where the rows allow none."""
+        """P-value of the lack-of-fit test; NaN where not applicable."""
         if self.df_resid <= 0 or self.exact:
             return math.nan
         test = self.tests().get("lack of fit")
@@ -219,8 +219,7 @@ class USLResult(FitResult):
         method : {"profile", "t"}
             Profile likelihood, ``{c : D(c) <= D + scale F(1 - alpha; 1, df)}`` with the deviance D
             and the other coefficients refitted inside their bounds (Bates and Watts 1988, section
-            6.1), or
-            ``c +- t(1 - alpha/2, df) se``.
+            6.1), or ``c +- t(1 - alpha/2, df) se``.
         """
         checks.one_of(method, ("profile", "t"), "interval method")
         if method == "t":
@@ -238,7 +237,7 @@ class USLResult(FitResult):
     ) -> Estimate:
         """Return the interval of a quantity, by profile likelihood or by the delta method.
 
-        `profiled` is the least deviance at given c, where the equation alone does not say it.
+        `profiled` overrides the minimal deviance at given c, if the constraint does not define it.
         """
         checks.one_of(method, METHODS, "interval method")
         if method == "delta":
@@ -304,8 +303,7 @@ class USLResult(FitResult):
     def deviance_at(
         self, rows: Array, targets: Array, free: NDArray[np.bool_] | None = None
     ) -> Array:
-        """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to
-        (m,).
+        """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to (m,).
         """
         load, mean, weight, spread = self._replicate_means
         shape = (len(targets), len(load))
@@ -324,10 +322,10 @@ class USLResult(FitResult):
 
     @cached_property
     def _replicate_means(self) -> tuple[Array, Array, Array, float]:
-        """Distinct loads, the mean and the summed weight at each, and the deviance of these means.
+        """Distinct loads, the mean and the summed weight at each, and the pure-error deviance.
 
-        In an exponential family the deviance of any curve is that of the means from it plus that of
-        the rows from the means, so that replicates need not be fitted one by one.
+        In an exponential family the deviance of any curve is the sum of that of the means from the
+        curve and that of the rows from the means, so replicates can be aggregated.
         """
         load, group = np.unique(self.x, return_inverse=True)
         if len(load) == self.nobs:
@@ -338,8 +336,9 @@ class USLResult(FitResult):
 
     @cached_property
     def _merged_means(self) -> tuple[Array, Array, Array, float]:
-        """`_replicate_means`, where many loads are distinct as two loads for each of `MERGED_LOADS`
-        classes, which have the class's mean and spread of loads, mean throughput and slope.
+        """`_replicate_means`, aggregated for many distinct loads to two loads in each of
+        `MERGED_LOADS` classes, which keep the class's mean and spread of loads, mean throughput and
+        slope.
         """
         load, mean, weight, spread = self._replicate_means
         if len(load) <= 2 * MERGED_LOADS:
@@ -371,8 +370,8 @@ class USLResult(FitResult):
         deviance: Callable[[Array, Array], Array],
         tolerance: float = 1e-11,
     ) -> tuple[Array, Array, bool]:
-        """Limits of several quantities, and whether a better fit than the optimum was met on the
-        way.
+        """Profile limits of several quantities, and whether a better fit than the optimum was
+        found.
         """
         quantile = t_quantile(self.df_resid, alpha)
         if math.isinf(quantile) or math.isnan(self.scale):
@@ -392,7 +391,7 @@ class USLResult(FitResult):
         return low, high, least < (1 - 1e-6) * best
 
     def band(self, x: Array, alpha: float, tolerance: float = 1e-11) -> tuple[Array, Array]:
-        """Profile limits of the throughput at each load."""
+        """Profile confidence band: limits of the throughput at each load."""
         rows = design_columns(x)
         value, se = rows @ self.b, self._standard_errors(rows)
         domain = np.zeros(len(x)), np.full(len(x), math.inf)
@@ -414,23 +413,22 @@ class USLResult(FitResult):
         weights: ArrayLike | None = None,
         method: str = "profile",
     ) -> Array | pd.DataFrame:
-        """Evaluate the fitted curve, as `FitResult.predict` does, inside or outside the tested
-        range.
+        """Evaluate the fitted curve like `FitResult.predict`, inside or outside the tested range.
 
         Parameters
         ----------
         weights : array_like, shape (m,), optional
-            Of new observations. A fit with unequal weights asks for them, because it can't know the
-            noise of new rows.
+            Weights of new observations; required for a fit with unequal weights, since the noise of
+            new rows is then unknown.
         method : {"profile", "delta"}
-            The interval of the curve: its value profiled, which holds in extrapolation and with a
+            Interval of the curve: profile likelihood, which is valid in extrapolation and with a
             coefficient on its bound, or first derivatives and t quantiles.
 
         Returns
         -------
         ndarray, shape (m,), or DataFrame
-            With the column ``extrapolated``: whether x lies outside the tested range. ``se`` is the
-            delta method's.
+            With the column ``extrapolated``: whether x is outside the tested range. ``se`` is that
+            of the delta method.
         """
         x = self._new(new)
         value, gradient = self._curve(x)
@@ -446,9 +444,9 @@ class USLResult(FitResult):
         return prediction(self, x, value, se, ends, alpha, weights=noise, logs=logs)
 
     def extrapolation(self, load: float) -> tuple[str, ...]:
-        """A warning where a load lies outside the tested ones."""
+        """Return a warning if a load is outside the tested range."""
         first, last = float(self.x.min()), float(self.x.max())
-        if first <= load <= last or math.isinf(load):  # at no load: nothing is extrapolated
+        if first <= load <= last or math.isinf(load):  # infinite: not an extrapolation
             return ()
         return (
             f"extrapolated: the tested loads are {first:g} to {last:g}; the law is assumed to hold beyond",
@@ -460,13 +458,13 @@ class USLResult(FitResult):
         return size
 
     def tangent(self) -> tuple[Array, Array]:
-        """See `FitResult.tangent`; a coefficient on its bound 0 was not estimated."""
+        """See `FitResult.tangent`; excludes coefficients on their bound 0."""
         residual, gradient = super().tangent()
         return residual, gradient[:, self.free() & (self.b != 0)]
 
     def deviances_without(self, rows: NDArray[np.intp]) -> Array:
-        """See `FitResult.deviances_without`; by fits, since a row at the first or last load pulls
-        the curve to itself.
+        """See `FitResult.deviances_without`; by refitting, since the first or last load has high
+        leverage.
         """
         weights = np.tile(self.weights, (len(rows), 1))
         weights[np.arange(len(rows)), rows] = 0.0
@@ -482,14 +480,14 @@ class USLResult(FitResult):
         return np.where(found.converged & np.isfinite(found.deviance), found.deviance, math.nan)
 
     def headline(self) -> tuple[str, float]:
-        """The peak load, where the curve has one, else gamma."""
+        """The peak load if the curve has one, else gamma."""
         d, _, k = (float(v) for v in self.b)
         if d > 0 and k > 0:
             return "peak_load", math.sqrt(d / k)
         return "gamma", float(self.theta[-1])
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
-        """Values and their gradient in b."""
+        """Return values and their gradient in b."""
         design = design_columns(new)
         eta = design @ self.b
         with np.errstate(divide="ignore"):
@@ -499,17 +497,17 @@ class USLResult(FitResult):
     def peak_load(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return the load of greatest throughput, ``N* = sqrt((1 - alpha) / beta)``.
 
-        The upper limit is infinite if Amdahl's law (no peak) fits as well as the level asks.
+        The upper limit is infinite if Amdahl's law (no peak) is not rejected.
 
         Raises
         ------
         ModelError
-            A curve without a peak, or one that misses the means of the replicates significantly
-            (`means` shows them): its interval would not be that of the peak.
+            The curve has no peak, or a significant lack of fit to the means of the replicates (see
+            `means`): the interval would not be that of the peak.
         """
         self._require_peak()
         d, _, k = (float(v) for v in self.b)
-        if d <= 0:  # alpha is 1, and the equation is that of N*^2
+        if d <= 0:  # alpha is 1: profile N*^2
             asked = ProfileConstraint.quotient((1, 0, 0), (0, 0, 1), 0.0, transform=math.sqrt)
             return self._with_extrapolation(self.profile(asked, alpha, "peak load"))
         asked = ProfileConstraint.quotient(
@@ -520,10 +518,9 @@ class USLResult(FitResult):
 
     @with_origin
     def peak_throughput(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
-        """Return the greatest throughput ``X(max(N*, 1))``; raises as `peak_load`.
+        """Return the maximal throughput ``X(max(N*, 1))``; raises as `peak_load`.
 
-        A fit with beta on its bound 0 tends to an `asymptote`, which is not a throughput that it
-        reaches.
+        A fit with beta on its bound 0 approaches an `asymptote`, which no load reaches.
         """
         checks.one_of(method, METHODS, "interval method")
         self._require_peak()
@@ -538,11 +535,11 @@ class USLResult(FitResult):
         return _with_endless(found, "linear scaling, which has no peak")
 
     def _peak_deviance(self, cost: Array) -> Array:
-        """Deviance of the best curves whose greatest throughput is one over each `cost`, shape (m,).
+        """Minimal deviance of curves with maximal throughput one over each `cost`, shape (m,).
 
-        A curve with its peak at N* reads ``cost + a g(N)`` with ``g(N) = (N - N*)^2 / N``: of each N*
-        one coefficient is left, in which the deviance is convex for the Gamma family. The best N* is
-        sought over all and then between neighbours of the best one.
+        A curve with its peak at N* is ``cost + a g(N)`` with ``g(N) = (N - N*)^2 / N``: for each N*
+        one coefficient remains, in which the deviance is convex for the Gamma family. N* is
+        optimized by grid search with refinement around the best grid point.
         """
         load, mean, weight, spread = self._merged_means
         scale = self.scale  # a sum over all rows
@@ -575,8 +572,9 @@ class USLResult(FitResult):
 
     @with_origin
     def asymptote(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
-        """Return ``gamma / alpha``: the throughput that
-        contention alone would allow, at no finite load."""
+        """Return ``gamma / alpha``: the limit of throughput by contention alone, reached at no
+        finite load.
+        """
         if self.kind == "linear":
             raise ModelError(
                 "linear scaling has no asymptote", remedy="fit Amdahl's law or the USL"
@@ -586,8 +584,7 @@ class USLResult(FitResult):
 
     @with_origin
     def efficiency(self, load: float, alpha: float = 0.05, method: str = "profile") -> Estimate:
-        """Return ``X(N) / (gamma N)``: the share of linear scaling that is reached at a load of 1
-        or more.
+        """Return ``X(N) / (gamma N)``: the share of linear scaling achieved at a load of 1 or more.
         """
         checks.one_of(method, METHODS, "interval method")
         if not (math.isfinite(load) and load >= 1):
@@ -626,8 +623,7 @@ class USLResult(FitResult):
 
     @with_origin
     def throughput_at(self, load: float, alpha: float = 0.05) -> Estimate:
-        """Return ``X(N)`` with its profile interval, which holds outside the tested loads if the
-        law does.
+        """Return ``X(N)`` with its profile interval, valid outside the tested loads if the law is.
         """
         if not (math.isfinite(load) and load > 0):
             raise ModelError(
@@ -638,9 +634,7 @@ class USLResult(FitResult):
 
     @with_origin
     def quantities(self, alpha: float = 0.05) -> dict[str, Estimate | Missing]:
-        """Peak, asymptote, and the efficiency at the largest load, with their reasons where there
-        is none.
-        """
+        """Peak, asymptote, and the efficiency at the largest load, or the reasons why missing."""
         last = float(self.x.max())
         wanted: dict[str, Callable[[], Estimate]] = {}
         if self.kind == "usl":
@@ -663,13 +657,13 @@ class USLResult(FitResult):
 
     @with_origin
     def tests(self) -> dict[str, FTest]:
-        """Lack of fit, and where the curve was chosen the tests of its choice."""
+        """Lack of fit, and for a selected curve the tests of its selection."""
         return super().tests() | {
             f"{kind} against the next smaller": test for kind, test in self.comparisons.items()
         }
 
     def _with_extrapolation(self, found: Estimate) -> Estimate:
-        """Warn where a load, or the ends of its interval, lie outside the tested loads."""
+        """Warn if a load, or an end of its interval, is outside the tested loads."""
         first, last = float(self.x.min()), float(self.x.max())
         notes = self.extrapolation(found.value)
         if not notes and (found.high > last or found.low < first):
@@ -709,7 +703,7 @@ class USLResult(FitResult):
 
 
 def _with_endless(found: Estimate, alternative: str) -> Estimate:
-    """Say which curve without the quantity keeps its interval open."""
+    """Add a warning that names the curve that leaves the interval unbounded."""
     if found.high < math.inf:
         return found
     note = f"no finite upper limit: the data are also compatible with {alternative}"

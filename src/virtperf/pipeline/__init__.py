@@ -1,1 +1,1 @@
-"""Running DVC so that it recovers: one run at a time, broken DVC files repaired, progress shown."""
+"""Fault-tolerant DVC runs: locking, repair of DVC files, progress events."""

@@ -1,8 +1,7 @@
-"""DVC's own files, which it does not write atomically: `dvc.lock` of every study, and
-`.dvc/tmp/rwlock`.
+"""Repair of files that DVC does not write atomically: `dvc.lock` and `.dvc/tmp/rwlock`.
 
-A killed process or a full disk leaves them empty or cut off. Backups of the last good ones stand in
-`.dvc/tmp`.
+A killed process or a full disk leaves them empty or truncated. Backups of the last valid ones are
+in `.dvc/tmp`.
 """
 
 from __future__ import annotations
@@ -24,19 +23,22 @@ Say = Callable[[str], None]
 BACKUPS = Path(".dvc", "tmp", "virtperf-locks")
 RWLOCK = Path(".dvc", "tmp", "rwlock")
 CLOCK_STEP_S = 10.0
-"""By how much the start of a process may seem later than it was: it is counted from the machine's start,
-which the kernel tells in whole seconds, and clocks are set."""
+"""Tolerance of process start times, in seconds.
+
+The start is computed from the boot time, which the kernel gives in whole seconds, and clocks are
+adjusted.
+"""
 
 
 def pipeline_files(root: Path) -> list[Path]:
-    """Every `dvc.yaml` of a repository: the studies' in alphabetical order, then the root's."""
+    """All `dvc.yaml` of a repository: the studies' in alphabetical order, then the root's."""
     return [*sorted(root.glob("pipelines/*/dvc.yaml")), root / "dvc.yaml"]
 
 
 def repair_dvc_files(root: Path, say: Say) -> None:
-    """Put back what an interrupted run left broken, with one line each; back up what is whole.
+    """Repair the files that an interrupted run left invalid, one message each; back up valid ones.
 
-    A `dvc.lock` that is broken and has no backup is removed: its stages run again.
+    A `dvc.lock` that is invalid and has no backup is removed: its stages run again.
     """
     rwlock = root / RWLOCK
     if rwlock.is_file() and (problem := _stale_rwlock(rwlock, root)):
@@ -58,7 +60,7 @@ def repair_dvc_files(root: Path, say: Say) -> None:
 
 
 def wait_for_dvc(root: Path, say: Say, interval_s: float = 0.5) -> None:
-    """Wait while a DVC process that somebody else started in the repository runs stages."""
+    """Wait while another DVC process runs stages in the repository."""
     rwlock, said = root / RWLOCK, set()
     while rwlock.is_file() and (running := _owners(rwlock, root)):
         for pid, command in sorted(running.items()):
@@ -69,9 +71,9 @@ def wait_for_dvc(root: Path, say: Say, interval_s: float = 0.5) -> None:
 
 
 def sort_lock_files(root: Path) -> None:
-    """Bring the stages of every whole `dvc.lock` into the order of its `dvc.yaml`, and back it up.
+    """Sort the stages of every valid `dvc.lock` in the order of its `dvc.yaml`, and back it up.
 
-    DVC appends a stage that was not there, so that the order would tell in which order they ran.
+    DVC appends new stages, so the order would otherwise depend on the order of execution.
     """
     for path, backup in _lock_files(root):
         if path.is_file() and not problem_of_lock_file(path.read_bytes()):
@@ -84,9 +86,9 @@ def sort_lock_files(root: Path) -> None:
 
 
 def problem_of_lock_file(data: bytes) -> str:
-    """What is wrong with the bytes of a `dvc.lock`; "" where it is whole.
+    """Validate the bytes of a `dvc.lock`; returns the error, "" if it is valid.
 
-    Stricter than DVC, which takes a file that was cut within its last number.
+    Stricter than DVC, which accepts a file truncated within its last number.
     """
     if not data.strip():
         return "it is empty"
@@ -110,10 +112,8 @@ def problem_of_lock_file(data: bytes) -> str:
 
 
 def sort_stages(text: str, names: list[str]) -> str:
-    """The text of a `dvc.lock` with its stages in that order; those that are not named come last,
-    as they stood.
-    """
-    blocks, name = {"": ""}, ""  # what stands before the first stage, then the lines of every stage
+    """Sort the stages in the text of a `dvc.lock`; unlisted stages come last, in stable order."""
+    blocks, name = {"": ""}, ""  # lines before the first stage, then those of each stage
     for line in text.splitlines(keepends=True):
         if line.startswith("  ") and line[2] not in " -":
             name = line.strip().rstrip(":").strip("'\"")
@@ -139,14 +139,14 @@ def _is_entry(entry: Any) -> bool:
 
 
 def _lock_files(root: Path) -> Iterator[tuple[Path, Path]]:
-    """Every `dvc.lock`, there or not, with the place of its backup."""
+    """Iterate over the paths of every `dvc.lock`, existing or not, and of its backup."""
     for file in pipeline_files(root):
         path = file.with_suffix(".lock")
         yield path, root / BACKUPS / path.relative_to(root)
 
 
 def _stale_rwlock(rwlock: Path, root: Path) -> str:
-    """What is wrong with DVC's list of who reads and writes what; "" where it is in order."""
+    """Error of DVC's rwlock file: invalid, or left by dead processes; "" if there is none."""
     entries = _entries_of_rwlock(rwlock)
     if entries is None:
         return "broken"
@@ -154,7 +154,7 @@ def _stale_rwlock(rwlock: Path, root: Path) -> str:
 
 
 def _owners(rwlock: Path, root: Path) -> dict[int, str]:
-    """The running DVC processes in the list, by number, with their commands."""
+    """Command lines of the live DVC processes in the rwlock file, by pid."""
     try:
         written = rwlock.stat().st_mtime
     except FileNotFoundError:
@@ -168,7 +168,7 @@ def _owners(rwlock: Path, root: Path) -> dict[int, str]:
 
 
 def _entries_of_rwlock(rwlock: Path) -> list[dict[str, Any]] | None:
-    """Its entries, each with `pid` and `cmd`; None where it is no list of them."""
+    """Entries of the rwlock file, each with `pid` and `cmd`; None if it is invalid."""
     try:
         parts = json.loads(rwlock.read_bytes()).values()
         entries = [entry for part in parts for entry in part.values()]
@@ -181,14 +181,14 @@ def _entries_of_rwlock(rwlock: Path) -> list[dict[str, Any]] | None:
 
 
 def _runs_dvc(pid: int, root: Path, written: float) -> bool:
-    """Whether that number is still the DVC process of this repository that wrote the list.
+    """Whether a pid is still the DVC process of this repository that wrote the rwlock file.
 
-    In containers another process soon has the same number: one that started after the list was
-    `written`, this process, a program of another kind, one in another folder.
+    Pids are soon reused in containers: by a process started after the file was `written`, this
+    process, another program, or one in another folder.
     """
     try:
         process = psutil.Process(pid)
-        # DVC takes a killed process that nobody has waited for yet (a zombie) for one that runs.
+        # DVC treats a zombie (killed, but not waited for) as running
         if process.status() == psutil.STATUS_ZOMBIE or pid == psutil.Process().pid:
             return False
         if process.create_time() > written + CLOCK_STEP_S:
@@ -197,7 +197,7 @@ def _runs_dvc(pid: int, root: Path, written: float) -> bool:
         if not any("python" in word or word.startswith("dvc") for word in words):
             return False
         return Path(process.cwd()).is_relative_to(root.resolve())
-    except psutil.AccessDenied:  # another user's Python or DVC, whose folder can't be read
+    except psutil.AccessDenied:  # another user's Python or DVC: unknown folder
         return True
     except psutil.NoSuchProcess:
         return False

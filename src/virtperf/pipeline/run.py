@@ -1,6 +1,6 @@
-"""The pipeline: one `dvc repro` a study, side by side, then one for what all studies share; how long
-stages took when they last ran here. Where a signal ends it, its processes and what they started end,
-too.
+"""Pipeline runner: one `dvc repro` per study in parallel, then one for the shared stages.
+
+Records the durations of stages. A signal ends all child processes and their descendants.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TIMES_FILE = Path(".dvc", "tmp", "virtperf-times.json")
 
 
 class StageTimes:
-    """Seconds by study and stage, kept between runs; a file that can't be read counts as none."""
+    """Persistent durations in seconds, by study and stage; an unreadable file counts as empty."""
 
     def __init__(self, root: Path) -> None:
         self._file = root / TIMES_FILE
@@ -48,28 +48,28 @@ class StageTimes:
             pass
 
     def expected_s(self, study: str, stage: str) -> float | None:
-        """Seconds of its last run; None where it has not run here."""
+        """Duration of the last run in seconds; None if unknown."""
         return self._seconds.get(f"{study}/{stage}")
 
     def took(self, study: str, stage: str, seconds: float) -> None:
-        """Remember how long a stage took."""
+        """Record the duration of a stage."""
         self._seconds[f"{study}/{stage}"] = round(seconds, 1)
 
     def save(self) -> None:
-        """Write what is remembered for the next run."""
+        """Write the durations for the next run."""
         write_atomically(self._file, json_text(dict(sorted(self._seconds.items()))))
 
     def forecast(self, stages: Mapping[str, Sequence[str]], jobs: int, last: str = "") -> str:
-        """What will run and for how long, in words.
+        """Describe which stages will run, with an estimate of the total time.
 
         Parameters
         ----------
         stages : mapping of str to sequence of str
             The stages that will run, by study.
         jobs : int
-            Studies that run at the same time.
+            Number of studies that run in parallel.
         last : str, optional
-            What runs after all others.
+            The study that runs after all others.
         """
         known, unknown = {}, 0
         for study, names in stages.items():
@@ -88,13 +88,14 @@ class StageTimes:
 
 
 GRACE_S = 5.0
-"""Seconds that DVC has to give its locks back after SIGINT; then it is killed, and the next run
-repairs its files.
+"""Seconds between SIGINT, after which DVC releases its locks, and SIGKILL.
+
+The next run repairs the files of a killed DVC.
 """
 
 
 class Children:
-    """The processes that run at present, each the leader of a group of its own."""
+    """Running subprocesses, each the leader of its own process group."""
 
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[str]] = set()
@@ -104,8 +105,9 @@ class Children:
     def start(
         self, command: Sequence[str], folder: Path, variables: Mapping[str, str]
     ) -> Iterator[subprocess.Popen[str]]:
-        """A process that reads nothing, with both of its outputs as pipes. Raises `VirtperfError`
-        once the pipeline has been told to end.
+        """Context manager of a subprocess without input, with stdout and stderr as pipes.
+
+        Raises `VirtperfError` after `end` was called.
         """
         if self._ended:
             raise VirtperfError("the pipeline was told to end")
@@ -121,7 +123,7 @@ class Children:
             start_new_session=True,
         ) as process:
             self._running.add(process)
-            if self._ended:  # since the line at the top
+            if self._ended:  # race: `end` was called after the check above
                 _signal(process, signal.SIGKILL)
             try:
                 yield process
@@ -129,7 +131,7 @@ class Children:
                 self._running.discard(process)
 
     def end(self) -> None:
-        """Interrupt all of them, and kill those that are still there after `GRACE_S`."""
+        """Send SIGINT to all, and SIGKILL to those still running after `GRACE_S`."""
         self._ended = True
         running = list(self._running)
         for process in running:
@@ -147,8 +149,9 @@ def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
 
 @contextlib.contextmanager
 def ended_with_this_process() -> Iterator[Children]:
-    """Children that SIGINT, SIGTERM and SIGHUP end before they end this process; a signal that it
-    ignores, as a shell's background job does SIGINT, stays ignored.
+    """Context manager of children that are ended by SIGINT, SIGTERM and SIGHUP before this process.
+
+    Ignored signals, such as SIGINT in a shell's background job, stay ignored.
     """
     children = Children()
 
@@ -159,7 +162,7 @@ def ended_with_this_process() -> Iterator[Children]:
         raise SystemExit(128 + number)
 
     before = {}
-    if threading.current_thread() is threading.main_thread():  # no other one may set handlers
+    if threading.current_thread() is threading.main_thread():  # handlers need the main thread
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:
                 before[number] = signal.signal(number, stop)
@@ -172,18 +175,19 @@ def ended_with_this_process() -> Iterator[Children]:
 
 PIPELINE_LOCK = Path(".dvc", "tmp", "virtperf.lock")
 SHARED = "all studies"
-"""What the stages of the root's `dvc.yaml` belong to."""
+"""Name under which the stages of the root's `dvc.yaml` run."""
 _RUNNING = re.compile(r"Running stage '(?:.*:)?([^':]+)'")
 _LAST_LINES = 5
 
 
 @dataclass(frozen=True)
 class PipelineEvent:
-    """What happens while the pipeline runs.
+    """Progress event of the pipeline.
 
-    `message` has words of DVC, of a stage or of the pipeline itself, `plan` says what will run;
-    stages begin, with the `seconds` that they took last time (0: not known), and end, after
-    `seconds`. The study is "" for messages of the pipeline, `SHARED` for what all studies share.
+    `message`: output of DVC, a stage or the pipeline; `plan`: the stages that will run; `begin`: a
+        stage starts, with its previous duration in `seconds` (0: unknown); `end` and `failed`: it
+        has ended, after `seconds`. The study is "" for messages of the pipeline, `SHARED` for
+        shared stages.
     """
 
     kind: Literal["message", "plan", "begin", "end", "failed"]
@@ -199,24 +203,24 @@ Tell = Callable[[PipelineEvent], None]
 def run_pipeline(
     layout: Layout, studies: Sequence[str], tell: Tell, *, jobs: int, force: bool = False
 ) -> None:
-    """Run what is out of date by DVC; with `force` everything.
+    """Run the outdated stages by DVC; with `force` all stages.
 
-    Only one runs at a time in a repository; another one waits. What DVC's own files lack after an
-    interruption is repaired first.
+    Runs in a repository are serialised by a lock. DVC files damaged by an interruption are repaired
+    first.
 
     Parameters
     ----------
     studies : sequence of str
-        Only these, and nothing that all studies share; none: everything.
+        Only these, without the shared stages; if empty, everything.
     jobs : int
-        Studies that run at the same time.
+        Number of studies that run in parallel.
     tell : callable
-        Told of every event; from several threads.
+        Receives every event; called from several threads.
 
     Raises
     ------
     VirtperfError
-        DVC can't say what is out of date; a stage failed, of which DVC's words were told.
+        DVC can't determine the outdated stages, or a stage failed; its output was passed to `tell`.
     """
     for study in studies:
         layout.known(study)
@@ -241,7 +245,7 @@ def run_pipeline(
         shared = not studies
         times = StageTimes(layout.root)
         temporary = temporary_folder(layout.root)
-        shutil.rmtree(temporary, ignore_errors=True)  # what a killed run left
+        shutil.rmtree(temporary, ignore_errors=True)  # left by a killed run
         files = {study: layout.pipeline(study) for study in chosen}
         if shared:
             files[SHARED] = layout.root / "dvc.yaml"
@@ -257,7 +261,7 @@ def run_pipeline(
                 if study in changed
             }
             chosen = [study for study in chosen if study in changed]
-            if shared and chosen:  # they depend on what the studies' last stages write
+            if shared and chosen:  # they depend on the outputs of the studies' last stages
                 stages[SHARED] = _stages_of(files[SHARED])
         tell(PipelineEvent("plan", "", text=times.forecast(stages, max(1, jobs), SHARED)))
         tell = _timed(times, tell)
@@ -265,9 +269,9 @@ def run_pipeline(
         try:
             with ended_with_this_process() as children:
                 failed = _run_studies(layout, chosen, tell, jobs, arguments, children)
-                # what all studies share depends on the studies' lock files
+                # the shared stages depend on the studies' lock files
                 sort_lock_files(layout.root)
-                # By force, DVC would run the studies, on which the shared stages depend, once more.
+                # --force alone would also rerun the studies, dependencies of the shared stages
                 alone = ["--force", "--single-item", "dvc.yaml"] if force else []
                 if shared and not failed and not _repro(layout.root, SHARED, alone, tell, children):
                     failed = [SHARED]
@@ -283,9 +287,7 @@ def run_pipeline(
 
 
 def _timed(times: StageTimes, tell: Tell) -> Tell:
-    """`tell` that adds to the beginning of a stage how long it took last time, and remembers how
-    long stages take.
-    """
+    """Wrap `tell` to add the previous duration to `begin` events, and to record new durations."""
 
     def told(event: PipelineEvent) -> None:
         if event.kind == "begin":
@@ -299,9 +301,7 @@ def _timed(times: StageTimes, tell: Tell) -> Tell:
 
 
 def _stages_of(file: Path) -> list[str]:
-    """The names of the stages in a `dvc.yaml`, in its order; none where it can't be read, which DVC
-    will say.
-    """
+    """Names of the stages in a `dvc.yaml`, in order; empty if unreadable, which DVC reports."""
     try:
         return list(load_yaml(file).data.get("stages", {}))
     except (OSError, VirtperfError, AttributeError):
@@ -309,15 +309,15 @@ def _stages_of(file: Path) -> list[str]:
 
 
 def _from_first(stages: Sequence[str], changed: Set[str]) -> list[str]:
-    """The stages from the first on that is out of date: each reads what those before it write."""
+    """The stages from the first outdated one on: each depends on the previous ones."""
     first = next((k for k, name in enumerate(stages) if name in changed), 0)
     return list(stages[first:])
 
 
 def out_of_date(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict[str, set[str]]:
-    """The stages that DVC would run, by study, with `SHARED` for what all studies share.
+    """Outdated stages by study, with `SHARED` for shared ones, from a single `dvc status`.
 
-    DVC is asked once for all stages. Raises `VirtperfError` with its words where it fails.
+    Raises `VirtperfError` with DVC's output if it fails.
     """
     names = {layout.pipeline(study).relative_to(layout.root).as_posix(): study for study in studies}
     command = ["status", "--json", *(() if shared else names)]
@@ -343,24 +343,25 @@ def out_of_date(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict
 
 
 def temporary_folder(root: Path) -> Path:
-    """Where the stages of a repository that the pipeline runs put temporary files; one run at a
-    time, so that the next one can remove what a killed one left. Its path is short, since sockets
-    stand in it.
+    """Folder for temporary files of a repository's stages, one for all runs.
+
+    Since runs are serialised, the next one can remove the files of a killed one. The path is short
+    since it also holds sockets.
     """
     name = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:8]
     return Path(tempfile.gettempdir(), f"virtperf-{os.getuid()}-{name}")
 
 
 def dvc_command(*arguments: str) -> list[str]:
-    """A command line of the DVC of this environment, which waits for another one to end."""
+    """Command line of this environment's DVC, which waits for its lock."""
     return [sys.executable, "-m", "dvc", "--wait-for-lock", *arguments]
 
 
 def dvc_environment(root: Path) -> dict[str, str]:
-    """The variables of DVC and of the stages that it runs in a repository.
+    """Environment variables of DVC and its stages.
 
-    Stages start `virtperf` by its name: that of this environment, with the package in the
-    repository's own `src`.
+    Stages call `virtperf` by name: PATH and PYTHONPATH select this environment and the repository's
+    own `src`.
     """
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     variables = {**os.environ, **FIXED_VARIABLES, "PATH": path, "PYTHONUNBUFFERED": "1"}
@@ -378,7 +379,7 @@ def _run_studies(
     arguments: Sequence[str],
     children: Children,
 ) -> list[str]:
-    """Run the studies' stages side by side; returns those that failed, which stop no others."""
+    """Run the studies' stages in parallel; returns the failed studies, which do not stop others."""
 
     def run(study: str) -> bool:
         file = str(layout.pipeline(study).relative_to(layout.root))
@@ -391,9 +392,7 @@ def _run_studies(
 
 
 def _bytes(layout: Layout, study: str) -> int:
-    """Bytes of what people wrote about a study and measured for it, after which the time that its
-    stages take goes.
-    """
+    """Size in bytes of a study's definition and measured data, a proxy for its running time."""
     files = (*layout.definition(study).glob("*.yaml"), *layout.measured(study).rglob("*"))
     return sum(path.stat().st_size for path in files if path.is_file())
 
@@ -401,7 +400,7 @@ def _bytes(layout: Layout, study: str) -> int:
 def _repro(
     root: Path, study: str, arguments: Sequence[str], tell: Tell, children: Children
 ) -> bool:
-    """`dvc repro` with these arguments; tells what it says, and returns whether it ended well."""
+    """Run `dvc repro` with these arguments, and report its output; returns whether it succeeded."""
     stage, begun = "", time.monotonic()
     variables = dvc_environment(root) | _own_temporary_folder(root)
     with children.start(dvc_command("repro", *arguments), root, variables) as process:
@@ -426,7 +425,7 @@ def _repro(
 
 
 def _own_temporary_folder(root: Path) -> dict[str, str]:
-    """The variable that leads to `temporary_folder`; none where somebody else has a folder there."""
+    """TMPDIR set to `temporary_folder`; empty if another user owns that folder."""
     folder = temporary_folder(root)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A revision's results made again in a folder of its own, and compared with those that stand here."""
+"""Reproduce a revision's results in a temporary worktree, and compare them with those here."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ RESULTS = (
     "build",
     "reports",
 )
-"""Folders in which stages write, and nobody else."""
+"""Output folders of the stages."""
 RECORD_FILES = ("dvc.lock", "pipelines", "metrics")
-"""Committed files that have the hash of every result, and the key numbers."""
+"""Committed files with the hash of every result, and the key numbers."""
 MAX_CELLS = 5
-"""How many changed cells of one table are named."""
+"""Maximum number of changed cells listed per table."""
 _RECORD = "application/vnd.virtperf+json"
 
 
 @dataclass(frozen=True)
 class ChangedResult:
-    """A result that is not the same: its path, and what differs in it."""
+    """A result that differs: its path, and a description of the differences."""
 
     path: str
     lines: tuple[str, ...]
@@ -44,10 +44,10 @@ class ChangedResult:
 
 @dataclass(frozen=True)
 class VerifyResult:
-    """What making a revision again showed.
+    """Result of a verification.
 
-    `recorded`: committed files that running the revision has changed, so that it does not give what
-        it says. `equal`: how many results here have the bytes of the revision's.
+    `recorded`: committed files changed by running the revision, which is therefore not
+        reproducible. `equal`: number of results with the same bytes here and in the revision.
     """
 
     commit: str
@@ -57,14 +57,14 @@ class VerifyResult:
 
 
 def verify(layout: Layout, revision: str, tell: Tell, *, jobs: int) -> VerifyResult:
-    """Run a revision's whole pipeline in a worktree of git, and compare its results with those here.
+    """Run a revision's whole pipeline in a git worktree, and compare its results with those here.
 
     Stages run with this environment's packages and the revision's own `src`.
 
     Raises
     ------
     VirtperfError
-        git knows no such revision; a stage of it failed.
+        The revision is unknown, or a stage of it failed.
     """
     commit = _git(layout.root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}").strip()
     with TemporaryDirectory(prefix="virtperf-verify-") as folder:
@@ -97,7 +97,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def _compared(before: Path, after: Path) -> tuple[int, list[ChangedResult]]:
-    """How many results are equal in two trees, and those that are not."""
+    """Compare the results of two trees by hash; returns the number of equal ones, and the rest."""
     ours, theirs = _hashes(after), _hashes(before)
     equal, differences = 0, []
     for path in sorted(ours.keys() | theirs.keys()):
@@ -122,7 +122,7 @@ def _hashes(root: Path) -> dict[str, str]:
 
 
 def _lines(before: Path, after: Path) -> Iterator[str]:
-    """What differs between two files of one name."""
+    """Describe the differences between two versions of a file."""
     if before.suffix == ".parquet":
         yield from changed_cells(pd.read_parquet(before), pd.read_parquet(after))
     elif before.suffix == ".ipynb":
@@ -140,9 +140,9 @@ def _records(notebook: Path) -> dict[str, Any]:
 
 
 def changed_cells(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
-    """The first cells that differ between two versions of a table, and how many rows do.
+    """Describe the differences between two versions of a table: row counts, and the first cells.
 
-    Rows are told apart by the first columns that together have no value twice.
+    Rows are matched by the shortest prefix of columns that is a unique key in both.
     """
     if list(before.columns) != list(after.columns):
         yield f"columns: {', '.join(sorted(set(before.columns) ^ set(after.columns)))}"
@@ -177,7 +177,7 @@ def changed_cells(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
 
 
 def _plain(value: Any) -> Any:
-    """A cell that can be compared and be part of a key."""
+    """Convert a cell to a comparable and hashable value."""
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 

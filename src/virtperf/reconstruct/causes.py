@@ -1,5 +1,7 @@
-"""Contradictions by cause: conflicts that the same statements explain are one entry, with the ways to
-resolve it and what each of them leaves.
+"""Contradictions grouped by cause, with their alternative resolutions.
+
+Conflicts that the same statements explain are one entry, with the ways to resolve it and the ranges
+that each way leaves.
 """
 
 from __future__ import annotations
@@ -15,25 +17,25 @@ from virtperf.reconstruct.feasible import Feasible
 from virtperf.study.quantities import Quantity
 
 MAX_LISTED_POINTS = 6
-"""How many points are listed for each choice: those that depend most on what is set aside."""
+"""Maximum number of points listed per choice: those that depend most on the dropped claims."""
 SAME_END = 1e-6
-"""Relative distance below which two ends of alternative ranges are the same."""
+"""Relative tolerance below which two ends of alternative ranges are equal."""
 
 
 def contradictions_by_cause(feasible: Feasible) -> dict[str, Any]:
-    """What `contradictions.json` says.
+    """Build the content of `contradictions.json`.
 
-    ``dropped``: the claims that the first resolution sets aside. ``may_be_wider``: whether there
-    are more resolutions than are tried. ``contradictions``: one entry a cause; conflicts have one
-    cause where some resolution sets aside the same sentence in both, or where what is kept of both
-    is the same. Of each entry:
+    ``dropped``: the claims that the first resolution drops. ``may_be_wider``: whether there are
+    more resolutions than are enumerated. ``contradictions``: one entry per cause. Two conflicts
+    have the same cause if some resolution drops the same sentence in both, or if the same claims
+    remain of both. Fields of an entry:
 
     - ``conflicts``: its irreducible sets of claims, those without an assumption of ours first, then
       the shortest.
-    - ``always``: the claims that every resolution sets aside.
-    - ``choices``: one for each group of conflicts that several smallest resolutions solve: what
-      each sets aside beside those (``aside``), and the range of the points that differ most
-      (``points``; None for no limit), the same points in each.
+    - ``always``: the claims that every resolution drops.
+    - ``choices``: one for each group of conflicts with several smallest resolutions. Each option
+      lists the further claims that it drops (``aside``) and the ranges of the points that differ
+      most (``points``; None for no limit), the same points in each.
     """
     claims = {c.id: c for c in feasible.active}
     resolutions = [r for cluster in feasible.clusters for r in cluster.found.resolutions]
@@ -82,7 +84,7 @@ def _options(feasible: Feasible, options: Sequence[Sequence[str]]) -> list[dict[
     named = {c for option in options for c in option}
     cluster = next(c for c in feasible.clusters if named & {o for s in c.systems for o in s.owner})
     every = [set(r) for r in cluster.found.resolutions]
-    # all, where there are more combinations than are tried one by one
+    # fall back to all resolutions: not every combination is enumerated
     under = [[r for r in every if named & r == set(option)] or every for option in options]
     places: dict[Quantity, dict[str, Any]] = {}
     ranges: dict[Quantity, list[tuple[float, float]]] = {}
@@ -119,8 +121,9 @@ def _options(feasible: Feasible, options: Sequence[Sequence[str]]) -> list[dict[
 
 
 def _spread(ranges: Sequence[tuple[float, float]]) -> float:
-    """How far the ends of ranges lie apart, relative to the largest of them; infinite where one
-    alone is open.
+    """Largest distance between the ends of ranges, relative to the largest end.
+
+    Infinite if an end is open in some of the ranges only.
     """
     ends = np.array(ranges)
     if (np.isinf(ends).any(axis=0) != np.isinf(ends).all(axis=0)).any():

@@ -1,8 +1,7 @@
-"""Claims that cannot all hold: the fewest sentences to set aside, and which claims stand against
-each other.
+"""Inconsistent claims: minimum sets of sentences to drop, and irreducible conflicts.
 
-Our assumptions that take part in a conflict are set aside first. Among the paper's statements every
-way counts that sets aside the fewest sentences; no weight of ours decides between them.
+Our assumptions that take part in a conflict are dropped first. Among the paper's statements, all
+minimum sets of sentences count equally; no weights decide between them.
 """
 
 from __future__ import annotations
@@ -24,31 +23,30 @@ from virtperf.study.claims import TABLE_ROW, Claim
 Item = TypeVar("Item")
 
 MAX_COMBINATIONS = 256
-"""How many resolutions of one group of claims are tried one by one. Of what goes beyond, the
-alternatives are set aside all at once: ranges are then wider than need be, never too narrow.
+"""Maximum number of resolutions of one group of claims that are enumerated.
+
+Beyond it, all alternatives of a group are dropped at once: ranges are then conservative, that is,
+possibly too wide, never too narrow.
 """
 
 MAX_SEARCHED, MAX_LISTED_CONFLICTS = 8, 4
-"""How many different conflicts are searched for one dropped claim, and how many of them, the
-smallest, are listed.
-"""
+"""Number of different conflicts searched per dropped claim, and of the smallest ones listed."""
 
 Sentences = Mapping[str, frozenset[str]]
-"""By claim, the sentences that say it; none for an assumption of ours."""
+"""Mapping from claim to the sentences that state it; empty for an assumption of ours."""
 
 
 @dataclass(frozen=True)
 class Contradictions:
-    """What had to be dropped so that the rest can hold, and the minimal conflicts that show why.
+    """Claims dropped to restore consistency, and the irreducible conflicts that show why.
 
     `dropped`: claims without which the others are consistent: the first of all `resolutions`.
-    `conflicts`: irreducible sets of claims that cannot hold together: without any one of them the
-        others can.
-    `choices`: for each group of conflicts that several smallest sets of sentences resolve: the
-        claims that each sets aside. One of each group together with what has no choice is one of
-        `resolutions`.
-    `wider`: whether ranges may be wider than need be, since there are more than
-        `MAX_COMBINATIONS` resolutions.
+    `conflicts`: irreducible infeasible sets of claims: any proper subset is consistent.
+    `choices`: for each group of conflicts with several minimum sets of sentences: the claims that
+        each set drops. One set of each group, together with the claims that have no alternative, is
+        one of `resolutions`.
+    `wider`: whether ranges may be too wide because there are more than `MAX_COMBINATIONS`
+        resolutions.
     """
 
     dropped: tuple[str, ...]
@@ -60,10 +58,10 @@ class Contradictions:
 
 @dataclass(frozen=True)
 class Resolutions:
-    """All ways to set aside the fewest sentences.
+    """All minimum-cardinality sets of sentences to drop.
 
-    `dropped`: the claims that each sets aside, our assumptions among them.
-    `choices`, `wider`: as in `Contradictions`; groups with one way are among `choices`.
+    `dropped`: the claims that each resolution drops, including our assumptions.
+    `choices`, `wider`: as in `Contradictions`, but groups with a single option are included.
     """
 
     dropped: tuple[tuple[str, ...], ...]
@@ -72,8 +70,9 @@ class Resolutions:
 
 
 def sentence_keys(claim: Claim) -> frozenset[str]:
-    """The statements that say a claim: its sentences, or the claim itself where it has none; of a
-    row of a table the claim's own cells. Empty for an assumption of ours.
+    """Keys of the statements that make a claim: its sentences, or the claim itself if it has none.
+
+    A claim from a table row has a key of its own in that row. Empty for an assumption of ours.
     """
     if claim.assumed:
         return frozenset()
@@ -84,16 +83,16 @@ def sentence_keys(claim: Claim) -> frozenset[str]:
 def find_contradictions(
     systems: Sequence[LinearSystem], sentences: Sentences, *, explain: bool = True
 ) -> Contradictions:
-    """Find all smallest sets of sentences to set aside, by implicit hitting sets.
+    """Find all minimum sets of sentences to drop, by implicit hitting sets.
 
-    `systems`: those whose claims share sentences; they share no quantity.
+    `systems`: systems whose claims share sentences; they share no quantity.
 
-    Repeat: choose a smallest set that hits every known conflict; when the other claims are
+    Repeat: compute a minimum hitting set of the known conflicts. If the other claims are
     consistent, it is an answer, since any answer must hit every conflict; otherwise extract one
     more irreducible conflict from them and add it. (Moreno-Centeno and Karp, Operations Research 61
     (2013) 453.)
 
-    `explain`: search for more conflicts of each dropped claim than the proof needed; it takes most
+    `explain`: search for more conflicts of each dropped claim than the proof needs; this takes most
         of the time.
     """
     conflicts: list[tuple[str, ...]] = []
@@ -112,11 +111,11 @@ def find_contradictions(
 def smallest_resolutions(
     systems: Sequence[LinearSystem], sentences: Sentences, conflicts: list[tuple[str, ...]]
 ) -> Resolutions:
-    """All sets of claims, of the fewest sentences, without which the others are consistent; new
-    conflicts are added to `conflicts`.
+    """Find all minimum sets of sentences whose removal makes the other claims consistent.
 
-    Groups of conflicts that share no sentence are resolved each for itself. Our assumptions are
-    set aside where they take part in a conflict under any of the resolutions.
+    New conflicts are added to `conflicts`. Groups of conflicts that share no sentence are resolved
+    independently. Our assumptions are dropped if they take part in a conflict under any of the
+    resolutions.
     """
     said = [c for c in sentences if sentences[c]]
 
@@ -132,7 +131,7 @@ def smallest_resolutions(
             )
         ]
         wider = prod(map(len, parts)) > MAX_COMBINATIONS
-        if wider:  # some groups whole: no range is too narrow
+        if wider:  # merge the options of some groups: conservative, no range is too narrow
             tried, open_ = [], 1
             for part in sorted(parts, key=len):
                 open_ *= len(part)
@@ -141,7 +140,7 @@ def smallest_resolutions(
             tried = parts
         before = len(conflicts)
         answers = []
-        # the first combination of real resolutions proves how many sentences have to go
+        # the first combination of real resolutions proves the minimum number of sentences
         first = [frozenset().union(*(part[0] for part in parts))] if wider else []
         combinations = (frozenset().union(*one) for one in product(*tried))
         for aside in (*first, *islice(combinations, MAX_COMBINATIONS)):
@@ -169,10 +168,10 @@ def _assumptions_in_conflict(
     answers: Iterable[tuple[str, ...]],
     conflicts: list[tuple[str, ...]],
 ) -> set[str]:
-    """Our assumptions that take part in a conflict, each other's or with what is kept of the paper.
+    """Our assumptions that conflict with each other or with the paper's kept claims.
 
-    The tree of Reiter (1987), Artificial Intelligence 32: without each member of a conflict in
-    turn, until nothing is left that contradicts.
+    The hitting-set tree of Reiter (1987), Artificial Intelligence 32: branch on removing each
+    member of a conflict until the rest is consistent.
     """
     assumed = [c for c in sentences if not sentences[c]]
     found: set[str] = set()
@@ -187,7 +186,7 @@ def _assumptions_in_conflict(
             kept = [c for c in sentences if c not in gone and c not in aside]
             if consistent(systems, kept):
                 continue
-            for ours in [c for c in kept if not sentences[c]]:  # as few of ours as contradict
+            for ours in [c for c in kept if not sentences[c]]:  # deletion filter, assumptions only
                 rest = [c for c in kept if c != ours]
                 if not consistent(systems, rest):
                     kept = rest
@@ -204,20 +203,19 @@ def _assumptions_in_conflict(
 
 
 def consistent(systems: Iterable[LinearSystem], claims: Sequence[str]) -> bool:
-    """Whether claims can all hold."""
+    """Whether claims are jointly feasible."""
     return all(system.feasible(system.mask_of(claims)) for system in systems)
 
 
 def irreducible_conflict(systems: Iterable[LinearSystem], claims: Sequence[str]) -> tuple[str, ...]:
-    """A conflict within `claims` none of whose members can be left out (deletion filter; Chinneck
-    2008).
+    """Extract an irreducible infeasible subset of `claims` (deletion filter; Chinneck 2008).
 
-    Raises: StopIteration where the claims do not contradict each other.
+    Raises: StopIteration where the claims are consistent.
     """
     system = next(s for s in systems if not s.feasible(s.mask_of(claims)))
     rows = system.infeasible_rows(system.mask_of(claims))
     suspects = list(dict.fromkeys(o for o in system.owner[rows] if o))
-    if system.feasible(system.mask_of(suspects)):  # the duals' proof can be cut short by tolerances
+    if system.feasible(system.mask_of(suspects)):  # solver tolerances can truncate the dual proof
         owners = set(system.owner)
         suspects = [c for c in claims if c in owners]
     for claim in list(suspects):
@@ -230,7 +228,7 @@ def irreducible_conflict(systems: Iterable[LinearSystem], claims: Sequence[str])
 def groups_sharing_keys(
     items: Sequence[Item], keys: Sequence[Iterable[Hashable]]
 ) -> list[list[Item]]:
-    """Items in groups that share no key, in stable order."""
+    """Partition items into connected components by shared keys, in stable order."""
     number: dict[Hashable, int] = {}
     edges = [
         (place, len(items) + number.setdefault(key, len(number)))
@@ -248,11 +246,14 @@ def groups_sharing_keys(
     return list(groups.values())
 
 
-@lru_cache(maxsize=4096)  # of many groups one grows at a time
+@lru_cache(maxsize=4096)  # groups grow one at a time; the others recur unchanged
 def _smallest_hitting_sets(
     conflicts: tuple[frozenset[frozenset[str]], ...],
 ) -> tuple[frozenset[str], ...]:
-    """All smallest sets of sentences that say all of at least one member of every conflict."""
+    """All minimum hitting sets of sentences (branch and bound).
+
+    A set hits a conflict if it contains all sentences of at least one of its claims.
+    """
     best = len(frozenset().union(*(keys for conflict in conflicts for keys in conflict)))
     found: set[frozenset[str]] = set()
     seen: set[frozenset[str]] = set()
@@ -290,9 +291,7 @@ def _smallest_hitting_sets(
 def _conflicts_with(
     systems: Sequence[LinearSystem], claim: str, others: list[str]
 ) -> list[tuple[str, ...]]:
-    """Different irreducible conflicts between one dropped claim and other claims, by removing
-    partners in turn.
-    """
+    """Enumerate irreducible conflicts of one dropped claim, by removing partners in turn."""
     systems = [s for s in systems if claim in s.owner]
     found: list[tuple[str, ...]] = []
     queue: list[frozenset[str]] = [frozenset()]

@@ -1,6 +1,4 @@
-"""What a paper's text pins down: feasible intervals, contradictions, leave-one-out
-verdicts.
-"""
+"""Feasible set of a paper's claims: intervals of quantities, and contradictions."""
 
 from __future__ import annotations
 
@@ -24,12 +22,12 @@ from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
 
 TOUCHING = 1e-6
-"""Relative distance at which two ranges count as one: below the digits that are exported."""
+"""Relative tolerance at which two ranges are merged: below the exported digits."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Systems whose claims share sentences, with what is set aside so that they can all hold."""
+    """Systems whose claims share sentences, with the contradictions found among these claims."""
 
     systems: tuple[LinearSystem, ...]
     found: Contradictions
@@ -37,11 +35,10 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Feasible:
-    """The consistent part of a set of claims (`kept`) and what it implies.
+    """The consistent subset of a set of claims (`kept`) and the feasible set that it defines.
 
-    `clusters`: their systems are one per group of quantities that no claim connects with another
-        group.
-    `known`: of other claims, which has some of the same systems.
+    `clusters`: their systems are the connected components of quantities and claims.
+    `known`: the result for another set of claims, which shares some of the systems.
     """
 
     study: Study
@@ -63,8 +60,9 @@ class Feasible:
         return tuple(system for cluster in self.clusters for system in cluster.systems)
 
     def resolutions(self, *systems: LinearSystem) -> list[frozenset[str]]:
-        """What all smallest resolutions set aside of the claims of some systems; `kept` has gone by
-        the first.
+        """Claims of the given systems that each smallest resolution drops.
+
+        `kept` follows the first one.
         """
         if len(systems) == 1 and systems[0] in self._resolutions:
             return self._resolutions[systems[0]]
@@ -79,7 +77,7 @@ class Feasible:
         return combined
 
     def system_of(self, quantity: Quantity) -> LinearSystem | None:
-        """The group that a quantity belongs to, None when no claim is about it."""
+        """The system that contains a quantity, None if no claim names it."""
         return self._system_of.get(quantity)
 
     @cached_property
@@ -87,24 +85,20 @@ class Feasible:
         return {quantity: system for system in self.systems for quantity in system.index}
 
     def mask(self, system: LinearSystem, without: str | None = None) -> np.ndarray:
-        """The rows of the kept claims, perhaps without one of them."""
+        """Row mask of the kept claims, optionally without one of them."""
         return system.mask_of(c.id for c in self.kept if c.id != without)
 
     def interval(self, quantity: Quantity) -> tuple[Extreme, Extreme]:
-        """The range of one quantity: from the smallest to the largest value over all smallest
-        resolutions.
-        """
+        """Identified range of one quantity: minimum to maximum over all smallest resolutions."""
         lows, highs = zip(*self.pieces(quantity), strict=True)
         return min(lows, key=lambda end: end.value), max(highs, key=lambda end: end.value)
 
     def union(self, quantity: Quantity) -> list[float]:
-        """The range of one quantity with its gaps, over all smallest resolutions; see `merge_intervals`."""
+        """Union of the intervals of one quantity over all smallest resolutions."""
         return merge_intervals((low.value, high.value) for low, high in self.pieces(quantity))
 
     def masks(self, *systems: LinearSystem) -> list[np.ndarray]:
-        """The rows of some systems, one after the other, that hold under each smallest
-        resolution.
-        """
+        """Concatenated row masks of the given systems, one for each smallest resolution."""
         claims = [c.id for c in self.active]
         return [
             np.concatenate([s.mask_of(c for c in claims if c not in aside) for s in systems])
@@ -112,7 +106,7 @@ class Feasible:
         ]
 
     def shares(self, quantity: Quantity) -> bool:
-        """Whether everything that is said of a quantity is what `known` has of it."""
+        """Whether `known` has the same system and the same resolutions for a quantity."""
         if self.known is None:
             return False
         system = self.system_of(quantity)
@@ -129,7 +123,7 @@ class Feasible:
         return self._pieces[quantity]
 
     def measure(self, quantities: Iterable[Quantity]) -> None:
-        """Find the ranges of many quantities, which takes half as long as one by one."""
+        """Compute the ranges of many quantities in one batch (half the time of single calls)."""
         asked = [q for q in quantities if q not in self._pieces and not self.shares(q)]
         for quantity in asked:
             if self.system_of(quantity) is None:
@@ -143,7 +137,7 @@ class Feasible:
 
 
 def merge_intervals(ranges: Iterable[tuple[float, float]]) -> list[float]:
-    """Ranges as one, with its gaps: low1, high1, low2, high2, ... in ascending order."""
+    """Merge overlapping intervals: low1, high1, low2, high2, ... in ascending order."""
     ends: list[float] = []
     for low, high in sorted(ranges):
         if ends and low <= ends[-1] + TOUCHING * max(1.0, abs(ends[-1])):
@@ -162,10 +156,10 @@ def solve(
     linear: type[LinearSystem] = LinearSystem,
     known: Feasible | None = None,
 ) -> Feasible:
-    """Find the contradictions among the active claims and the system that the others form.
+    """Find the contradictions among the active claims, and the systems of the remaining ones.
 
-    `explain` is passed on to `find_contradictions`; `linear` is what the systems are; those that
-    `known` has too are its own.
+    `explain` is passed to `find_contradictions`; `linear` is the class of the systems. Systems and
+    clusters that `known` shares are reused.
     """
     active = claims.active(off)
     found = _solved(study, active, (), explain, linear, known)
@@ -205,13 +199,11 @@ def _solved(
 
 
 def mean_rows(feasible: Feasible) -> list[Inequality]:
-    """The limits of all claims of the kind `relative_mean`, from the ranges that the other claims
-    allow.
+    """Inequalities of all `relative_mean` claims, from the ranges that the other claims allow.
 
-    Relative values are quotients, so that no linear relation ties the mean to its parts. Their
-    ranges give limits of it: no value between them is excluded where the parts belong to different
-    groups, and none outside is possible. The parts keep their own ranges; what is said of the mean
-    does not narrow them.
+    Relative values are quotients, so no linear relation ties the mean to its parts. The ranges of
+    the parts bound the mean: exactly if the parts belong to different groups, else as an outer
+    approximation. The parts keep their own ranges; claims about the mean do not narrow them.
     """
     share = cache(lambda of, to: _share(feasible, of, to))
     rows = []
@@ -233,10 +225,10 @@ def mean_rows(feasible: Feasible) -> list[Inequality]:
 
 
 def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, float]:
-    """The range of ``of / to`` over all smallest resolutions; both are one quantity each.
+    """Range of ``of / to`` over all smallest resolutions; both are single quantities.
 
-    Natural bounds that keep quantities above 0 set no upper limit: a quotient by a number near 0
-    has none.
+    Natural lower bounds above 0 are ignored for the upper limit: a quotient by a number near 0 has
+    none.
     """
     ((_, part),), ((_, reference),) = of.terms, to.terms
     bottom, top = (end.value for end in feasible.interval(reference))
@@ -261,7 +253,7 @@ def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, f
 
 
 def connected_claims(study: Study, active: Sequence[Claim]) -> list[set[str]]:
-    """The claims of each cluster: those that quantities or sentences connect."""
+    """Claims of each cluster: those connected by quantities or sentences."""
     sentences = {claim.id: sentence_keys(claim) for claim in active}
     return [
         {row.claim for rows in groups for row in rows if row.claim}
@@ -272,9 +264,7 @@ def connected_claims(study: Study, active: Sequence[Claim]) -> list[set[str]]:
 def _rows(
     study: Study, active: Sequence[Claim], limits: Sequence[Inequality] = ()
 ) -> list[Inequality]:
-    """The rows of claims, `limits`, and the natural bounds of all quantities that they name or that
-    are plotted.
-    """
+    """Rows of the claims, `limits`, and natural bounds of all quantities named or plotted."""
     rows = [*(row for claim in active for row in claim_rows(study, claim)), *limits]
     named = dict.fromkeys(q for row in rows for q, _ in row.terms)
     plotted = [q for e in study.exhibits for _, _, q in study.points(e)]
@@ -284,8 +274,10 @@ def _rows(
 def _clusters(
     rows: Sequence[Inequality], sentences: Mapping[str, frozenset[str]]
 ) -> list[list[list[Inequality]]]:
-    """Rows in groups that share no quantity and no claim; groups that share sentences, which are
-    set aside whole, together. In stable order.
+    """Group rows into systems that share no quantity or claim, and systems into clusters.
+
+    Systems whose claims share sentences form one cluster, since sentences are dropped whole. In
+    stable order.
     """
     groups = groups_sharing_keys(
         rows, [[*(q for q, _ in r.terms), *((r.claim,) if r.claim else ())] for r in rows]

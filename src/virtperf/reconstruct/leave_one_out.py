@@ -1,9 +1,9 @@
-"""What the paper's other claims say about each claim, and how much each claim adds.
+"""Leave-one-out verdicts: each claim tested against the paper's other claims.
 
-A claim is left out with everything that is said only where it is said: other parts of the same
-sentence, other cells of the same row. The rest is resolved anew (all smallest sets of claims to set
-aside): nothing that was found with the claim is used without it.
-The verdict is about the claim alone.
+A claim is left out together with the claims that only its own statement makes: other parts of the
+same sentence, other cells of the same row. The contradictions of the rest are resolved anew (all
+smallest sets of claims to drop), so that no conflict that involves the claim is reused. The verdict
+is about the claim alone.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from virtperf.study.quantities import Expression
 
 LP_TOLERANCE = 1e-6
 EXPORT_TOLERANCE = 1e-10
-"""Below the digits that are exported."""
+"""Tolerance below the exported digits."""
 
 SURE_DIGITS = 12
-"""Significant digits in which two ways to the same corner of what is allowed agree."""
+"""Significant digits to which two solution paths to the same vertex agree."""
 
 
 @dataclass(frozen=True)
 class TextVerdict:
-    """A claim judged by the paper's other claims.
+    """Verdict on a claim by the paper's other claims.
 
     `verdict`: corroborated (the others imply it), independent (they leave it open), contradicted
-        (they exclude it), depends (on which of the others are set aside, where they contradict each
-        other), convention (the natural bounds and the scale imply it, whatever is measured),
-        assumed (an assumption of ours), off (one that is switched off).
-    `implied`: what the others allow for the claim's number, over all resolutions; of a claim that
-        they exclude, which speaks of several cases, only in the cases in which they do.
-    `information`: the mean share, 0 to 1, by which the claim narrows the intervals of the points
-        that it speaks of.
+        (they exclude it), depends (on which of the contradictory others are dropped), convention
+        (the natural bounds and the scale imply it, whatever is measured), assumed (an assumption of
+        ours), off (a disabled assumption).
+    `implied`: range of the claim's number that the others allow, over all resolutions; for a
+        contradicted claim with several instances, only over the instances that the others exclude.
+    `information`: mean share, 0 to 1, by which the claim narrows the intervals of the points in its
+        exhibits.
     """
 
     verdict: str
@@ -50,9 +50,7 @@ class TextVerdict:
 
 
 class LeaveOneOut:
-    """Judges claims one after another, each by the others; a conflict that was found for one serves
-    the next.
-    """
+    """Judges claims by leaving out one at a time; conflicts found for one claim are reused."""
 
     def __init__(self, feasible: Feasible) -> None:
         self.feasible = feasible
@@ -60,9 +58,7 @@ class LeaveOneOut:
         self._clusters = [_Resolved(cluster, self._active) for cluster in feasible.clusters]
 
     def judge(self, claim: Claim) -> TextVerdict:
-        """Leave the claim out, with what else its own sentence says, and compare it with what the
-        rest implies.
-        """
+        """Leave out the claim and its statement, and compare it with the range the rest implies."""
         if claim.id not in self._active:
             return TextVerdict("off", (-np.inf, np.inf), 0.0)
         cluster = self._cluster(claim)
@@ -72,7 +68,7 @@ class LeaveOneOut:
         verdict = self._verdict(claim, system, masks)
         find = _implied_where_excluded if verdict == "contradicted" else _implied
         spans = [find(system, mask, claim, least) for mask in masks]
-        # of a number half-way between two that are exported, the solver's last bits do not decide
+        # round first: solver noise must not flip the exported digit
         low, high = rounded(
             (min(low for low, _ in spans), max(high for _, high in spans)), SURE_DIGITS
         )
@@ -83,7 +79,7 @@ class LeaveOneOut:
         return TextVerdict(verdict, (float(low), float(high)), information)
 
     def verdict(self, claim: Claim) -> str:
-        """What `judge` finds, in one word; it takes half of the time."""
+        """Verdict of `judge` without range and information, in half the time."""
         if claim.id not in self._active:
             return "off"
         cluster = self._cluster(claim)
@@ -97,9 +93,7 @@ class LeaveOneOut:
         return verdict_of(system, masks, claim.id)
 
     def assumes(self, claim: Claim) -> bool:
-        """Whether an assumption of ours speaks, directly or through other claims, of what the claim
-        speaks of.
-        """
+        """Whether an assumption of ours is connected to the claim, directly or indirectly."""
         return claim.id in self._active and any(
             not keys for keys in self._cluster(claim).sentences.values()
         )
@@ -131,13 +125,13 @@ class LeaveOneOut:
 
 
 class _Resolved:
-    """A cluster of systems, and the conflicts that are known among its claims.
+    """A cluster of systems with a cache of the known conflicts among its claims.
 
-    `sentences`: by claim of the cluster, the sentences that say it.
+    `sentences`: by claim of the cluster, the sentences that state it.
     """
 
     def __init__(self, cluster: Cluster, active: Mapping[str, Claim]) -> None:
-        # each claim is left out of rows that hardly differ from those without the next one
+        # successive leave-one-out masks differ in few rows, so that cached solutions are reused
         self._systems = [
             s if isinstance(s, CachedLinearSystem) else CachedLinearSystem(s.rows)
             for s in cluster.systems
@@ -149,15 +143,13 @@ class _Resolved:
         self._conflicts = list(cluster.found.conflicts)
 
     def system_of(self, claim: Claim) -> LinearSystem:
-        """The system with the rows of a claim."""
+        """The system that contains the rows of a claim."""
         return next(
             s for s, own in zip(self._systems, self._owners, strict=True) if claim.id in own
         )
 
     def without(self, claim: Claim) -> Iterator[np.ndarray]:
-        """The rows of the other claims of its system, once for each of their smallest
-        resolutions.
-        """
+        """Row masks of the system's other claims, one for each of their smallest resolutions."""
         system = self.system_of(claim)
         left_out = claims_of_same_statement(claim, self._claims)
         others = {c: keys for c, keys in self.sentences.items() if c not in left_out}
@@ -175,26 +167,20 @@ def _width(ends: tuple[Extreme, Extreme]) -> float:
 
 
 def claims_of_same_statement(claim: Claim, claims: Iterable[Claim]) -> set[str]:
-    """The ids of the claim and of the claims that are said nowhere but in its own sentences (or row
-    of a table).
-    """
+    """Ids of the claim and of the claims made only by its own sentences (or row of a table)."""
     own = set(claim.sentences)
     return {claim.id} | {c.id for c in claims if c.sentences and own.issuperset(c.sentences)}
 
 
 def relation(system: LinearSystem, others: np.ndarray, claim: str) -> str:
-    """What the (masked) rows of other claims say of a claim: contradicted, corroborated or
-    independent.
-    """
+    """Relation of a claim to the (masked) rows: contradicted, corroborated or independent."""
     if not system.feasible(others | (system.owner == claim)):
         return "contradicted"
     return "corroborated" if is_implied(system, others, claim) else "independent"
 
 
 def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) -> str:
-    """The relation of a claim to others over all their resolutions: depends, where it is not the
-    same in all.
-    """
+    """Relation of a claim to others over all their resolutions; depends if it is not unique."""
     relations: set[str] = set()
     for mask in masks:
         relations.add(relation(system, mask, claim))
@@ -204,7 +190,7 @@ def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) ->
 
 
 def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
-    """Whether the (masked) rows leave a claim no way to be wrong."""
+    """Whether the (masked) rows imply the claim: no feasible point violates it."""
     for i in np.flatnonzero(system.owner == claim):
         limit = system.b[i] + LP_TOLERANCE * system.scale[i] * max(1.0, abs(system.b[i]))
         if system.can_exceed(system.A[i], limit, others):
@@ -213,7 +199,7 @@ def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
 
 
 def _by_nature(system: LinearSystem, claim: str) -> bool:
-    """Whether the natural bounds of the claim's own quantities leave it no way to be wrong."""
+    """Whether the natural bounds of the claim's own quantities imply it."""
     rows = [system.rows[i] for i in np.flatnonzero(system.owner == claim)]
     named = {q for row in rows for q, _ in row.terms}
     small = LinearSystem(
@@ -225,13 +211,13 @@ def _by_nature(system: LinearSystem, claim: str) -> bool:
 def _implied(
     system: LinearSystem, others: np.ndarray, claim: Claim, least: float
 ) -> tuple[float, float]:
-    """The widest range over the claim's instances; none is below `least`."""
+    """Union of the implied ranges over the claim's instances, clipped below at `least`."""
     low, high = np.inf, -np.inf
     for instance in claim.instances:
         found = _implied_by_instance(system, others, claim, instance.parts)
         if found is None:
             return -np.inf, np.inf
-        # a divisor that is never above 0 gives (inf, -inf), which widens nothing
+        # a divisor that is never above 0 gives (inf, -inf), the neutral element of the union
         low, high = min(low, max(found[0], least)), max(high, found[1])
         if low <= least + EXPORT_TOLERANCE and high == np.inf:  # other instances can't widen it
             break
@@ -241,8 +227,9 @@ def _implied(
 def _implied_where_excluded(
     system: LinearSystem, others: np.ndarray, claim: Claim, least: float
 ) -> tuple[float, float]:
-    """The widest range over those instances that the others exclude one by one; over all where they
-    exclude several together only.
+    """Union of the implied ranges over the instances that the others exclude individually.
+
+    Over all instances if the others exclude only several of them jointly.
     """
     limits = (
         (1 / (1 + claim.margin), 1 + claim.margin)
@@ -263,13 +250,13 @@ _WITH_LIMITS = ("value", "range", "ratio", "percent_change", "difference", "equi
 
 
 def _apart(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two ranges, neither of which is empty, have no number in common."""
+    """Whether two non-empty ranges are disjoint."""
     room = LP_TOLERANCE * max(1.0, *(abs(end) for end in other if np.isfinite(end)))
     return one[0] <= one[1] and (one[0] > other[1] + room or one[1] < other[0] - room)
 
 
 def _least(study: Study, claim: Claim) -> float:
-    """What the numbers that a claim is about can't be below, whatever is claimed."""
+    """Natural lower bound of the claim's number, independent of all claims."""
     terms = [term for instance in claim.instances for part in instance.parts for term in part.terms]
     if claim.kind in ("difference", "ordering") or any(
         c < 0 or study.quantities[q.name].low < 0 for c, q in terms
@@ -298,7 +285,7 @@ def _implied_by_instance(
 
 
 def _gain(with_it: float, without: float) -> float:
-    """The share by which a claim narrows a range, of these widths with it and without it."""
+    """Relative reduction of a range's width by a claim, given the widths with and without it."""
     if not np.isfinite(without):
         return float(np.isfinite(with_it))
     gain = 1 - with_it / without

@@ -1,9 +1,8 @@
-"""The identified range of every derived number: its smallest and largest value over all data sets
-that agree.
+"""Identified range of every derived number: its minimum and maximum over the feasible set.
 
 Linear and linear-fractional numbers are exact (two programs each), by the text alone and with our
-assumptions, over all smallest resolutions of contradictions; fitted models are searched for
-(`reconstruct.search`).
+assumptions, over all smallest resolutions of contradictions. Ranges of fitted models are found by
+random search (`reconstruct.search`).
 """
 
 from __future__ import annotations
@@ -37,9 +36,7 @@ NOT_POSITIVE = "the divisor may be 0: the range is that of the data sets in whic
 
 @dataclass(frozen=True)
 class AllowedRange:
-    """What one set of claims allows for a number: pieces of its range, for an argmax the levels,
-    and remarks.
-    """
+    """Range of a number under one set of claims: its intervals, levels of an argmax, and notes."""
 
     pieces: Sequence[float] = (-np.inf, np.inf)
     levels: tuple[str, ...] = ()
@@ -49,11 +46,11 @@ class AllowedRange:
 
 @dataclass
 class Answers:
-    """Answers from one set of claims; the data sets of a model are shared by its numbers."""
+    """Ranges under one set of claims; a model's data sets are cached for all its numbers."""
 
     regions: Regions
     seed: int
-    within: Answers | None = None  # of a narrower set of values: its data sets are tried here, too
+    within: Answers | None = None  # a subset of these data sets, tried here too
     _found: dict[tuple[Expression, ...], tuple[list[SearchResult], float]] = field(
         default_factory=dict
     )
@@ -97,9 +94,7 @@ class Answers:
         return AllowedRange(pieces, notes=tuple(notes), data_sets=tried)
 
     def _data_sets(self, asked: Derivation) -> tuple[list[SearchResult], float]:
-        """What the search of a declaration found, and how far values without an upper limit were
-        searched.
-        """
+        """Search results of a declaration, and the search limit of unbounded values."""
         if asked.parts not in self._found:
             also = (
                 [x for f in self.within._data_sets(asked)[0] for x in f.best] if self.within else []
@@ -117,8 +112,9 @@ class Answers:
 def ranges(
     study: Study, claims: Claims, feasible: Feasible, alone: Feasible, seed: int
 ) -> pd.DataFrame:
-    """The table `RANGES`: a row a derived number, by the text alone (`alone`) and with our
-    assumptions (`feasible`).
+    """Build the table `RANGES`, one row per derived number.
+
+    Ranges by the text alone come from `alone`, those with our assumptions from `feasible`.
     """
     assumed = Answers(Regions(feasible), seed)
     text = Answers(Regions(alone), seed, assumed)
@@ -155,8 +151,9 @@ def ranges(
 
 
 def printed_values(asked: Derivation, claims: Claims) -> list[float]:
-    """The numbers that the paper prints for a derived number, in its claims of the same relation;
-    no vague words.
+    """Numbers that the paper prints for a derived number, from claims of the same relation.
+
+    Vague words are left out.
     """
     found: dict[float, None] = {}
     kind = asked.derived.kind
@@ -184,7 +181,7 @@ _CLAIM_KINDS = {
     "ratio": ("ratio", "percent_change"),
     "percent_change": ("percent_change", "ratio"),
 }
-"""Kinds of claims that print the number of a kind of derived numbers."""
+"""Kinds of claims that print the number of each kind of derived number."""
 
 
 def _argmax(asked: Derivation, region: Region) -> AllowedRange:
@@ -201,7 +198,7 @@ def _argmax(asked: Derivation, region: Region) -> AllowedRange:
 
 
 def _linear(asked: Derivation) -> Expression:
-    """The sum of quantities that a value, a difference or a coefficient of a straight line is."""
+    """The linear combination that a value, a difference or a regression coefficient equals."""
     parts = asked.parts
     if asked.derived.kind != "line":
         weights = np.array([1.0, -1.0])[: len(parts)]
@@ -217,8 +214,8 @@ def _linear(asked: Derivation) -> Expression:
 
 
 def _model(asked: Derivation) -> Function:
-    """The model's numbers of many data sets at once."""
-    from virtperf.models import many  # studies without a searched number need not wait for it
+    """Function that evaluates the model for many data sets at once."""
+    from virtperf.models import many  # lazy import: only searched numbers need it
 
     axis = np.array(asked.axis)
     if asked.derived.kind == "usl":

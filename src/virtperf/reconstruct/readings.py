@@ -1,5 +1,6 @@
-"""What would change if words that stand for numbers were read otherwise (`study.readings`): verdicts,
-ranges of plotted points and of derived numbers, and what is set aside.
+"""Sensitivity to the reading of vague words (`study.readings`).
+
+Compares verdicts, ranges of plotted points and derived numbers, and dropped claims.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from virtperf.study.derived import derivations
 from virtperf.study.quantities import Quantity
 
 MIN_MOVED_SHARE = 0.05
-"""Share of a range's width by which an end has to move, to count; of the end itself where the range
-is open.
+"""Minimum change of an end, as a share of the range's width, or of the end itself if the range is
+open.
 """
 
 _TEXT = ("all",)
-"""Assumptions that are off: those of ours are no part of what the words say."""
+"""Switched-off assumptions: all of ours, since the readings concern the text alone."""
 
 
 def other_readings(
@@ -41,11 +42,11 @@ def other_readings(
     derived: pd.DataFrame,
     seed: int,
 ) -> pd.DataFrame:
-    """The table `READINGS`: what differs, by the text alone, under the readings not in force.
+    """Build the table `READINGS`: differences, by the text alone, under the alternative readings.
 
-    `alone` is what the claims imply under the reading in force; groups of connected quantities
-    whose limits do not differ are taken from it. `points`, `verdicts` and `derived` are the tables
-    `POINTS`, `CLAIMS` and `RANGES`, `seed` that of searched numbers.
+    `alone` is the feasible set under the reading in force; systems with unchanged limits are reused
+    from it. `points`, `verdicts` and `derived` are the tables `POINTS`, `CLAIMS` and `RANGES`,
+    `seed` that of searched numbers.
     """
     rows = []
     for reading in (reading for reading in get_args(WordReading) if reading != claims.reading):
@@ -77,7 +78,7 @@ _EMPTY = {
 
 
 def _touched(study: Study, others: Claims, changed: set[str]) -> set[str]:
-    """The claims in clusters of which one has other limits."""
+    """Claims of the clusters in which the limits of at least one claim change."""
     members = connected_claims(study, others.active(_TEXT))
     return {claim for group in members if group & changed for claim in group}
 
@@ -99,9 +100,7 @@ def _verdicts(
 
 
 def _set_aside(alone: Feasible, feasible: Feasible) -> Iterator[dict[str, Any]]:
-    """Claims that contradictions set aside under one of the readings, and not alike under the
-    other.
-    """
+    """Claims whose dropped state differs between the two readings."""
     before, after = _aside(alone), _aside(feasible)
     for claim in (c.id for c in feasible.active if c.id in before or c.id in after):
         states = before.get(claim, "kept"), after.get(claim, "kept")
@@ -115,7 +114,7 @@ def _set_aside(alone: Feasible, feasible: Feasible) -> Iterator[dict[str, Any]]:
 
 
 def _aside(feasible: Feasible) -> dict[str, str]:
-    """By claim, whether every smallest resolution sets it aside, or some do."""
+    """Dropped claims, and whether every smallest resolution drops them or only some."""
     found: dict[str, str] = {}
     for cluster in feasible.clusters:
         resolutions = [frozenset(each) for each in cluster.found.resolutions]
@@ -163,7 +162,7 @@ def _derived(
         owners = {c for q in anew if (system := feasible.system_of(q)) for c in system.owner}
         row, found = in_force[asked.derived.id, asked.label], answers.answer(asked)
         before = float(row["low_text"]), float(row["high_text"])
-        # with the digits of the table that it is compared with: a difference beyond is none
+        # round to the digits of the stored table: smaller differences do not count
         low, high = map(
             float, rounded([found.pieces[0], found.pieces[-1]], RANGES.digits or SURE_DIGITS)
         )
@@ -184,9 +183,7 @@ def _derived(
 
 
 def _nearest_first(claims: Iterable[Claim], wanted: set[str], asked: set[Quantity]) -> list[str]:
-    """The ids of the wanted claims: first those that speak of a quantity that is asked for, then
-    those that bear on it through others.
-    """
+    """Ids of the wanted claims: those that name an asked quantity first, then indirect ones."""
     found = [claim for claim in claims if claim.id in wanted]
     return [c.id for c in sorted(found, key=lambda c: asked.isdisjoint(_speaks_of(c)))]
 
@@ -197,7 +194,7 @@ def _speaks_of(claim: Claim) -> set[Quantity]:
 
 
 def _read_anew(alone: Feasible, feasible: Feasible, quantity: Quantity) -> bool:
-    """Whether the group of a quantity is another one under the other reading."""
+    """Whether the system or the resolutions of a quantity differ under the other reading."""
     system = feasible.system_of(quantity)
     if system is not alone.system_of(quantity):
         return True
@@ -205,8 +202,9 @@ def _read_anew(alone: Feasible, feasible: Feasible, quantity: Quantity) -> bool:
 
 
 def differs(before: tuple[float, float], after: tuple[float, float], resolution: float) -> bool:
-    """Whether an end of a range moved by more than `MIN_MOVED_SHARE` and the resolution, or became or
-    ceased to be open.
+    """Whether a range's end moved beyond the tolerance, or changed between finite and infinite.
+
+    The tolerance is the larger of `MIN_MOVED_SHARE` and the resolution.
     """
     width = before[1] - before[0]
     for old, new in zip(before, after, strict=True):

@@ -1,4 +1,4 @@
-"""All values that some quantities can have together, whichever groups of claims they belong to."""
+"""Joint feasible set of several quantities, across connected components of claims."""
 
 from __future__ import annotations
 
@@ -13,33 +13,30 @@ from virtperf.study.constraints import Inequality, combined_row, natural_rows
 from virtperf.study.quantities import Expression, Quantity
 
 UNBOUNDED_FACTOR = 10.0
-"""Where values have no upper limit: up to how many times the largest limit of the others they are
-searched.
-"""
+"""Search limit for unbounded values, as a multiple of the largest limit of the others."""
 
 LARGEST_VALUE = Expression(((1.0, Quantity("<largest>", ())),))
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """One system of rows, and which of them hold under each smallest resolution."""
+    """A linear system, and its row masks under each smallest resolution."""
 
     system: LinearSystem
     masks: tuple[np.ndarray, ...]
 
     def limits(self, parts: Sequence[Expression]) -> list[float]:
-        """The sizes of all limits that the sums have."""
+        """Absolute values of all finite limits of the sums."""
         ends = (end for part in parts for pair in self.ranges(part) for end in pair)
         return [abs(end) for end in ends if np.isfinite(end)]
 
     def closed(
         self, parts: Sequence[Expression], others: Sequence[float] = ()
     ) -> tuple[Region, float]:
-        """The region with an upper limit for those of the sums that have none, and that limit;
-        infinite without any.
+        """Bound the region: add an upper limit to the unbounded sums, and return that limit too.
 
-        It is `UNBOUNDED_FACTOR` times the largest limit of the sums, or of `others`, which they have in a
-        narrower region.
+        The limit is `UNBOUNDED_FACTOR` times the largest limit of the sums, or of `others`, their
+        limits in a narrower region; infinite if no sum is unbounded.
         """
         free = [part for part in parts if any(np.isinf(high) for _, high in self.ranges(part))]
         if not free:
@@ -50,16 +47,16 @@ class Region:
         ), most
 
     def ranges(self, of: Expression) -> list[tuple[float, float]]:
-        """The range of a sum under each resolution."""
+        """Range of a sum under each resolution."""
         found = [self.system.interval(of, mask) for mask in self.masks]
         return [(low.value, high.value) for low, high in found]
 
     def ratios(self, of: Expression, to: Expression) -> list[tuple[float, float]]:
-        """The range of ``of / to`` under each resolution, over the values with ``to > 0``."""
+        """Range of ``of / to`` under each resolution, over the values with ``to > 0``."""
         return [self.system.ratio_interval(of, to, mask) for mask in self.masks]
 
     def maxima(self, parts: Sequence[Expression]) -> list[tuple[float, float]]:
-        """The range of the largest of several sums under each resolution."""
+        """Range of the maximum of several sums under each resolution."""
         with_it, masks = self._with(
             [combined_row("", 0.0, (1.0, part), (-1.0, LARGEST_VALUE)) for part in parts], on=True
         )
@@ -70,7 +67,7 @@ class Region:
         return list(zip(least, highs, strict=True))
 
     def largest(self, parts: Sequence[Expression]) -> list[int]:
-        """Which of several sums can be the largest one under some resolution."""
+        """Indices of the sums that can be the maximum (argmax) under some resolution."""
         places = range(len(parts))
         pairs = [(k, other) for k in places for other in places if other != k]
         of = np.array([k for k, _ in pairs])
@@ -86,7 +83,7 @@ class Region:
     def _with(
         self, rows: Sequence[Inequality], *, on: bool
     ) -> tuple[LinearSystem, tuple[np.ndarray, ...]]:
-        """The system with more rows, all on or all off, and the masks of it."""
+        """The system extended by rows, all active or all inactive, and its masks."""
         more = np.full(len(rows), on)
         return LinearSystem([*self.system.rows, *rows]), tuple(
             np.append(mask, more) for mask in self.masks
@@ -94,14 +91,14 @@ class Region:
 
 
 class Regions:
-    """The regions of one set of claims; groups that are asked about together are joined once."""
+    """Regions of one set of claims; joined systems are cached."""
 
     def __init__(self, feasible: Feasible) -> None:
         self.feasible = feasible
         self._known: dict[tuple[object, ...], Region] = {}
 
     def of(self, parts: Iterable[Expression]) -> Region:
-        """The region of all quantities that the sums name."""
+        """The region of all quantities in the sums."""
         named = dict.fromkeys(q for part in parts for _, q in part.terms)
         systems = {id(s): s for s in map(self.feasible.system_of, named) if s is not None}
         alone = tuple(q for q in named if self.feasible.system_of(q) is None)

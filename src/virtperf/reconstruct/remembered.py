@@ -1,10 +1,9 @@
-"""A linear system that answers without solving a program where answers that it gave before prove
-the new one.
+"""A linear system with a cache of LP solutions, reused where they prove the new optimum.
 
-The smallest value of an objective under some rows is known where two things are: a point that obeys
-the rows, and rows among them that hold the objective at or above its value there. Both come with
-every program that is solved: its solution, and the rows with non-zero dual values (weak duality:
-whatever other rows there are, these alone bound it).
+The minimum of an objective under some rows is known if two facts are cached: a feasible point, and
+a subset of the rows whose duals bound the objective from below by its value there. Both come with
+every solved program: its solution, and the rows with non-zero dual values (weak duality: these rows
+alone give the bound, whatever other rows there are).
 """
 
 from __future__ import annotations
@@ -19,34 +18,32 @@ from virtperf.reconstruct.system import INFEASIBLE, OPTIMAL, UNBOUNDED, LinearSy
 from virtperf.study.constraints import Inequality
 
 RELATIVE_TOLERANCE = 1e-9
-"""Relative distance that counts as none, of a point from a row and of two values: far below what
-solvers promise.
+"""Relative tolerance for a point's violation of a row and for equal values.
+
+Far below the tolerances of solvers.
 """
 
 
 @dataclass
 class _Told:
-    """What programs with one objective told: values and the rows that hold them, and rows that
-    leave it no limit.
-    """
+    """Solved programs of one objective: optima with their binding rows, and unbounded row sets."""
 
     solved: list[tuple[LPResult, np.ndarray]] = field(default_factory=list)
     free: list[np.ndarray] = field(default_factory=list)
 
 
 class CachedLinearSystem(LinearSystem):
-    """A linear system that is asked much about the same quantities, under different sets of its
-    rows.
+    """A linear system for many queries on the same quantities under different row masks.
 
-    Its values are those of a `LinearSystem`; of several points with the same value, and of several
-    proofs, it may give others. Sets of rows are bits, packed into whole numbers.
+    Its values are those of a `LinearSystem`; among several optimal points, or several dual proofs,
+    it may return others. Row masks are bit sets, packed into integers.
     """
 
     def __init__(self, rows: Sequence[Inequality]) -> None:
         super().__init__(rows)
         self._sparse = csr_array(self._scaled[0])
         self._most = self._scaled[1] + RELATIVE_TOLERANCE * np.maximum(1.0, np.abs(self._scaled[1]))
-        self._points = np.empty((len(self.quantities), 16))  # a column each
+        self._points = np.empty((len(self.quantities), 16))  # one column per point
         self._broken = np.empty((len(self._bits(None)), 16), dtype=np.uint64)
         self._count = 0
         self._told: dict[bytes, _Told] = {}
@@ -93,16 +90,16 @@ class CachedLinearSystem(LinearSystem):
         return np.packbits(wanted).view(np.uint64)
 
     def _obeying(self, on: np.ndarray) -> np.ndarray:
-        """Which of the known points obey some rows."""
+        """Boolean mask of the cached points that satisfy the given rows."""
         return ~(self._broken[:, : self._count] & on[:, None]).any(axis=0)
 
     def _values(self, c: np.ndarray) -> np.ndarray:
-        """The objective at the known points."""
+        """Values of the objective at the cached points."""
         named = np.flatnonzero(c)
         return c[named] @ self._points[named, : self._count]
 
     def _recalled(self, key: bytes, on: np.ndarray, values: np.ndarray) -> LPResult | None:
-        """The answer for an objective that has these values at the known points, if it is known."""
+        """Cached result for an objective with these values at the cached points, or None."""
         if not (self._impossible & ~on).any(axis=1).all():
             return LPResult(INFEASIBLE, np.inf, np.zeros(0), ())
         told = self._told.get(key)

@@ -1,12 +1,11 @@
-"""The range of a number that is no linear function: searched for over data sets that agree with the
-statements.
+"""Range of a nonlinear number, by random search over the feasible data sets.
 
-Data sets are corners of what the statements allow, in random directions, and points between them by
-hit-and-run (Smith 1984, Operations Research 32). From the best of each number a local search goes
-on: the program's corner in the direction of the gradient, and points on the way to it (Frank and
-Wolfe 1956, Naval Research Logistics Quarterly 3); then, since numbers of bounded models have kinks,
-random steps towards other data sets, shorter and shorter. What is found is a range that the number
-takes at least; nothing proves that it takes no value beyond.
+Data sets are vertices of the feasible set in random directions, and points between them by
+hit-and-run (Smith 1984, Operations Research 32). A local search starts from the best data sets of
+each number: towards the vertex in the direction of the gradient, and points on the way to it (Frank
+and Wolfe 1956, Naval Research Logistics Quarterly 3); then, since numbers of bounded models have
+kinks, random steps of log-uniform length towards other data sets. The result is an inner
+approximation: nothing proves that the number takes no value beyond.
 """
 
 from __future__ import annotations
@@ -20,38 +19,39 @@ from virtperf.reconstruct.region import Region
 from virtperf.study.quantities import Expression, Quantity
 
 CORNERS, WALKS = 48, 160
-"""Random directions in which corners are sought, and steps of hit-and-run."""
+"""Random directions for vertices, and hit-and-run steps."""
 
 STARTS, STEPS = 2, 6
-"""Data sets from which the local search of one end starts, and its steps at most."""
+"""Start points of the local search of one end, and its maximum number of steps."""
 
 ROUNDS, AROUND, SHORTEST = 12, 48, 1e-4
-"""Rounds of random steps, steps in each, and the shortest of them, as a share of the way to another
+"""Rounds of random steps, steps per round, and the shortest step, as a share of the way to another
 data set.
 """
 
 ON_THE_WAY = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 1.0])
-"""Where between a data set and the next corner others are tried."""
+"""Step sizes tried between a data set and the next vertex."""
 
 MIN_GAIN = 1e-4
-"""A step that improves by less than this share is the last one."""
+"""Relative improvement below which the local search stops."""
 
 ZERO_SHARE = 1e-6
-"""Values below this share of the largest one of a data set count as zero, which models of positive
-values exclude.
+"""Values below this share of a data set's largest value count as zero; models of positive values
+exclude such data sets.
 """
 
 SmallestAndLargest = Mapping[str, tuple[np.ndarray, np.ndarray]]
 Function = Callable[[np.ndarray], SmallestAndLargest]
-"""Numbers of data sets, shape (m, n): name to the smallest and largest value of each of them, NaN
-where it has none.
+"""Function of data sets, shape (m, n): maps each name to the minimum and maximum per data set, NaN
+where undefined.
 """
 
 
 @dataclass
 class SearchResult:
-    """The ranges of numbers over the data sets that were tried, and the data sets at their ends;
-    none for no number.
+    """Ranges of numbers over the tried data sets, and the data sets at their ends.
+
+    Numbers without a value are absent.
     """
 
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -67,10 +67,9 @@ def searched(
     seed: int,
     also: Sequence[Mapping[Quantity, float]] = (),
 ) -> list[SearchResult]:
-    """The ranges of the numbers `names` over data sets of `parts`, one for each resolution of the
-    region.
+    """Search the ranges of the numbers `names`, one result per resolution of the region.
 
-    `also`: data sets to try first, where they obey the region's rows: those of a narrower region.
+    `also`: initial data sets, used if they satisfy the region's rows: those of a narrower region.
     """
     return [_Search(region, mask, parts, function, seed).run(names, also) for mask in region.masks]
 
@@ -112,7 +111,7 @@ class _Search:
         return found
 
     def _numbers(self, points: np.ndarray) -> tuple[np.ndarray, SmallestAndLargest]:
-        """The points whose values are all positive, and their numbers."""
+        """The points with all values positive, and their numbers."""
         values = points @ self.E.T
         kept = values.min(axis=1) > ZERO_SHARE * np.abs(values).max(axis=1)
         self.tried += int(kept.sum())
@@ -124,16 +123,14 @@ class _Search:
         return self.system.feasible_points(np.array(points).reshape(-1, len(quantities)), self.mask)
 
     def _corners(self) -> np.ndarray:
-        """Corners in the direction of each value, up and down, and in random directions."""
+        """Vertices of the feasible set: along each axis, both ways, and in random directions."""
         n = len(self.E)
         directions = np.vstack([np.eye(n), -np.eye(n), self.rng.standard_normal((CORNERS, n))])
         found = [self.system.vertex(direction @ self.E, self.mask) for direction in directions]
         return np.array([x for x in found if x is not None]).reshape(-1, self.E.shape[1])
 
     def _walk(self, corners: np.ndarray) -> np.ndarray:
-        """Points between the corners: each goes in a random direction to a random place before the
-        next row.
-        """
+        """Hit-and-run samples: a random direction, then a uniform step within the rows."""
         A, b = (part[self.mask] for part in (self.system.A, self.system.b))
         x = corners.mean(axis=0)
         spread = corners - x
@@ -151,9 +148,7 @@ class _Search:
     def _end(
         self, points: np.ndarray, ends: SmallestAndLargest, name: str, k: int
     ) -> tuple[float, np.ndarray]:
-        """The smallest (k = 0) or largest (k = 1) value of a number, of the points and near the
-        best, and where.
-        """
+        """Minimum (k = 0) or maximum (k = 1) of a number, after local search, and its data set."""
         values = _signed(ends, name, k)
         order = np.argsort(values, kind="stable")
         best, x = values[order[0]], points[order[0]]
@@ -166,7 +161,7 @@ class _Search:
         return float(-best if k else best), x
 
     def _followed(self, x: np.ndarray, best: float, name: str, k: int) -> tuple[float, np.ndarray]:
-        """Along the gradient, from corner to corner."""
+        """Frank-Wolfe steps: towards the vertex in the direction of the gradient."""
         for _ in range(STEPS):
             corner = self.system.vertex(self._gradient(x, name, k) @ self.E, self.mask)
             if corner is None:
@@ -182,7 +177,7 @@ class _Search:
     def _stepped(
         self, x: np.ndarray, best: float, points: np.ndarray, name: str, k: int
     ) -> tuple[float, np.ndarray]:
-        """Random steps towards other data sets; what improves is where the next ones start."""
+        """Random steps towards other data sets, starting from the best one so far."""
         for _ in range(ROUNDS):
             share = SHORTEST ** self.rng.uniform(size=(AROUND, 1))
             value, at = self._best_of(
@@ -201,7 +196,7 @@ class _Search:
         return float(values[at]), points[at]
 
     def _gradient(self, x: np.ndarray, name: str, k: int) -> np.ndarray:
-        """How the signed number changes with each value of the data set."""
+        """Gradient of the signed number by central differences."""
         values = self.E @ x
         step = 1e-5 * np.abs(values).max()
         near = values + step * np.vstack([np.eye(len(values)), -np.eye(len(values))])
@@ -212,8 +207,6 @@ class _Search:
 
 
 def _signed(ends: SmallestAndLargest, name: str, k: int) -> np.ndarray:
-    """The number's smallest values, or its largest ones with the other sign: what is sought is the
-    least.
-    """
+    """Objective to minimise: the minimum, or the negated maximum (k = 1); NaN becomes inf."""
     values = -ends[name][1] if k else ends[name][0]
     return np.where(np.isnan(values), np.inf, values)

@@ -1,4 +1,4 @@
-"""The reconstruct stage: from a study's published folder to points, verdicts, contradictions."""
+"""The reconstruct stage: points, ranges, verdicts and contradictions of a study."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from virtperf.study.definition import Study
 
 OnProgress = Callable[[str], None]
 END_TOLERANCE = 1e-5
-"""Share of an end of a range below which two ends are one."""
+"""Relative tolerance at which two ends of a range are equal."""
 
 
 def reconstruct(
@@ -33,7 +33,7 @@ def reconstruct(
     out: Path,
     progress: OnProgress,
 ) -> None:
-    """Write everything that the paper's text implies into the folder `out`.
+    """Reconstruct the paper's data from its claims, and write the results to the folder `out`.
 
     Files: the tables `POINTS`, `RANGES`, `CLAIMS` and `READINGS` of `core.stage_tables`, and
     `contradictions.json`.
@@ -93,7 +93,7 @@ def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:
 
 
 def _verdicts(feasible: Feasible, alone: Feasible, claims: Claims) -> pd.DataFrame:
-    """Claims of the paper are judged by the text alone, and once more with our assumptions."""
+    """Judge the paper's claims by the text alone, and again with our assumptions."""
     with_ours, by_text = LeaveOneOut(feasible), LeaveOneOut(alone)
     rows = []
     for claim in claims:

@@ -1,6 +1,4 @@
-"""A system of linear inequalities: feasibility, and the smallest and largest value of an
-expression.
-"""
+"""Systems of linear inequalities: feasibility, and minimum and maximum of an expression."""
 
 from __future__ import annotations
 
@@ -18,11 +16,9 @@ from virtperf.study.quantities import Expression
 
 DUAL_ZERO = 1e-9
 FEASIBILITY_TOLERANCE = 1e-5
-"""How far beyond its (scaled) bound a point may lie that obeys a row, relative to the bound:
-solvers' tolerances.
-"""
+"""Feasibility tolerance of a (scaled) row, relative to its bound; it covers the solver's."""
 DUAL, PRIMAL = 1, 4
-"""HiGHS's numbers of simplex methods."""
+"""HiGHS codes of the dual and the primal simplex method."""
 OPTIMAL = highspy.HighsModelStatus.kOptimal
 UNBOUNDED = highspy.HighsModelStatus.kUnbounded
 INFEASIBLE = highspy.HighsModelStatus.kInfeasible
@@ -30,8 +26,8 @@ INFEASIBLE = highspy.HighsModelStatus.kInfeasible
 
 @dataclass(frozen=True)
 class LPResult:
-    """A solved program: its status, smallest value, where it is (shape (n,)), and the rows that
-    hold it there.
+    """Result of a linear program: status, minimum, minimiser `x` (shape (n,)), and binding rows
+    (non-zero duals).
     """
 
     status: highspy.HighsModelStatus
@@ -42,14 +38,14 @@ class LPResult:
 
 @dataclass(frozen=True)
 class Extreme:
-    """One end of an interval and the claims whose rows hold it there (non-zero dual values)."""
+    """One end of an interval, and the claims whose rows bind it (non-zero dual values)."""
 
     value: float
     held_by: tuple[str, ...]
 
 
 class LinearSystem:
-    """Rows over the quantities that they name."""
+    """Linear inequalities over the quantities that they name."""
 
     def __init__(self, rows: Sequence[Inequality]) -> None:
         self.rows = tuple(rows)
@@ -68,9 +64,7 @@ class LinearSystem:
         self._owned_by = np.array([place[row.claim] for row in rows], dtype=np.int64)
 
     def vector(self, expression: Expression) -> np.ndarray | None:
-        """Coefficients over `quantities`, or None when the expression names one that no row
-        does.
-        """
+        """Coefficient vector over `quantities`, or None if a quantity occurs in no row."""
         c = np.zeros(len(self.quantities))
         for coefficient, quantity in expression.terms:
             if quantity not in self.index:
@@ -88,35 +82,33 @@ class LinearSystem:
         return Program(*self._scaled)
 
     def mask_of(self, claims: Iterable[str]) -> np.ndarray:
-        """The rows of those claims and of the natural bounds."""
+        """Boolean mask of the rows of the given claims and of the natural bounds."""
         wanted = {"", *claims}
         return np.array([owner in wanted for owner in self._owners], dtype=bool)[self._owned_by]
 
     def feasible(self, mask: np.ndarray | None = None) -> bool:
-        """Whether some values obey all (masked) rows."""
+        """Whether the (masked) rows are feasible."""
         return self._solve(np.zeros(len(self.quantities)), mask).status == OPTIMAL
 
     def can_exceed(self, c: np.ndarray, limit: float, mask: np.ndarray | None = None) -> bool:
-        """Whether ``c @ x`` can be larger than a limit where x obeys all (masked) rows."""
+        """Whether ``c @ x`` can exceed a limit for some x that satisfies the (masked) rows."""
         found = self._solve(-c, mask)
         return found.status != OPTIMAL or -found.value > limit
 
     def vertex(self, c: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray | None:
-        """Values of all quantities at which ``c @ x`` is smallest; None where it has no smallest
-        value.
-        """
+        """A vertex that minimises ``c @ x``; None if unbounded or infeasible."""
         found = self._solve(c, mask)
         return found.x if found.status == OPTIMAL else None
 
     def feasible_points(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
-        """Those of the points, shape (m, n), that obey all (masked) rows."""
+        """The points, shape (m, n), that satisfy all (masked) rows."""
         A, b = self._scaled if mask is None else (self._scaled[0][mask], self._scaled[1][mask])
         return points[
             np.all(points @ A.T <= b + FEASIBILITY_TOLERANCE * np.maximum(1.0, np.abs(b)), axis=1)
         ]
 
     def minimum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
-        """The smallest value of the expression: -inf where nothing bounds it."""
+        """Minimum of the expression: -inf if it is unbounded."""
         c = self.vector(expression)
         if c is None:
             return Extreme(-np.inf, ())
@@ -128,22 +120,20 @@ class LinearSystem:
         )
 
     def maximum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
-        """The largest value of the expression: inf where nothing bounds it."""
+        """Maximum of the expression: inf if it is unbounded."""
         extreme = self.minimum(Expression(()).minus(expression), mask)
         return Extreme(-extreme.value, extreme.held_by)
 
     def interval(
         self, expression: Expression, mask: np.ndarray | None = None
     ) -> tuple[Extreme, Extreme]:
-        """Smallest and largest value."""
+        """Minimum and maximum of the expression."""
         return self.minimum(expression, mask), self.maximum(expression, mask)
 
     def intervals(
         self, expressions: Sequence[Expression], mask: np.ndarray | None = None
     ) -> list[tuple[Extreme, Extreme]]:
-        """Of several, in the order in which it takes the least steps from one answer to the
-        next.
-        """
+        """Intervals of several expressions: all minima first, then all maxima, for warm starts."""
         low = [self.minimum(expression, mask) for expression in expressions]
         return list(
             zip(low, [self.maximum(expression, mask) for expression in expressions], strict=True)
@@ -152,8 +142,7 @@ class LinearSystem:
     def ratio_interval(
         self, of: Expression, to: Expression, mask: np.ndarray | None = None
     ) -> tuple[float, float]:
-        """Smallest and largest value of ``of / to`` for ``to > 0``; ``(inf, -inf)`` where ``to`` is
-        never above 0.
+        """Range of ``of / to`` for ``to > 0``; ``(inf, -inf)`` if ``to`` is never above 0.
 
         A linear-fractional program, solved as a linear one by the transformation of Charnes and
         Cooper (1962), Naval Research Logistics Quarterly 9: variables ``y = x t`` and ``t``, with
@@ -170,7 +159,7 @@ class LinearSystem:
         )
 
     def _ratio(self, c: np.ndarray, d: np.ndarray, mask: np.ndarray | None) -> LPResult:
-        """The smallest ``c @ x / d @ x``; x is given as ``(x t, t)``."""
+        """Minimise ``c @ x / d @ x``; x is returned as ``(x t, t)``."""
         program, divisor = self._ratios
         program.switch(mask)
         for i in np.flatnonzero(d != divisor):
@@ -180,7 +169,7 @@ class LinearSystem:
 
     @cached_property
     def _ratios(self) -> tuple[Program, np.ndarray]:
-        """The program of Charnes and Cooper, and the divisor in its last row."""
+        """The Charnes-Cooper program, and the divisor in its last row."""
         A, b = self._scaled
         program = Program(np.column_stack([A, -b]), np.zeros(len(b)))
         program.model.changeColBounds(len(self.quantities), 0.0, np.inf)
@@ -188,11 +177,10 @@ class LinearSystem:
         return program, np.zeros(len(self.quantities))
 
     def infeasible_rows(self, mask: np.ndarray) -> np.ndarray:
-        """Indices of rows that together are infeasible (not yet the fewest), from the duals of a
-        phase-one program.
+        """Indices of an infeasible subset of the rows (not yet irreducible), from phase-one duals.
 
         Phase one minimises the largest violation of the (scaled) rows; the rows with non-zero duals
-        carry the proof.
+        prove infeasibility.
         """
         rows = np.flatnonzero(mask)
         A, b = self._scaled[0][rows], self._scaled[1][rows]
@@ -209,11 +197,9 @@ class LinearSystem:
 
 
 class Program:
-    """HiGHS with the rows ``A x <= b`` over free variables, set to answer questions one after
-    another.
+    """A reusable HiGHS model with the rows ``A x <= b`` over free variables.
 
-    One model serves all questions: each starts from the basis of the one before, which makes it
-    many times faster.
+    Each solve starts from the previous basis (warm start), which is many times faster.
     """
 
     def __init__(self, A: np.ndarray, b: np.ndarray) -> None:
@@ -236,24 +222,24 @@ class Program:
         self.model.passModel(lp)
 
     def switch(self, mask: np.ndarray | None) -> None:
-        """Let the rows of the mask hold (None: all); the others get no bound."""
+        """Activate the rows of the mask (None: all); inactive rows get an infinite bound."""
         wanted = np.ones(len(self.b), dtype=bool) if mask is None else mask.copy()
         other = np.flatnonzero(wanted != self.on)
-        # the point that was found last still obeys the rows, or is still the best one for its
-        # objective
+        # new bounds keep the last basis dual feasible; a new objective alone keeps it primal
+        # feasible
         self.model.setOptionValue("simplex_strategy", DUAL if len(other) else PRIMAL)
         for i in other:
             self.model.changeRowBounds(int(i), -np.inf, float(self.b[i]) if wanted[i] else np.inf)
         self.on = wanted
 
     def minimum(self, c: np.ndarray) -> LPResult:
-        """The smallest ``c @ x``, and which of the rows hold it there."""
+        """Minimise ``c @ x``, and return the binding rows (non-zero duals) too."""
         model = self.model
         model.changeColsCost(len(c), np.arange(len(c), dtype=np.int32), c)
         model.run()
         if (
             model.getModelStatus() == highspy.HighsModelStatus.kUnknown
-        ):  # the basis led nowhere: start afresh
+        ):  # solver stuck at this basis: retry without it
             model.clearSolver()
             model.run()
         status = model.getModelStatus()

@@ -1,3 +1,3 @@
-"""Exhibits: a study with its results, frames for analysts, the kinds of figures and tables, and the
-words for them.
+"""Exhibits: loaded studies with their results, tidy frames, kinds of figures and tables, display
+text.
 """

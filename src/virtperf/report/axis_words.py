@@ -1,5 +1,4 @@
-"""What axes say: labels with units, levels in words, natural bounds; as plain values that travel
-with a frame.
+"""Axis metadata: labels with units, tick labels, natural bounds; plain values attached to frames.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from virtperf.study.quantities import Level, Quantity
 
 
 class Axes(dict[str, Any]):
-    """What axes say. Frames that are made of each other share it: pandas copies, in depth, what a
-    frame carries.
+    """Axis metadata; deep copies return the same object, since pandas deep-copies
+    `DataFrame.attrs`.
     """
 
     def __deepcopy__(self, _: object) -> Axes:
@@ -25,16 +24,16 @@ class Axes(dict[str, Any]):
 
 
 _JOINING = {"of", "the", "a", "an", "by", "in", "to", "for", "with"}
-"""Words that end no label."""
+"""Stop words stripped from the end of a common label prefix."""
 
 
 def axes_of(study: Study, figure: Exhibit) -> Axes:
-    """What the axes of a figure say, for ``frame.attrs["axes"]``.
+    """Axis metadata of a figure, for ``frame.attrs["axes"]``.
 
-    labels: factor, quantity or panel to words with the unit; levels: factor to its levels in the
-    axis' order, each with its words; bounds: quantity or panel to its natural [low, high]; panels:
-    quantity to the panel that it shares with others of its unit; colours: label of a series to its
-    position in the palette.
+    labels: label with the unit of each factor, quantity and panel; levels: levels of the factor in
+    axis order, each with its tick label; bounds: natural [low, high] of each quantity and panel;
+    panels: quantity to the panel shared by the quantities of its unit; colours: series label to
+    palette index.
     """
     at = study.points(figure)
     factor = study.factors[figure.series[0].over]
@@ -63,7 +62,7 @@ def axes_of(study: Study, figure: Exhibit) -> Axes:
                 *([part.rstrip(",") for part in label.split()] for label in said), strict=False
             )
             same = [part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts)]
-            while same and same[-1] in _JOINING:  # "CPU of the" of guests and of drivers
+            while same and same[-1] in _JOINING:  # "CPU of the", common to guests and drivers
                 same.pop()
             labels[panel] = f"{' '.join(same) or joined(said)}, {unit}"
             bounds[panel] = [
@@ -90,11 +89,10 @@ def level_words(factor: Factor, level: Level) -> str:
 
 
 def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:
-    """A quantity's unit; ``% of reference`` names the reference point: ``% of z/VM at 12 guests``.
+    """Unit of a quantity; ``% of reference`` names the reference point: ``% of z/VM at 12 guests``.
 
-    The reference is the one nearest to the figure's points: in as many factors as possible it
-    agrees with one of them. It is described by the factors that vary in the figure or differ from
-    all of its points.
+    The reference is the one that agrees with one of the figure's points in most factors. Its
+    description names the factors that vary in the figure or differ from all of its points.
     """
     kind = study.quantities[name]
     if not kind.references or "reference" not in kind.unit:
@@ -121,11 +119,11 @@ def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:
 
 
 def colours(study: Study) -> dict[str, int]:
-    """Of every label of a study's figures, by order of first appearance; ``colour:`` of study.yaml
-    names another label.
+    """Palette index of every series label, in order of first appearance, by greedy graph colouring;
+    ``colour:`` in study.yaml names a label with the same colour.
 
-    Labels of one figure have different colours, as long as there are enough, then the same ones with
-    other marks (`plot.theme.look`). Of those that are left the one is taken that fewest labels have.
+    Labels of one figure have different colours while the palette lasts, then repeated colours with
+    other marks (`plot.theme.look`). Among the free colours the least used one is taken.
     """
     figures = [
         [(s["label"], s.get("colour") or s["label"]) for s in e.spec.get("series", ())]

@@ -1,5 +1,5 @@
-"""A claim in words: what is printed, what the other claims allow, its verdicts, the relation that
-was computed with.
+"""Text for a claim: printed number, range implied by the other claims, verdicts, computed
+relations.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ TAKEN_FROM = {
     "report": "Reported in a public text.",
     "memory": "From memory, not checked in the paper.",
 }
-"""Of a claim whose paper was not at hand, by `Claim.taken_from`."""
+"""By `Claim.taken_from`, for a claim whose paper was not available."""
 
 
 @dataclass(frozen=True)
 class ClaimWords:
-    """A claim in words: its number, what the other claims allow, both verdicts; what measured runs
-    give, or "".
+    """A claim as text: printed number, range implied by the other claims, both verdicts; the
+    estimate from measured runs, or "".
 
-    `text_verdict` is that of the stage tables, `shown` what a reader sees in its place.
+    `text_verdict` is the verdict of the stage tables, `shown` its display label.
     """
 
     printed: str
@@ -73,7 +73,7 @@ class ClaimWords:
 
 
 def claim_in_words(claim: Claim, data: StudyData) -> ClaimWords:
-    """What tables say of a claim."""
+    """Text of a claim for tables."""
     result, unit = data.result(claim.id), unit_of(claim, data.study)
     values = [
         float(result.get(name, math.nan)) for name in ("estimate", "estimate_low", "estimate_high")
@@ -93,8 +93,8 @@ def claim_in_words(claim: Claim, data: StudyData) -> ClaimWords:
 
 
 def unit_of(claim: Claim, study: Study) -> str:
-    """`` %`` or `` points`` for quantities in percent and their differences; other units stand in
-    the claim's words.
+    """Unit suffix of percentages (`` %``) and their differences (`` points``), else ""; other units
+    are part of the claim's wording.
     """
     if claim.kind == "percent_change":
         return f"{NO_BREAK}%"
@@ -108,8 +108,7 @@ def unit_of(claim: Claim, study: Study) -> str:
 
 
 def printed_number(claim: Claim, unit: str = "") -> str:
-    """The printed number with what its rounding leaves open, or the kind of relation where no
-    number is printed.
+    """The printed number with its rounding interval, or the kind of relation if there is no number.
     """
     limits = interval(claim.low, claim.high, unit)
     if claim.value is not None:
@@ -117,7 +116,7 @@ def printed_number(claim: Claim, unit: str = "") -> str:
         exact = claim.low == claim.high == claim.value
         if exact or limits == "anything":
             return shown
-        # Limits that round to one number are told by their distance: 22,990 (±0.5).
+        # limits that round to the same number are shown as a half-width: 22,990 (±0.5)
         near = pretty(claim.low) == pretty(claim.high)
         return (
             f"{shown} (±{pretty((claim.high - claim.low) / 2)}{unit})"
@@ -136,8 +135,8 @@ def printed_number(claim: Claim, unit: str = "") -> str:
 
 
 def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:
-    """What all other claims together allow for the claim's number, or for what it says without
-    one.
+    """Range of the claim's number implied by all other claims; for a claim without a number, the
+    implied outcome.
     """
     if not {"implied_low", "implied_high"} <= result.keys():
         return "not computed"
@@ -152,11 +151,9 @@ def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:
 
 
 def _order(low: float, high: float, unit: str, *, sure: bool) -> str:
-    """An order by its difference, which is positive where the order is the one that the claim
-    states.
+    """Format an order by its difference, positive where the stated order holds.
 
-    `sure` False: the claim orders several pairs, and for one of them the other claims leave only
-        the opposite.
+    `sure` False: the claim orders several pairs, and the other claims imply the opposite for one.
     """
     if low == high == 0:
         return "no difference"
@@ -168,9 +165,7 @@ def _order(low: float, high: float, unit: str, *, sure: bool) -> str:
 
 
 def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:
-    """The paper's claims by verdict as a reader sees it: by its other claims, and by measured
-    runs.
-    """
+    """Count the paper's claims by displayed text verdict, and by measured verdict."""
     words = [(c, *verdict_words(c, data.result(c.id))) for c in data.paper_claims]
     return (
         Counter(shown_verdict(text, claim.n_places) for claim, text, _ in words),
@@ -179,8 +174,7 @@ def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:
 
 
 def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:
-    """Both verdicts on a claim as the stage tables have them: by the paper's other claims, and by
-    measured runs.
+    """Verdicts on a claim in the stage tables: by the paper's other claims, and by measured runs.
     """
     absent = "assumed" if claim.assumed else "not computed"
     text, measured = (result.get(name) for name in ("text_verdict", "measured_verdict"))
@@ -200,10 +194,9 @@ _RELATIONS = {
 
 
 def relations(claim: Claim, study: Study, about: Set[Quantity] = frozenset()) -> list[str]:
-    """The claim's relations, the first few of many; those that speak of a quantity in `about` come
-    first.
+    """Text of the claim's first relations; relations with a quantity in `about` come first.
 
-    Quantities stand in words with their levels: ``throughput (Xen, 12 guests) ÷ throughput (12
+    Quantities are written with their levels: ``throughput (Xen, 12 guests) ÷ throughput (12
     guests): 0.59 to 0.61``.
     """
     ordered = sorted(claim.instances, key=lambda instance: not about & quantities(instance))
@@ -213,7 +206,7 @@ def relations(claim: Claim, study: Study, about: Set[Quantity] = frozenset()) ->
 
 
 def quantities(instance: Instance) -> set[Quantity]:
-    """What a relation speaks of."""
+    """Quantities in a relation."""
     return {quantity for part in instance.parts for _, quantity in part.terms}
 
 

@@ -1,5 +1,4 @@
-"""One exhibit with all that concerns it: its figure or table, estimates of fits, derived numbers,
-claims.
+"""One exhibit with its related material: figure or table, fit estimates, derived numbers, claims.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from virtperf.study.derived import derivations
 
 DERIVED = "Numbers that follow from it"
 ESTIMATES = "Estimates"
-MAX_OPEN_ROWS = 4  # of a table of derived numbers, which opens on a click beyond
+MAX_OPEN_ROWS = 4  # longer tables of derived numbers are collapsed
 
 
 class Estimates(dict[str, Any]):
@@ -36,8 +35,8 @@ class Estimates(dict[str, Any]):
 
 
 def derived_of(context: Context, exhibit: Exhibit) -> list[str]:
-    """The ids of derived numbers that stand below an exhibit: of several exhibits that a number
-    rests on, below the first.
+    """Ids of the derived numbers shown below an exhibit; a number based on several exhibits is
+    shown below the first.
     """
     found = dict.fromkeys(
         asked.derived.id
@@ -55,7 +54,7 @@ def parts_of(
     *,
     claims: bool,
 ) -> list[Record]:
-    """The records of what stands below an exhibit: tables of estimates, derived numbers, claims."""
+    """Records shown below an exhibit: tables of estimates, derived numbers, claims."""
     whole = ". ".join((exhibit_name(exhibit.id, exhibit.kind), exhibit.title))
     found = [
         kinds()["estimates"].record(context, table, title=f"{whole}: {table.title}")
@@ -71,10 +70,10 @@ def parts_of(
 def joined_record(
     record: Record, parts: Sequence[Record], *, heading: str = "", note: str = ""
 ) -> Record:
-    """One record of an exhibit's record and of those that stand below it.
+    """Merge an exhibit's record with the records shown below it.
 
-    Tables get a heading within the exhibit. What is folded, and links, stand at the end, the
-    exhibit's own first. Numbers, claims, provenance and lineage are those of all.
+    Tables get a heading within the exhibit. Collapsed blocks and links move to the end, the
+    exhibit's own first. Numbers, claims, provenance and lineage are the union over all records.
     """
     body, end = split_tail(record.blocks)
     for part in parts:
@@ -123,13 +122,13 @@ def joined_record(
 
 
 def folded_up(record: Record) -> Record:
-    """A record that opens on a click, its note as its first block."""
+    """Collapse a record, with its note as the first block."""
     note = [Paragraph(words=record.note)] if record.note else []
     return record.model_copy(update={"folded": True, "note": "", "blocks": (*note, *record.blocks)})
 
 
 def tables_folded(record: Record) -> Record:
-    """A record whose long tables open on a click."""
+    """Collapse the long tables of a record."""
     blocks = [
         Folded(summary=f"Show {plural(len(block.rows), 'row')}", blocks=(block,))
         if isinstance(block, Grid) and len(block.rows) > MAX_OPEN_ROWS
@@ -168,12 +167,12 @@ FIT_NAMES = (
     ("breakpoint", "Two straight pieces", _SEGMENTED),
     ("slope", "Straight line", _LINE),
 )
-"""Of each family of fits: a method that tells it, the title of its table, what is estimated."""
+"""By family of fits: the method that identifies it, the table title, the estimates by label."""
 
 
 def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -> Estimates | None:
-    """What the fits of a figure's series estimate, with a warning where runs reject the curve; None
-    for fits of no known family, or without any.
+    """Estimates from the fits of a figure's series, with lack-of-fit warnings; None without fits or
+    for an unknown family.
     """
     alpha, series = 1 - context.level, exhibit.series[0]
     available = [fit for fit in fits.values() if getattr(fit, "available", True)]
@@ -198,7 +197,7 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
 
 
 def _asked(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
-    """What the fit answers, or a `Missing` with the reason."""
+    """Call `get` on the fit; a `ModelError` becomes a `Missing` with the reason."""
     from virtperf.models.result import Missing
 
     try:
@@ -208,8 +207,8 @@ def _asked(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
 
 
 def with_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
-    """The estimate, with a warning where the runs reject the curve: by how much it misses a mean,
-    and the p-value.
+    """Add a warning if the lack-of-fit test rejects the curve: largest relative error of a mean,
+    and p-value.
     """
     test = _asked(lambda fit: fit.lack_of_fit(), fit) if estimate.available else estimate
     if not test.available or test.pvalue >= alpha:
@@ -230,10 +229,10 @@ def with_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
 def ratios_to_baseline(
     data: StudyData, exhibit: Exhibit, column: str, level: Any, confidence: float
 ) -> Estimates:
-    """Ratios of every other level of a column to one of them, at each level of the other column.
+    """Ratios to a baseline `level` of a column, at each level of the other column.
 
-    `column` is the factor of the figure's axis, or ``series``. Ratios that can't be estimated, of
-    one run a condition say, are left out.
+    `column` is the factor of the figure's axis, or ``series``. Empty if no ratio can be estimated,
+    e.g. with one run a condition.
     """
     factor = data.study.factors[exhibit.series[0].over]
     points = [(series.label, at, q) for series, at, q in data.study.points(exhibit)]

@@ -1,4 +1,4 @@
-"""A figure as an SVG file of its own, which needs no page around it."""
+"""Standalone SVG files of figures."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from virtperf.report.loaded import load_study
 
 
 def write_figure(study_id: str, exhibit: str, data: Path, out: Path) -> None:
-    """Draw one exhibit of a study below the folder `data` into the file `out`.
+    """Draw one exhibit of a study below the folder `data` into the SVG file `out`.
 
-    Raises `VirtperfError` where the study or the exhibit is unknown, the exhibit has no drawing, or
+    Raises `VirtperfError` if the study or the exhibit is unknown, the exhibit has no drawing, or
     results of the study's stages are missing.
     """
     study = load_study(study_id, data)

@@ -1,8 +1,7 @@
-"""What a figure shows, in sentences computed from its points: caption and alternative text. What
-claims of a paper order among its points, as chains: ``none > SN > disk``.
+"""Captions and alternative texts computed from a figure's points, and orders stated by a paper's
+claims as chains: ``none > SN > disk``.
 
-A single value is told only where the range is narrow, a course only where the ranges leave no
-other.
+A single value is given only if the range is narrow, a trend only if the ranges determine it.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from virtperf.study.definition import Exhibit, Factor
 from virtperf.study.quantities import Quantity
 
 ORDER_KINDS = ("argmax", "argmin", "monotone", "ordering")
-"""Kinds of claims that state nothing but an order, those that say most of a figure first."""
+"""Kinds of claims that state only an order, the most informative about a figure first."""
 DISPUTED = ("contradicted", "depends")
 """Verdicts of claims that the paper's other claims exclude, or may exclude."""
 _RELATIONS = {
@@ -35,15 +34,15 @@ _RELATIONS = {
     "nonincreasing": (False, False),
     "nondecreasing": (True, False),
 }
-"""Of a direction: whether values ascend, and whether strictly."""
+"""By direction: whether values ascend, and whether strictly."""
 OrderedPoint = tuple[str, Any]  # label of the series, level of the axis
 Edges = dict[tuple[OrderedPoint, OrderedPoint], bool]  # (greater, smaller): whether strictly
 
 
 def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list[Claim]]:
-    """The plotted quantities that claims of the paper order among each other, and these claims.
+    """Plotted quantities that claims of the paper order among each other, and these claims.
 
-    Claims that the paper's other claims exclude, or may exclude, don't count.
+    Disputed claims (`DISPUTED`) don't count.
     """
     plotted = {quantity for _, _, quantity in data.study.points(exhibit)}
     about = [c for c in data.paper_claims if exhibit.id in c.exhibits and c.kind in ORDER_KINDS]
@@ -58,11 +57,10 @@ def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list
 
 
 def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
-    """Chains of the points of a figure from the greatest to the smallest, as the claims order them.
+    """Orders of a figure's points stated by claims, as descending chains.
 
-    Points of one series are one chain, points of one level of the axis another; what orders points
-    of neither kind is told point by point. Chains that say the same of several series or levels are
-    one line.
+    Chains hold the points of one series or of one level; all other ordered pairs are listed by
+    point. Series or levels with the same chain share a line.
     """
     _, claims = order_claims(data, exhibit)
     points = {quantity: (series.label, x) for series, x, quantity in data.study.points(exhibit)}
@@ -102,7 +100,7 @@ def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
 
 
 def _pairs(claim: Claim, instance: Instance) -> Iterator[tuple[Quantity, Quantity, bool]]:
-    """(greater, smaller, strictly) of one relation; nothing of sums and multiples."""
+    """Yield (greater, smaller, strict) for pairs of a relation; none for sums and multiples."""
     terms = [part.terms for part in instance.parts]
     if any(len(of) != 1 or of[0][0] != 1 for of in terms):
         return
@@ -119,8 +117,8 @@ def _pairs(claim: Claim, instance: Instance) -> Iterator[tuple[Quantity, Quantit
 
 @dataclass(frozen=True)
 class _Order:
-    """Points from the smallest to the greatest: what is below each by any number of steps, and by
-    one that no others imply.
+    """Partial order: points in ascending topological order, transitive closure (`below`),
+    transitive reduction (`direct`).
     """
 
     ascending: list[OrderedPoint]
@@ -129,7 +127,7 @@ class _Order:
 
 
 def _order(edges: Edges) -> _Order | None:
-    """None where points are ordered both ways, each at least the other."""
+    """Build the partial order; None if the relation has a cycle."""
     smaller: dict[OrderedPoint, set[OrderedPoint]] = {}
     for pair in edges:
         smaller.setdefault(pair[0], set()).add(pair[1])
@@ -152,8 +150,8 @@ def _chains(
     name: Callable[[OrderedPoint], str],
     first: Callable[[OrderedPoint], str] | None = None,
 ) -> Iterator[str]:
-    """Longest chains that together hold every order which no others imply; points with the same
-    ones above and below them stand together. `first` names the first point of a chain.
+    """Cover the transitive reduction by chains, the longest first; points with the same points
+    above and below share a place. `first` formats the first point of a chain.
     """
     order = _order(edges)
     if order is None:
@@ -188,9 +186,7 @@ def _chains(
 
 
 def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -> Iterator[str]:
-    """What is ordered between points of different series and levels, and follows from nothing
-    else.
-    """
+    """Pairs of the transitive reduction between points of different series and different levels."""
     order = _order(edges)
     if order is None:
         return
@@ -215,32 +211,33 @@ def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Names with commas in them are set apart by semicolons."""
+    """Join names, with semicolons if a name contains a comma."""
     listed = list(names)
     return "; ".join(listed) if any("," in name for name in listed) else joined(listed)
 
 
-MAX_NAMED_POINTS = 6  # points of one series, and measured points, whose values are told
-COURSE_ENDS = 0.1  # half-width of the ends of a course, as a share of their middle
+MAX_NAMED_POINTS = 6  # most values listed for one series, and for measured points
+COURSE_ENDS = 0.1  # relative half-width up to which a range is narrow
 ORDER_ONLY = 10.0
-"""A point that claims order among others is told as such where its range is open, or its upper limit
-more than so many times the lower one: the range says something of the value otherwise."""
+"""Ratio of the limits above which a point ordered by claims is reported as "order only", as it is
+with an open range; narrower ranges are more informative than the order.
+"""
 LOPSIDED = 2.0
-"""Up to how many times as far a range reaches to one side of a printed number as to the other."""
+"""Largest ratio of the distances from a printed number to the ends of the range it represents."""
 VISIBLE = 0.01
-"""As a share of the printed number: a range that reaches no further is told by it in any case."""
-MAX_ORDERS = 3  # claims that are told where they state nothing but an order
-MAX_CLAIM_CHARACTERS = 80  # characters of such a claim
+"""Relative to the printed number: a range that extends no further is always reported by it."""
+MAX_ORDERS = 3  # order-only claims quoted in a caption
+MAX_CLAIM_CHARACTERS = 80  # longer order-only claims are not quoted
 SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve that leaves one of them."
 
 
 def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) -> str:
-    """One sentence a series: its values or ranges, or its course where the ranges fix it; then
-    orders, then runs.
+    """Caption: one sentence a series with values, ranges or a trend; then orders, then measured
+    runs.
 
-    `points` are as `joined` makes them, with a column `ordered`: whether a claim orders the point
-        among others.
-    `factor` is that of the figure's axis, `orders` the claims that state nothing but an order.
+    `points`: the frame of `frames.point_table` with a column `ordered`: whether a claim orders the
+        point among others.
+    `factor`: the factor of the figure's axis. `orders`: the claims that state only an order.
     """
     points, own = _with_measured(points)
     rows: list[Any] = list(points.itertuples(index=False))
@@ -280,8 +277,8 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
 
 
 def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
-    """Where a text says nothing of a point, its measured mean and interval take the place of value
-    and range.
+    """Substitute measured means and intervals at points without a printed number or a range; the
+    mask marks these points.
     """
     own = ~points["known"] & points["printed"].isna() & points["measured"].notna()
     ends = {end: points[f"measured_{end}"].fillna(points["measured"]) for end in ("low", "high")}
@@ -295,9 +292,7 @@ _ORDER = "order only"
 
 
 def _series(points: list[Any], factor: Factor) -> str:
-    """The points of one series in the order of their levels; "" where only runs say something of
-    them.
-    """
+    """Describe the points of one series in level order; "" if only runs have values for them."""
     known = [p for p in points if p.known or math.isfinite(p.printed)]
     if not known:
         return "" if any(math.isfinite(p.measured) for p in points) else "no values"
@@ -317,7 +312,7 @@ def _series(points: list[Any], factor: Factor) -> str:
 
 
 def _phrase(point: Any) -> str:
-    """What is known of one point: a value, a range, or an order among others."""
+    """Describe one point: a value, a range, or only an order."""
     printed = math.isfinite(point.printed)
     aside = f" (printed: {short_number(point.printed)})" if printed else ""
     if len(merge_pieces(point.pieces)) > 2 and math.isfinite(point.high):
@@ -343,8 +338,8 @@ def _phrase(point: Any) -> str:
 
 
 def _stands_for(point: Any) -> bool:
-    """Whether a printed number tells the range around it: not where the range reaches much further to
-    one side, since another number is printed, too, or other claims cut off the other side.
+    """Whether a printed number represents the range around it: not if the range is much longer on
+    one side, because another number is printed, too, or other claims cut off the other side.
     """
     below, above = point.printed - point.low, point.high - point.printed
     if min(below, above) < 0:
@@ -354,8 +349,8 @@ def _stands_for(point: Any) -> bool:
 
 
 def is_wide(point: Any) -> bool:
-    """Whether nothing is printed of a point, and its range has no upper end or one over `WIDE`
-    times the lower.
+    """Whether a point has no printed number and a range without an upper limit or wider than a
+    factor of `WIDE`.
     """
     if math.isfinite(point.printed):
         return False
@@ -367,16 +362,14 @@ def is_wide(point: Any) -> bool:
 
 
 def is_narrow(low: float, high: float) -> bool:
-    """Whether a range is closed and at most `COURSE_ENDS` of its middle to either side."""
+    """Whether a range is bounded and its half-width is at most `COURSE_ENDS` of its middle."""
     return high - low <= COURSE_ENDS * (high + low) and math.isfinite(high)
 
 
 def _course(points: list[Any], factor: Factor) -> str:
-    """How values run that their ranges leave only one direction at every step; "" where some step
-    is open.
+    """Describe a trend whose direction is determined by the ranges at every step; "" if one is not.
     """
-    # 1 where a point is above the one before for certain, -1 where it is below, 0 where their
-    # ranges overlap.
+    # 1: certainly above the previous point, -1: certainly below, 0: the ranges overlap
     steps = [int(b.low > a.high) - int(b.high < a.low) for a, b in pairwise(points)]
     turns = [k for k, (a, b) in enumerate(pairwise(steps), 1) if a != b]
     if (

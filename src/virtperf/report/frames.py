@@ -1,9 +1,9 @@
-"""A study's stored results, read once for all exhibits (a stage that has not run yet leaves empty
-tables), and its numbers as tidy frames: one row a point, a run or a sample.
+"""Stored results of a study, loaded once for all exhibits, and tidy frames of its numbers: one row
+a point, a run or a sample.
 
-Every frame has the columns study, exhibit, series, quantity, the factors that the figure varies
-(typed), provenance. ``frame.attrs["axes"]`` holds what axes say of them: labels with units, names of
-levels, natural bounds.
+A stage that has not run yet leaves empty tables. Every frame has the columns study, exhibit,
+series, quantity, the factors that vary in the figure (typed), provenance. ``frame.attrs["axes"]``
+holds axis metadata: labels with units, level names, natural bounds.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Quantity
 from virtperf.study.samples import DEFAULT_LEVEL, StudySamples, samples_by_quantity
 
-_WRITTEN_BY_HAND = ("measured", "published")  # folders of data; all others are the stages'
+_WRITTEN_BY_HAND = ("measured", "published")  # data folders; all others are stage outputs
 
 
 @dataclass(frozen=True, eq=False)
 class StudyData:
-    """Everything that exhibits draw from: the tables of the stages as `core.stage_tables` declares
-    them, empty where a stage has not run (`claim_results` is `CLAIMS`).
+    """All inputs of exhibits: the stage tables declared in `core.stage_tables`, empty if a stage
+    has not run (`claim_results` is `CLAIMS`).
 
-    `claims` is None where the study has no `claims.yaml` yet; `contradictions` and `index` are
-    `contradictions.json` and the samples' `index.json`, perhaps empty; `missing` has the files that
-    were not there, relative to the data folder.
+    `claims` is None if the study has no `claims.yaml` yet; `contradictions` and `index` are
+    `contradictions.json` and the samples' `index.json`, perhaps empty; `missing` lists missing
+    files, relative to the data folder.
     """
 
     study: Study
@@ -70,14 +70,14 @@ class StudyData:
     missing: tuple[str, ...]
 
     def result(self, claim_id: str) -> dict[str, Any]:
-        """What the stages found out about a claim: its rows of claims.parquet and verdicts.parquet
-        as one dict.
+        """Stage results for a claim: its rows of claims.parquet and verdicts.parquet merged into
+        one dict.
         """
         return dict(self._results.get(claim_id, {}))
 
     def require_stages(self) -> None:
-        """Raise `VirtperfError` where a file of the study's stages is missing: what is empty for
-        that reason would be taken for a result.
+        """Raise `VirtperfError` if a stage output is missing: its empty table would be mistaken for
+        a result.
         """
         of_stages = (f for f in self.missing if f.partition("/")[0] not in _WRITTEN_BY_HAND)
         first = next(of_stages, None)
@@ -96,14 +96,13 @@ class StudyData:
         return tuple(claim for claim in self.claims or () if not claim.assumed)
 
     def claims_about(self, exhibit_id: str) -> tuple[str, ...]:
-        """Ids of the claims that speak of an exhibit."""
+        """Ids of the claims about an exhibit."""
         return tuple(claim.id for claim in self.claims.about(exhibit_id)) if self.claims else ()
 
     def mean(self, quantity: Quantity, provenance: str, scale: str = "") -> Mean | None:
-        """The mean over the runs of one provenance at a quantity's levels; None where none of them
-        observed it.
+        """Mean over the runs of one provenance at a quantity's levels; None without an observation.
 
-        `scale` is "own", "relative", or "" for that of figures and claims: relative where there are
+        `scale`: "own", "relative", or "" for the scale of figures and claims: relative if there are
             reference points.
         """
         return self._means.get(
@@ -111,7 +110,7 @@ class StudyData:
         )
 
     def samples(self, provenance: Provenance) -> StudySamples:
-        """The runs of each quantity, measured or made up, and ratios between them."""
+        """Runs of each quantity, measured or example, and ratios between them."""
         return self._samples[provenance]
 
     @cached_property
@@ -124,8 +123,8 @@ class StudyData:
 
     @cached_property
     def observed(self) -> dict[Quantity, NDArray[np.intp]]:
-        """Rows of `observations` by quantity; those at levels that the study no longer has belong
-        to none.
+        """Row positions in `observations` by quantity; rows at levels removed from the study are
+        left out.
         """
         found: dict[Quantity, list[int]] = {}
         for row, quantity in rows_by_quantity(self.study, self.observations):
@@ -148,12 +147,12 @@ class StudyData:
 def load(
     study_id: str, data: Path, *, examples: bool = False, with_claims: bool = True
 ) -> StudyData:
-    """Read a study's files below the data folder.
+    """Load a study's files below the data folder.
 
-    Of runs the measured ones; with `examples` the made-up example runs too, and verdicts by them
-    where nothing was measured. Claims, whose file takes longest to read, are left out without
-    `with_claims`. A `VirtperfError` names the known studies where this one is unknown,
-    and the stage to run again where a file can't be read or has other columns than it should.
+    Only measured runs are loaded; `examples` adds the synthetic example runs, and their verdicts if
+    nothing was measured. `with_claims` False skips the claims, the slowest file to read. Raises
+    `VirtperfError` with the known studies for an unknown study, or with the stage to rerun if a
+    file can't be read or has unexpected columns.
     """
     folders = {
         p.parent.name: p.parent
@@ -210,9 +209,7 @@ def load(
         study.folder.parent.name, "hypotheses.yaml" if study.kind == "measured" else "claims.yaml"
     )
     contradictions = mapping("reconstructed", "contradictions.json")
-    reading = contradictions.get(
-        "reading", "default"
-    )  # under which the stage made the other tables
+    reading = contradictions.get("reading", "default")  # used by the stage for the other tables
     index = mapping("samples", "index.json")
     if index:
         index["runs"] = [run for run in index["runs"] if chosen(run["provenance"])]
@@ -248,19 +245,19 @@ def load(
 
 
 RUN_KINDS = (Provenance.MEASURED, Provenance.EXAMPLE)
-"""What the values of runs rest on; published ones are the paper's."""
+"""Provenances of runs; published values are the paper's."""
 _NO_LIMITS: dict[str, Any] = {"low": math.nan, "high": math.nan, "pieces": ()}
 
 
 def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True) -> pd.DataFrame:
-    """What the text allows at every point of a figure, in the study's order.
+    """Ranges allowed by the text at every point of a figure, in the study's order.
 
-    low, high: the limits, infinite where there is none, NaN where no stage has set them;
-    `assumptions` False takes the text alone. low_text, high_text: without our assumptions. pieces,
-    pieces_text: the same as lists low, high, low, high, ... of disjoint ranges. printed,
-    printed_half_width: the number that the paper prints, NaN where it prints none. low_by, high_by,
-    low_text_by, high_text_by: ids of the claims that set the limits. reference: whether the value is
-    what it is by convention.
+    low, high: the limits, infinite if unbounded, NaN if no stage has computed them; `assumptions`
+    False uses the text alone. low_text, high_text: limits without our assumptions. pieces,
+    pieces_text: the same as flat lists low, high, low, high, ... of disjoint intervals. printed,
+    printed_half_width: the printed number, NaN without one. low_by, high_by, low_text_by,
+    high_text_by: ids of the claims that set the limits. reference: whether the value is fixed by
+    convention.
     """
     figure = _figure(data, exhibit)
     known = data.points[data.points["exhibit"] == figure.id]
@@ -303,8 +300,8 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
 
 
 def _says_nothing(found: Mapping[Any, Any], kind: QuantityKind) -> bool:
-    """Whether limits are natural ones alone: the paper does not speak of the point, or it compares
-    it with another one of which it gives no value.
+    """Whether the limits are natural bounds only: the paper does not mention the point, or compares
+    it with a point without a value.
     """
     if not [*found.get("low_by", ()), *found.get("high_by", ())]:
         return True
@@ -312,10 +309,9 @@ def _says_nothing(found: Mapping[Any, Any], kind: QuantityKind) -> bool:
 
 
 def printed(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
-    """The numbers that the paper prints for a figure's points: value, half_width (half the step of
-    the last digit).
+    """Printed numbers of a figure's points: value, half_width (half a unit of the last digit).
 
-    `se` is that of a rounding error, which is uniform between the two roundings: half_width /
+    `se`: standard error of the rounding error, uniform over the rounding interval: half_width /
         sqrt(3).
     """
     found = points(data, exhibit)
@@ -333,8 +329,8 @@ def printed(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
 
 
 def runs(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
-    """The runs behind a figure: run_id, value, se, df in the figure's unit; runs without a value
-    are left out.
+    """Runs behind a figure: run_id, value, se, df in the figure's unit; runs without a value are
+    left out.
     """
     figure = _figure(data, exhibit)
     rows = [row | run for row, q in _base(data, figure) for run in _runs_of(data, q)]
@@ -342,7 +338,7 @@ def runs(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
 
 
 def condition(data: StudyData, quantity: Quantity) -> pd.DataFrame:
-    """The runs of a quantity at levels that perhaps no figure shows."""
+    """Runs of a quantity at levels that need not be in a figure."""
     row = {
         "study": data.study.id,
         "exhibit": "",
@@ -357,10 +353,10 @@ def condition(data: StudyData, quantity: Quantity) -> pd.DataFrame:
 
 
 def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None) -> pd.DataFrame:
-    """The means over runs in the figure's unit, one row a point and provenance: value, low, high,
-    se, df, n, runs.
+    """Means over runs in the figure's unit, one row a point and provenance: value, low, high, se,
+    df, n, runs.
 
-    On a relative axis, runs without the reference point have no mean. `level` None has the stored
+    On a relative axis, runs without the reference point have no mean. `level` None keeps the stored
     intervals.
     """
     figure = _figure(data, exhibit)
@@ -382,10 +378,10 @@ def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None
 
 
 def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False) -> pd.DataFrame:
-    """The samples that a figure over time shows: t_s, value, unit, run_id; of the best provenance
-    that was run.
+    """Samples of a time series figure: t_s, value, unit, run_id; only of the best provenance
+    available.
 
-    Raises `StudyError` where the exhibit is no figure over time.
+    Raises `StudyError` if the exhibit is not a time series.
     """
     figure = exhibit_of(data, exhibit)
     if figure.kind != "timeseries":
@@ -405,10 +401,10 @@ def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False)
 def distribution(
     data: StudyData, exhibit: str | Exhibit, *, examples: bool = False
 ) -> pd.DataFrame:
-    """The samples that a figure of distributions shows, ascending: series, value, unit, run_id; of
-    the best provenance that was run.
+    """Samples of a distribution figure, ascending: series, value, unit, run_id; only of the best
+    provenance available.
 
-    Raises `StudyError` where the exhibit is no figure of distributions.
+    Raises `StudyError` if the exhibit is not a distribution.
     """
     figure = exhibit_of(data, exhibit)
     if figure.kind != "distribution":
@@ -434,7 +430,7 @@ def distribution(
 
 
 def exhibit_of(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
-    """The exhibit of that id; raises `StudyError` with near ids."""
+    """Look up an exhibit by id; raises `StudyError` with close matches."""
     if isinstance(exhibit, Exhibit):
         return exhibit
     known = {e.id: e for e in data.study.exhibits}
@@ -454,9 +450,7 @@ def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
 
 
 def _base(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quantity]]:
-    """The columns that all frames of a figure begin with, and the quantity of each of its
-    points.
-    """
+    """Columns common to all frames of a figure, and the quantity, for each of its points."""
     named_factors = {name for s in figure.series for name in (*s.at, s.over)}
     factors = [name for name in data.study.factors if name in named_factors]
     return [
@@ -477,9 +471,7 @@ def _base(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quanti
 def _framed(
     data: StudyData, figure: Exhibit, rows: list[dict[str, Any]], columns: tuple[str, ...]
 ) -> pd.DataFrame:
-    """A frame that carries what axes say of it; its columns have their types where it has no
-    rows.
-    """
+    """Build a frame with axis metadata; the columns of an empty frame have their types."""
     frame = pd.DataFrame(rows)
     if not rows:
         base, _ = _base(data, figure)[0]
@@ -498,10 +490,10 @@ def _framed(
 
 
 def _prints(data: StudyData) -> dict[Quantity, tuple[float, float]]:
-    """Value and half step of every number that the paper prints as it stands, without a vague word.
+    """Value and half-width of every number printed exactly, without a vague word.
 
-    Of two for one point the one that is not set aside; a number that is set aside is a printed one
-    nevertheless.
+    Of two numbers for one point, the one that is not set aside has precedence; numbers that are set
+    aside are included.
     """
     dropped = set(data.claim_results.loc[data.claim_results["dropped"].astype(bool), "claim"])
     found: dict[Quantity, tuple[float, float]] = {}
@@ -548,10 +540,11 @@ def point_table(
     assumptions: bool = True,
     examples: bool = False,
 ) -> pd.DataFrame:
-    """One row a point: the columns of `points`; ``x``, the level on the figure's axis; of every
-    kind of run
-    ``measured``, ``measured_low``, ``measured_high`` (NaN without runs) and ``measured_runs``
-    (their ids); ``known``: whether a stage has computed limits.
+    """Join the points of a figure with the means of runs, one row a point.
+
+    Adds ``x``, the level on the figure's axis; for each kind of run ``measured``, ``measured_low``,
+    ``measured_high`` (NaN without runs) and ``measured_runs`` (ids); ``known``: whether a stage has
+    computed limits.
     """
     found = points(data, exhibit, assumptions=assumptions)
     over, keys = exhibit.series[0].over, ["series", "quantity", "x"]
@@ -572,9 +565,7 @@ def point_table(
 
 
 def allowed(pieces: Sequence[float]) -> str:
-    """Disjoint ranges, flattened, in words: ``60 to 61 or 90 to 95``; "not computed" without
-    any.
-    """
+    """Format flattened disjoint intervals: ``60 to 61 or 90 to 95``; "not computed" if empty."""
     ends = merge_pieces(pieces)
     return (
         " or ".join(interval(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True))
@@ -583,7 +574,7 @@ def allowed(pieces: Sequence[float]) -> str:
 
 
 def merge_pieces(pieces: Sequence[float]) -> list[float]:
-    """Disjoint ranges, flattened, without the gaps that printed digits do not show."""
+    """Merge flattened disjoint intervals with gaps smaller than the printed digits."""
     ends = list(pieces[:1])
     for high, low in zip(pieces[1::2], pieces[2::2], strict=False):
         if pretty(high) != pretty(low):
@@ -592,8 +583,8 @@ def merge_pieces(pieces: Sequence[float]) -> list[float]:
 
 
 def shown_as_printed(points: pd.DataFrame) -> pd.Series:
-    """Points whose printed number is what the text leaves of them: some are finer by its other
-    statements, 1/6 where 17 % is printed, and a misprint is outside of their range.
+    """Mask of the printed numbers inside the range left by the text; outside are misprints, and
+    numbers refined by other statements, such as 1/6 printed as 17 %.
     """
     near = 1e-6 * points["printed"].abs()
     outside = (points["printed"] < points["low"] - near) | (

@@ -1,5 +1,5 @@
-"""Derived numbers of measured runs: ratios and differences as verdicts have them, fits by the models
-that a notebook would use.
+"""Estimates of derived numbers from measured runs: ratios and differences by the contrasts of
+verdicts, fits by the models available to notebooks.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from virtperf.models.result import Estimate, Missing
 
 _PARAMETERS = {"contention": "alpha", "coherency": "beta", "plateau": "plateau"}
-"""What a fit calls a number that is one of its parameters."""
+"""Names of fit parameters, by the name of the derived number."""
 
 
 def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
-    """The number with its interval from the measured runs of all its quantities: an Estimate, Mean
-    or Missing.
+    """Estimate a number with its interval from the measured runs of all its quantities, as an
+    Estimate, Mean or Missing.
 
-    None where a quantity has no measured run, or the number is one that no model estimates.
+    None if a quantity has no measured run, or no model estimates the number.
     """
     if any(
         data.mean(q, Provenance.MEASURED) is None for part in asked.parts for _, q in part.terms
@@ -80,7 +80,7 @@ def ratio_of_runs(
     provenance: Provenance = Provenance.MEASURED,
     exhibits: tuple[str, ...] = (),
 ) -> Estimate | Missing:
-    """The ratio of the runs of two sides, with the interval that a verdict on it has for itself."""
+    """Ratio of the runs of two sides, with the interval of a verdict on it."""
     samples = data.samples(provenance)
     contrast = samples.log_ratio(of, to)
     return _estimate(
@@ -89,7 +89,7 @@ def ratio_of_runs(
 
 
 def difference(data: StudyData, of: Terms, to: Terms, level: float) -> Estimate | Missing | None:
-    """The first side less the second, in the figure's unit; see `ratio_of_runs`. None where its scale has no
+    """Difference of two sides in the figure's unit; see `ratio_of_runs`. None if the scale has no
     measured reference point.
     """
     samples = data.samples(Provenance.MEASURED)
@@ -132,8 +132,8 @@ def _estimate(
 
 
 def _runs(data: StudyData, asked: Derivation) -> pd.DataFrame | None:
-    """The runs of all parts in one frame, where they stand in the column x; None where a part is a
-    sum.
+    """Runs of all parts in one frame, with the part's axis position in column x; None if a part is
+    a sum.
     """
     if any(len(part.terms) > 1 for part in asked.parts):
         return None

@@ -1,4 +1,4 @@
-"""Words of the field, in `docs/glossary.yaml`: which of them a text uses, and links to them."""
+"""Glossary of `docs/glossary.yaml`: the terms used in a text, and links to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from virtperf.report.wording import slug
 
 
 class Term(Model):
-    """A word with its explanation; `also` has other spellings by which a text is searched for it."""
+    """A term with its definition; `also` lists other spellings that are matched in texts."""
 
     term: str = Field(min_length=2)
     also: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class Term(Model):
 
     @property
     def anchor(self) -> str:
-        """Where it stands on the glossary's page."""
+        """Anchor of the term on the glossary page."""
         return f"term-{slug(self.term)}"
 
 
@@ -56,8 +56,8 @@ class Glossary(Model):
 
     @cached_property
     def _pattern(self) -> re.Pattern[str] | None:
-        """Any spelling as a whole word, the longest first; capitals count where a spelling has
-        some.
+        """Pattern of all spellings as whole words, the longest first; a lower-case spelling may
+        begin with a capital.
         """
         longest = sorted(self._spellings, key=lambda spelling: (-len(spelling), spelling))
         if not longest:
@@ -80,8 +80,8 @@ class Glossary(Model):
         return tuple(term for group in self.groups for term in group.terms if term.term in used)
 
     def pieces(self, text: str, seen: set[str]) -> list[tuple[str, Term | None]]:
-        """The text in pieces, of which the first use of each term comes with the term; `seen` are the
-        terms that the page has explained already, and gets those of this text.
+        """Split a text at the first use of each term, a piece with its term; `seen`: terms
+        explained earlier on the page, updated in place.
         """
         made: list[tuple[str, Term | None]] = []
         end = 0
@@ -99,7 +99,7 @@ NO_WORDS = Glossary()
 
 
 def load_glossary(path: Path, report: Report = stop) -> Glossary:
-    """Read the file; without one there are no terms. Raises `StudyError` with file, line and place
+    """Read the glossary, empty if there is no file. Raises `StudyError` with file, line and place
     as `load_model` does.
     """
     return load_model(path, Glossary, report)[0] if path.is_file() else NO_WORDS

@@ -1,5 +1,5 @@
-"""A study in a few numbers, for `dvc metrics` and `dvc plots`: how far its text pins points down,
-what verdicts say.
+"""Summary metrics of a study for `dvc metrics` and `dvc plots`: widths of point ranges, verdict
+counts.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from virtperf.study.conditions import OWN_SCALE, means_by_quantity
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 
-PERCENTS = (5, 10)  # half-widths, in percent of a range's middle, up to which points are counted
-MIN_POINTS = 4  # points of a figure that may stand for its study
+PERCENTS = (5, 10)  # thresholds on the half-width of a range, in percent of its middle
+MIN_POINTS = 4  # fewest points of a figure that can represent its study
 TEXT_VERDICTS = ("corroborated", "independent", "depends", "contradicted", "convention")
 COUNTED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
 
 
 @dataclass(frozen=True)
 class Reach:
-    """How far the text pins the plotted points down: how many they are without those that are 100
-    by convention, how many have a range at most as wide as each of `PERCENTS`, how many no upper
-    limit.
+    """Precision of the plotted points by the text: number of points without reference points (100
+    by convention), number with a range at most as wide as each of `PERCENTS`, number without an
+    upper limit.
     """
 
     points: int
@@ -39,9 +39,7 @@ class Reach:
 
 
 def reach(data: StudyData, *, assumptions: bool = True) -> Reach:
-    """Count points by the half-width of their range relative to its middle, with or without our
-    assumptions.
-    """
+    """Count points by the relative half-width of their range, with or without our assumptions."""
     free, suffix = _free_points(data.study, data.points), "" if assumptions else "_text"
     widths = _half_widths(free[f"low{suffix}"], free[f"high{suffix}"])
     within = tuple(int((widths <= most).sum()) for most in PERCENTS)
@@ -51,7 +49,7 @@ def reach(data: StudyData, *, assumptions: bool = True) -> Reach:
 def key_numbers(data: StudyData) -> dict[str, Any]:
     """Counts of a study's points, claims, contradictions, runs and audits, and its measured means.
 
-    Points that are 100 by convention, and claims that are assumptions of ours, do not count.
+    Reference points (100 by convention) and our assumptions do not count.
     """
     given, alone = reach(data), reach(data, assumptions=False)
     assumed = {claim.id for claim in data.claims or () if claim.assumed}
@@ -87,11 +85,11 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
 
 
 def measured_means(data: StudyData) -> dict[str, dict[str, dict[str, float | None]]]:
-    """The mean of every quantity over the measured runs of each condition, with its interval, in the
-    unit in which runs observe it.
+    """Mean of every quantity over the measured runs of each condition, with its interval, in the
+    unit of the runs.
 
-    A condition is named by the factors that have several levels among those of the quantity, where
-    they are not at their default.
+    A condition is named by the factors with several levels for the quantity, if not at their
+    default.
     """
     found: dict[str, dict[Quantity, Mean]] = {}
     for (quantity, provenance, scale), mean in means_by_quantity(data.study, data.means).items():
@@ -130,16 +128,16 @@ def _condition(study: Study, quantity: Quantity, told: set[str]) -> str:
 
 
 def _short(value: float) -> float | None:
-    """With five significant digits, as far as machines agree anyhow; None for an open end."""
+    """Round to five significant digits, which agree across machines; None if not finite."""
     return float(f"{value:.5g}") if math.isfinite(value) else None
 
 
 def width_table(data: StudyData) -> pd.DataFrame:
-    """Half-widths of the ranges of plotted points, the narrowest first.
+    """Half-widths of the ranges of plotted points, in ascending order.
 
-    Columns: `share_of_points` (in percent, up to this one), `half_width` (in percent of the range's
-    middle), `exhibit`,
-    `series`, `x`. Points without an upper limit have no row, so that the share stays below 100.
+    Columns: `share_of_points` (cumulative, in percent), `half_width` (in percent of the range's
+    middle), `exhibit`, `series`, `x`. Points without an upper limit have no row, so the share stays
+    below 100.
     """
     free = _free_points(data.study, data.points)
     table = free[["exhibit", "series", "x"]].assign(
@@ -152,8 +150,8 @@ def width_table(data: StudyData) -> pd.DataFrame:
 
 
 def best_known(data: StudyData) -> str:
-    """The figure with the largest share of points within ±10 %, of those with `MIN_POINTS` points; ""
-    without one.
+    """Figure with the largest share of points within ±10 %, among those with `MIN_POINTS` points;
+    "" without one.
     """
     free = _free_points(data.study, data.points)
     within = (_half_widths(free["low"], free["high"]) <= PERCENTS[-1]).groupby(
@@ -164,7 +162,7 @@ def best_known(data: StudyData) -> str:
 
 
 def _free_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:
-    """Without reference points, which are 100 by convention."""
+    """Drop reference points, which are 100 by convention."""
     fixed = {
         (exhibit.id, series.label, level)
         for exhibit in study.exhibits
@@ -176,7 +174,7 @@ def _free_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _half_widths(low: pd.Series, high: pd.Series) -> pd.Series:
-    """In percent of the middle; NaN without an upper limit, 0 where both limits are 0."""
+    """Half-widths in percent of the middle; NaN without an upper limit, 0 if both limits are 0."""
     middle = low + high
     widths = 100 * (high - low) / middle.where(middle > 0)
     return widths.where(np.isfinite(high)).mask((high <= 0) & np.isfinite(low), 0.0)

@@ -1,4 +1,4 @@
-"""A study with everything that was computed for it: what a notebook works with."""
+"""Notebook interface to a study and all results computed for it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ APPENDIX = {
     "errata": ("Errata", "Misprints of the paper, and places that are unclear or disagree."),
     "quality": ("Data quality", ""),
 }
-"""Parts of a report that concern the whole study: their heading and note by name."""
+"""Report sections on the whole study: heading and note by name."""
 
 
 def load_study(
@@ -73,17 +73,17 @@ def load_study(
     study_id : str
         Its folder's name in data/published.
     data : path, optional
-        The repository's `data` folder. None or "": that of the repository that the working folder
-        lies in, else of the one that the package lies in.
+        The repository's `data` folder. None or "": that of the repository around the working
+        folder, else of the one around the package.
     level : float
         Confidence level of intervals.
     seed : int
-        For whatever draws random numbers; exhibits draw none.
+        Random seed; exhibits draw no random numbers.
     assumptions : bool
-        Whether limits are shown with our assumptions; False shows what the paper alone allows.
+        Whether limits include our assumptions; False shows the limits of the paper alone.
     show_examples : bool
-        Whether made-up example runs are shown and, where nothing was measured, judged; figures,
-        estimates and verdicts say that they rest on examples.
+        Whether synthetic example runs are shown and, where nothing was measured, judged; figures,
+        estimates and verdicts are labelled as based on examples.
     """
     found = stored.load(study_id, Path(data) if data else find_data(), examples=show_examples)
     check_exhibits(found.study)
@@ -91,7 +91,7 @@ def load_study(
 
 
 def find_data(start: Path | None = None) -> Path:
-    """The `data` folder of the nearest folder upwards that has data/published, else of the
+    """Find the `data` folder of the nearest folder upwards with data/published, else of the
     package's repository.
     """
     here = (start or Path.cwd()).resolve()
@@ -108,43 +108,39 @@ def find_data(start: Path | None = None) -> Path:
 
 
 class LoadedStudy:
-    """A study's frames and exhibits, by the paper's names for them.
+    """Frames and exhibits of a study, addressed by the paper's names.
 
-    Methods that give frames have provenance in a column; methods that show something return
-    `Shown`, which a notebook displays. What values rest on is read from the values: nobody passes
-    it.
+    Methods that return frames have a column provenance; methods that show something return `Shown`,
+    which a notebook displays. The provenance of values is read from the values, not passed by the
+    caller.
     """
 
     def __init__(self, context: Context) -> None:
         self.context, self.data, self.study = context, context.data, context.study
 
     def points(self, exhibit_id: str) -> pd.DataFrame:
-        """What the text allows at every point of a figure: low, high, pieces, printed
+        """Ranges allowed by the text at every point of a figure: low, high, pieces, printed
         (`frames.points`).
         """
         return frames.points(self.data, exhibit_id, assumptions=self.context.assumptions)
 
     def runs(self, exhibit_id: str) -> pd.DataFrame:
-        """The measured runs behind a figure, one row a run and point, perhaps none: run_id, value,
-        se, provenance.
+        """Measured runs behind a figure, one row a run and point, perhaps none: run_id, value, se,
+        provenance.
 
-        Made-up example runs stand in for them where the study was loaded with `show_examples` and
-        none of the figure's runs was measured: nothing is computed of both together.
+        Example runs replace them if the study was loaded with `show_examples` and none of the
+        figure's runs was measured: the two are never mixed.
         """
         found = self._without_examples(frames.runs(self.data, exhibit_id))
         measured = found["provenance"] == Provenance.MEASURED
         return found[measured].reset_index(drop=True) if measured.any() else found
 
     def printed(self, exhibit_id: str) -> pd.DataFrame:
-        """The numbers that the paper prints for a figure's points: value, half_width, se of
-        rounding.
-        """
+        """Printed numbers of a figure's points: value, half_width, se of rounding."""
         return frames.printed(self.data, exhibit_id)
 
     def means(self, exhibit_id: str) -> pd.DataFrame:
-        """The means over runs, one row a point and provenance: value, low, high, se, df, n,
-        runs.
-        """
+        """Means over runs, one row a point and provenance: value, low, high, se, df, n, runs."""
         return self._without_examples(frames.means(self.data, exhibit_id, level=self.context.level))
 
     def _without_examples(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -153,13 +149,12 @@ class LoadedStudy:
         return frame[frame["provenance"] != Provenance.EXAMPLE].reset_index(drop=True)
 
     def show(self, exhibit_id: str, *shown: Any) -> Shown:
-        """An exhibit that study.yaml declares: a table, a diagram, a figure.
+        """Show an exhibit declared in study.yaml: a table, a diagram, a figure.
 
-        `shown` may be a picture (a Matplotlib figure or axes, or a grid of seaborn), where it is
-        not the default one, and fits (`virtperf.models.Fits`, or a mapping of series to a fit) that
-        the default picture has curves of. A
-        `StudyError` names near exhibits where there is no such one; `ProvenanceError` where a fit
-        says what is not true of the study's runs.
+        `shown` may be a picture (a Matplotlib figure or axes, or a seaborn grid) in place of the
+        default one, and fits (`virtperf.models.Fits`, or a mapping of series to a fit) to draw as
+        curves in the default picture. Raises `StudyError` with close matches for an unknown
+        exhibit, `ProvenanceError` if a fit's origin does not match the study's runs.
         """
         picture, fits, others = _sorted_by_what_they_are(shown)
         exhibit = frames.exhibit_of(self.data, exhibit_id)
@@ -176,25 +171,25 @@ class LoadedStudy:
         heading: bool = False,
         tables: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Shown:
-        """An exhibit with all that concerns it, in one record: the figure or table, estimates, the
-        numbers that follow from it, the paper's claims.
+        """Show an exhibit with its related material in one record: the figure or table, estimates,
+        derived numbers, the paper's claims.
 
         Parameters
         ----------
         exhibit_id : str
             Its id in study.yaml.
         *shown
-            A picture and fits as in `show`; what fits estimate is tabled. Mappings of label to
-            `virtperf.models.Estimate`, such as `ratios` gives, are tables of their own.
+            A picture and fits as in `show`; estimates of the fits are tabulated. Mappings of label
+            to `virtperf.models.Estimate`, such as from `ratios`, become separate tables.
         ranges : bool or sequence of str
-            Whether the derived numbers of study.yaml stand below; ids of those that do. A number
-            that rests on several exhibits stands below the first.
+            Whether to show the derived numbers of study.yaml below; or the ids of those to show. A
+            number based on several exhibits is shown below the first.
         claims : bool
-            Whether the paper's claims about it stand below, folded.
+            Whether to show the paper's claims about it below, collapsed.
         note : str
-            Markdown above the exhibit; that of study.yaml where it is empty.
+            Markdown above the exhibit; if empty, the note of study.yaml.
         heading : bool
-            Whether it stands below a heading with its title.
+            Whether to add a heading with its title.
         tables : mapping
             Further tables of estimates by title.
 
@@ -203,7 +198,7 @@ class LoadedStudy:
         StudyError
             There is no such exhibit or derived number.
         ProvenanceError
-            A fit or an estimate says what is not true of the study's runs.
+            The origin of a fit or an estimate does not match the study's runs.
         """
         return self._exhibit(exhibit_id, shown, ranges, claims, note, tables or {}, heading)
 
@@ -212,7 +207,7 @@ class LoadedStudy:
     ) -> ShownTogether:
         """Several exhibits, each below a heading with its title; without ids, all of study.yaml.
 
-        `folded`: each opens on a click on its title, which is no heading then.
+        `folded`: each is collapsed behind its title, which is no heading then.
         """
         names = exhibit_ids or tuple(exhibit.id for exhibit in self.study.exhibits)
         shown = [
@@ -224,7 +219,7 @@ class LoadedStudy:
         """Ratios of a figure's measured means to those at one level: ``to={"guests": 1}`` or
         ``to={"series": "z/VM"}``.
 
-        The intervals are those of verdicts (`core.contrasts`): within blocks where both sides have
+        The intervals are those of verdicts (`core.contrasts`): within blocks if both sides have
         them; empty without enough runs.
         """
         exhibit = frames.exhibit_of(self.data, exhibit_id)
@@ -274,7 +269,7 @@ class LoadedStudy:
     def _drawn(
         self, exhibit: Exhibit, picture: Figure | None, fits: Sequence[Any]
     ) -> tuple[Record, Figure | None]:
-        """The exhibit's record and figure, the default one where there is no `picture`."""
+        """Record and figure of an exhibit; the default figure without a `picture`."""
         given = [pair for found in fits if isinstance(found, Mapping) for pair in found.items()]
         for label, fit in given:
             if isinstance(origin := getattr(fit, "origin", None), Origin):
@@ -285,7 +280,7 @@ class LoadedStudy:
         return kind.record(self.context, exhibit, picture, *fits), picture
 
     def claims(self, exhibit_id: str | None = None) -> Shown:
-        """What the paper says about an exhibit ("text": about none; None: everything), with
+        """Claims of the paper about an exhibit ("text": about none; None: all claims), with
         verdicts.
         """
         return self._made("claims", exhibit_id)
@@ -298,10 +293,10 @@ class LoadedStudy:
         return _shown(kind.record(self.context, figure), figure)
 
     def appendix(self, *parts: str) -> ShownTogether:
-        """What concerns the whole study, each part below a heading; without names all of them.
+        """Sections on the whole study, each below a heading; without names all of them.
 
-        `parts` are names among `APPENDIX`: text (what the paper says about no exhibit),
-        contradictions, readings, assumptions, errata, quality.
+        `parts` are names in `APPENDIX`: text (claims about no exhibit), contradictions, readings,
+        assumptions, errata, quality.
         """
         for name in parts:
             if name not in APPENDIX:
@@ -321,18 +316,18 @@ class LoadedStudy:
         return ShownTogether(found)
 
     def setup(self) -> Shown:
-        """How the study was measured, as its paper says: machines, guests, workload, procedure;
-        what we added.
+        """Test set-up as described by the paper: machines, guests, workload, procedure; and our
+        additions.
         """
         return self._made("setup")
 
     def hypotheses(self) -> Shown:
-        """What a measured study expects, and what its runs say."""
+        """Hypotheses of a measured study, with their verdicts."""
         return self._made("hypotheses")
 
     def elsewhere(self) -> Shown:
-        """Claims, or hypotheses of a measured study, judged by runs at other levels of one factor,
-        such as other machines or sessions.
+        """Verdicts on claims, or on hypotheses of a measured study, by runs at other levels of one
+        factor, such as other machines or sessions.
         """
         return self._made("elsewhere")
 
@@ -359,12 +354,10 @@ class LoadedStudy:
     def estimates(
         self, estimates: Mapping[str, Any] | pd.DataFrame, *, title: str, unit: str = ""
     ) -> Shown:
-        """A table of estimates of one provenance: label to `Estimate`, or label to a mapping of
-        them.
+        """Table of estimates of one provenance: label to `Estimate`, or label to a mapping of them.
 
-        This and `computed` show one line in the notebook and nothing in the report where there is
-        nothing to compute from: an empty mapping or frame, None, or only values that are missing
-        since there are no rows.
+        With nothing to compute from (an empty mapping or frame, None, or only values missing for
+        lack of rows), this and `computed` show one line in the notebook and nothing in the report.
         """
         return (
             Shown(None)
@@ -373,16 +366,16 @@ class LoadedStudy:
         )
 
     def ranges(self, names: str | Sequence[str], *, title: str = "", folded: bool = False) -> Shown:
-        """Numbers that follow from plotted values, with the range that the text allows, and
-        measured ones beside it; `folded` behind their title.
+        """Derived numbers with the range allowed by the text and measured values beside it;
+        `folded` collapses them behind the title.
 
         `names`: exhibits, for all of their derived numbers, or ids of `derived` in study.yaml.
         """
         return self._made("ranges", names, title=title, folded=folded)
 
     def own(self, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = "") -> Shown:
-        """A figure of one's own with the frame that it draws, whose column `provenance` says what
-        it rests on.
+        """A custom figure with the frame that it draws; the frame's column `provenance` states its
+        origin.
         """
         return _shown(
             kinds()["own"].record(self.context, figure, frame, title=title, note=note), figure
@@ -391,8 +384,8 @@ class LoadedStudy:
     def computed(
         self, frame: pd.DataFrame, *, title: str, note: str, folded: bool = False
     ) -> Shown:
-        """A small table that the notebook has computed, and how; its column `provenance` says from
-        what. `folded` behind its title.
+        """A small table computed in the notebook, with a note on the method; its column
+        `provenance` states the source. `folded` collapses it behind the title.
         """
         return (
             Shown(None)
@@ -406,8 +399,8 @@ class LoadedStudy:
 
 
 def _is_nothing(values: Any) -> bool:
-    """Whether there was nothing to compute from: no value at all, or none that rests on
-    anything.
+    """Whether there was nothing to compute from: no value, or only missing values without an
+    origin.
     """
     if values is None or (isinstance(values, pd.DataFrame) and values.empty):
         return True
@@ -419,7 +412,7 @@ def _is_nothing(values: Any) -> bool:
 def _sorted_by_what_they_are(
     shown: Iterable[Any],
 ) -> tuple[Figure | None, list[Any], list[Mapping[str, Any]]]:
-    """The last picture, the fits and the mappings of estimates among what a notebook shows."""
+    """Split the arguments of a notebook call: last picture, fits, mappings of estimates."""
     picture = None
     fits: list[Any] = []
     estimates: list[Mapping[str, Any]] = []

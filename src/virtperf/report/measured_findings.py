@@ -1,5 +1,5 @@
-"""Findings of measured studies: sentences with numbers of their runs, each checked against the
-number's confidence interval.
+"""Findings of measured studies: sentences with numbers from runs, each checked against its
+confidence interval.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ PROSE_DIGITS = 3
 
 @dataclass(frozen=True)
 class FoundNumber:
-    """A number of a finding as a reader sees it: `text` within the sentence; behind it its
-    `interval`, and `over` how many runs or blocks that is.
+    """Display form of a number in a finding: `text` within the sentence, its `interval`, and
+    `over`: the number of runs or blocks.
     """
 
     text: str
@@ -31,10 +31,10 @@ class FoundNumber:
 
 
 def found_numbers(data: StudyData, finding: Finding, level: float) -> dict[str, FoundNumber]:
-    """The numbers that measured runs put into a finding's sentence.
+    """Numbers of measured runs for the placeholders in a finding's sentence.
 
-    Raises `StudyError` where a number was not measured, and where its interval does not lie within
-    the limits that the sentence gives it: the sentence would say more than the runs do.
+    Raises `StudyError` if a number was not measured, or if its interval exceeds the limits given
+    with the sentence, which would then claim more than the runs support.
     """
     return {name: _found(data, name, asked, level) for name, asked in finding.numbers.items()}
 
@@ -65,7 +65,7 @@ def _found(data: StudyData, name: str, asked: MeasuredNumber, level: float) -> F
 def _estimate(
     data: StudyData, name: str, asked: MeasuredNumber, level: float
 ) -> tuple[float, float, float, Contrast]:
-    """Value and interval in the unit that is shown, with the sign of a change."""
+    """Value and interval in the displayed unit, with the sign of a change, and the contrast."""
     samples = data.samples(Provenance.MEASURED)
     sides = [
         {q: c for c, q in data.study.expression(text).terms}
@@ -99,7 +99,7 @@ def _unit(data: StudyData, asked: MeasuredNumber) -> str:
 
 
 def filled_sentence(says: str, numbers: Mapping[str, FoundNumber]) -> str:
-    """The sentence with its numbers."""
+    """Substitute the numbers into the sentence."""
     text = " ".join(says.split())
     for name, number in numbers.items():
         text = text.replace(f"{{{name}}}", number.text)

@@ -1,6 +1,4 @@
-"""What a shown value may say that it rests on: its origin, compared with the study's own runs and
-exhibits.
-"""
+"""Checks of the origin of shown values against the study's own runs and exhibits."""
 
 from __future__ import annotations
 
@@ -14,18 +12,17 @@ from virtperf.core.provenance import Origin, Provenance, ProvenanceError, common
 from virtperf.report import frames
 from virtperf.report.frames import StudyData
 
-TEXT = "text"  # stands for the paper's prose where an exhibit is named, as in claims.yaml
+TEXT = "text"  # pseudo-exhibit for the paper's prose, as in claims.yaml
 _OF_RUNS = (Provenance.MEASURED, Provenance.EXAMPLE)
 
 
 def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
-    """The origin that all values share, checked; None where every value is missing and none of them
-    has an origin.
+    """Return the origin shared by all values, checked; None if all values are missing and without
+    an origin.
 
-    `values` are by label estimates or other objects with `origin` and, where they may be missing,
-        `available`. Raises
-    `ProvenanceError` where one has no origin, two have different provenances, or an origin is not
-        true of this study.
+    `values`: by label, estimates or other objects with `origin` and, if they may be missing,
+    `available`. Raises `ProvenanceError` if a value has no origin, two values have different
+    provenances, or an origin does not match this study.
     """
     origins: dict[str, Origin] = {}
     for label, value in values.items():
@@ -67,11 +64,11 @@ def frame_origin(data: StudyData, frame: pd.DataFrame, label: str) -> Origin:
 
 
 def check(data: StudyData, origin: Origin, label: str) -> None:
-    """Whether an origin is true of this study, as far as that can be known.
+    """Check that an origin matches this study, as far as can be determined.
 
-    Raises `ProvenanceError` where it is another study's; it names runs
-    or exhibits that the study does not have; its runs are of another provenance; values from runs
-    name none; values from the text name runs, or exhibits without such values.
+    Raises `ProvenanceError` if it belongs to another study; it names runs or exhibits that the
+    study does not have; its runs are of another provenance; values from runs name none; values from
+    the text name runs, or exhibits without such values.
     """
     word, runs = (
         origin.provenance,
@@ -129,8 +126,8 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
 
 
 def _has(data: StudyData, exhibit_id: str, word: Provenance) -> bool:
-    """Whether an exhibit shows published or reconstructed values; tables, diagrams and prose are
-    published whole.
+    """Whether an exhibit has published or reconstructed values; tables, diagrams and prose count as
+    published.
     """
     if exhibit_id == TEXT:
         return word is Provenance.PUBLISHED

@@ -1,4 +1,6 @@
-"""What other readings of words change, for the exhibits that tell it beside what is in force."""
+"""Results under alternative readings of words, for exhibits that show them beside the active
+reading.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +19,22 @@ _COLUMNS = {
     "range": (("low", "high"), ("low_read", "high_read")),
     "derived": (("verdict", "low", "high"), ("verdict_read", "low_read", "high_read")),
 }
-"""By kind of row of the table `READING_NAMES`: what it is in force, and what it would be."""
+"""By kind of row of the table `READINGS`: columns of the active and of the alternative value."""
 
 
 def in_force(data: StudyData) -> WordReading:
-    """The reading under which the study's tables are made."""
+    """The active reading, used for the study's tables."""
     return data.claims.reading if data.claims else READING_NAMES[1]
 
 
 def titles(data: StudyData) -> tuple[str, ...]:
-    """The heads of the columns of a table with one column a reading."""
+    """Column headings of a table with one column a reading."""
     return tuple(r.capitalize() + (" (here)" if r == in_force(data) else "") for r in READING_NAMES)
 
 
 def changed_readings(data: StudyData, kind: str) -> dict[tuple[str, str], dict[WordReading, Any]]:
-    """By name and label: what it is under every reading; those that are not in the table are as in
-    force.
+    """Values under every reading by name and label; readings that are not in the table equal the
+    active one.
     """
     found: dict[tuple[str, str], dict[WordReading, Any]] = {}
     table = data.readings
@@ -47,7 +49,7 @@ def changed_readings(data: StudyData, kind: str) -> dict[tuple[str, str], dict[W
 
 
 def measured_changes(data: StudyData) -> dict[str, dict[WordReading, str]]:
-    """By claim: the verdict of measured runs under every reading, where one of them has another."""
+    """Verdicts of measured runs under every reading, by claim, for claims whose verdict changes."""
     found: dict[str, dict[WordReading, str]] = {}
     for row in data.verdicts_read.to_dict("records"):
         here = str(row["measured_verdict"])
@@ -57,7 +59,7 @@ def measured_changes(data: StudyData) -> dict[str, dict[WordReading, str]]:
 
 
 def read_otherwise(data: StudyData) -> dict[tuple[str, str], list[str]]:
-    """By name and label of a derived number: the claims with a word whose reading changes it."""
+    """Claims with a word whose reading changes a derived number, by its name and label."""
     found: dict[tuple[str, str], dict[str, None]] = {}
     table = data.readings
     for row in table[table["kind"] == "derived"].to_dict("records"):
@@ -72,7 +74,7 @@ def folded(
     rows: Mapping[Words, Sequence[Words]],
     last: Sequence[str] = (),
 ) -> list[Block]:
-    """A table behind a click, one column a reading and then `last`; nothing without rows."""
+    """A collapsed table with one column a reading, then `last`; empty without rows."""
     if not rows:
         return []
     grid = Grid(

@@ -1,5 +1,4 @@
-"""The colours of figures and pages, once for all: plots draw the light ones, pages swap them in the
-dark theme.
+"""Colour palette of figures and pages: plots use the light colours, the dark theme replaces them.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Colour:
-    """A colour of light pages and the one that takes its place on dark pages."""
+    """A colour of the light theme and its counterpart in the dark theme."""
 
     light: str
     dark: str
@@ -23,7 +22,7 @@ SERIES_COLOURS = (
     Colour("#8a6d00", "#d9c15a"),
     Colour("#56779b", "#a3bdd6"),
 )
-"""One colour a system (Okabe and Ito's, darkened until text in them can be read on white)."""
+"""Colour cycle of systems: Okabe and Ito's palette, darkened until text is legible on white."""
 INK = Colour("#1f2328", "#e7e5e0")
 MUTED = Colour("#565b61", "#a9adb3")
 GRID = Colour("#dcdcd6", "#3a3f45")
@@ -37,6 +36,6 @@ VARIABLES = {
     "grid": GRID,
     **{f"series-{k}": colour for k, colour in enumerate(SERIES_COLOURS, 1)},
 }
-"""By the name of the variable in the style of pages."""
+"""By name of the CSS variable."""
 FIGURE_COLOURS = {"white": WHITE, "black": Colour("#000000", INK.dark), **VARIABLES}
-"""Every colour that a figure may draw with and that has to change on a dark page."""
+"""All colours that figures may use and the dark theme replaces."""

@@ -1,4 +1,4 @@
-"""The range of a derived number in words: a single value only where the range is narrow."""
+"""Text for the range of a derived number: a single value only if the range is narrow."""
 
 from __future__ import annotations
 
@@ -10,30 +10,28 @@ from virtperf.report.wording import as_precise, interval, pretty, short_number
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation
 
-NARROW = (
-    0.05  # half-width of a range, as a share of its middle, up to which one value stands for it
-)
-WIDE = (
-    2.0  # a range whose upper limit is more than so many times the lower one is no value any more
-)
+NARROW = 0.05  # relative half-width up to which one value represents a range
+WIDE = 2.0  # ratio of the limits above which a range does not represent a value
 
 OPEN = "not bounded"
 ORDERED = 1.1, 5.0
-"""An order alone leaves a ratio open beyond some number between 1 and this one, a difference beyond
-some number between 0 and so many times the quantity's resolution."""
+"""Thresholds of "order only": largest lower limit of an open ratio (from 1), and of an open
+difference (from 0) as a multiple of the quantity's resolution.
+"""
 
 
 FAR = 100.0
-"""A ratio that reaches over more than this factor has one end from the smallest difference that
-counts as one (`resolution`), which is ours and no limit of the text: only the other end is told."""
+"""Ratio of the limits above which only one end of a ratio is reported: the other results from the
+smallest difference that counts (`resolution`), which is ours and no limit of the text.
+"""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a number can't pass whatever a text says, and what a comparison is made with.
+    """Natural bounds of a number, and the neutral value of its comparison.
 
-    `same` is the value of equal sides: 1 of a ratio, 0 of a difference, NaN where nothing is
-    compared; `order` up to where beyond that an open range says no more than the order.
+    `same` is the value of equal sides: 1 for a ratio, 0 for a difference, NaN without a comparison.
+    An open range with its limit between `same` and `order` is reported as an order only.
     """
 
     low: float = -math.inf
@@ -67,11 +65,11 @@ def bounds_of(study: Study, asked: Derivation) -> Bounds:
 
 
 def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
-    """``about 1.5 (1.495 to 1.505)``, ``1.2 to 2``, ``at least 2``, ``at most 3``, ``order only:
-    above 1``.
+    """Format a range: ``about 1.5 (1.495 to 1.505)``, ``1.2 to 2``, ``at least 2``, ``at most 3``,
+    ``order only: above 1``.
 
-    `pieces` are low1, high1, low2, high2, ... in ascending order. `searched`: the number can lie
-    beyond, so that the range is what it takes at least.
+    `pieces` are low1, high1, low2, high2, ... in ascending order. `searched`: the range is an inner
+    approximation, and the number can lie outside.
     """
     if bounds.same == 1 and not searched and 0 < FAR * pieces[0] < pieces[-1] < math.inf:
         pieces = [0.0, *pieces[1:]] if pieces[-1] <= 2 else [*pieces[:-1], math.inf]
@@ -91,7 +89,7 @@ def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = Fal
 
 
 def _at_least(pairs: Sequence[tuple[float, float]]) -> str:
-    """A range that was searched for: nothing proves that the number can't lie beyond."""
+    """Format an inner approximation found by search: values outside are not excluded."""
     if len(pairs) == 1 and short_number(pairs[0][0]) == short_number(pairs[0][1]):
         return f"{short_number(pairs[0][0])} in all data sets tried"
     ends = (
@@ -102,7 +100,7 @@ def _at_least(pairs: Sequence[tuple[float, float]]) -> str:
 
 
 def _one(low: float, high: float, bounds: Bounds) -> str:
-    """One piece of an exact range."""
+    """Format one interval of an exact range."""
     no_low, no_high = low <= bounds.low, high >= bounds.high
     if no_low or no_high:
         return f"at least {short_number(low)}" if no_high else f"at most {short_number(high)}"
@@ -116,8 +114,7 @@ def _one(low: float, high: float, bounds: Bounds) -> str:
 
 
 def peak_words(levels: Sequence[str], asked: Derivation) -> str:
-    """The levels at which a largest value can be: ``12``, ``12, 15 or 18``, ``any of those
-    tested``.
+    """Format the possible levels of a maximum: ``12``, ``12, 15 or 18``, ``any of those tested``.
     """
     if len(levels) == len(asked.derived.levels):
         return "any of those tested"

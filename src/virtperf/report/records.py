@@ -1,9 +1,9 @@
-"""Exhibit records: what an exhibit says, as typed data. Templates make pages of it; nothing is read
-back out of HTML.
+"""Exhibit records: the content of an exhibit as typed data, rendered by templates and never parsed
+back from HTML.
 
-A record holds the numbers behind an exhibit, its words, what its values rest on, and blocks:
-paragraphs, tables, drawings. A notebook shows a picture and HTML for the reader and emits the record
-as ``application/vnd.virtperf+json``; report, site and downloads read that.
+A record holds the numbers behind an exhibit, its text, its provenance, and blocks: paragraphs,
+tables, drawings. A notebook shows a picture and HTML and emits the record as
+``application/vnd.virtperf+json``, which report, site and downloads read.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Part(BaseModel):
 
     @model_serializer(mode="wrap")
     def _short(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without fields that have their default, which keeps notebooks small."""
+        """Serialize without fields at their default, which keeps notebooks small."""
         fields = type(self).model_fields
         return {
             k: v
@@ -51,13 +51,12 @@ class _Part(BaseModel):
 
 
 class Span(_Part):
-    """A stretch of text within a paragraph or a cell.
+    """A styled span of text within a paragraph or a cell.
 
-    `style`: ``verdict`` is a badge, ``small`` stands below the rest, ``folded`` opens on a click,
-        behind `summary`.
+    `style`: ``verdict`` is a badge, ``small`` stands below the rest, ``folded`` is collapsed behind
+        `summary`.
     `link`: ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>`` (``<study>/<id>`` of
-        another study),
-    ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``,
+        another study), ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``,
         ``https://...``.
     """
 
@@ -78,7 +77,7 @@ class Span(_Part):
     summary: str = ""
 
 
-Words = str | tuple[str | Span, ...]  # text, or stretches of text; templates escape all of it
+Words = str | tuple[str | Span, ...]  # plain or styled text; templates escape all of it
 
 
 class Paragraph(_Part):
@@ -104,11 +103,11 @@ class Listing(_Part):
 
 
 class Grid(_Part):
-    """A table: `numeric` columns are flush right; `ids` anchors its rows; `stacks` makes cards of
-    rows on a phone; `layout` is claims where columns have fixed shares of the width.
+    """A table: `numeric` columns are right-aligned; `ids` are the anchors of rows; `stacks` shows
+    rows as cards on phones; `layout` claims gives columns fixed shares of the width.
 
-    `points`: row k is the point of row k of the record's first `numbers` (exhibit, series, level on
-    the axis), so that on a page its value leads to where it comes from.
+    `points`: row k is the point in row k of the record's first `numbers` (exhibit, series, level on
+    the axis), so that pages link its value to its trace.
     """
 
     block: Literal["grid"] = "grid"
@@ -123,7 +122,7 @@ class Grid(_Part):
 
 
 class Fact(_Part):
-    """One number of a headline: ``12``, ``claims``, and a remark."""
+    """One headline number, such as ``12``, with its label (``claims``) and a remark."""
 
     value: str
     label: str
@@ -155,7 +154,7 @@ class Diagram(_Part):
 
 
 class Folded(_Part):
-    """Blocks that a reader may open."""
+    """Collapsible blocks."""
 
     block: Literal["folded"] = "folded"
     summary: str
@@ -168,11 +167,11 @@ Block = Annotated[
 
 
 class Numbers(_Part):
-    """A table of numbers behind an exhibit: what its CSV download, called `name`, holds and what
-    comparisons compare.
+    """A data table behind an exhibit: content of the CSV download called `name`, and input of
+    comparisons.
 
-    Numbers have `RECORD_DIGITS` significant digits; missing ones are None. `words` is what the link says,
-    "" for no link.
+    Numbers have `RECORD_DIGITS` significant digits; missing ones are None. `words` is the link
+    text, "" for no link.
     """
 
     name: str
@@ -182,7 +181,7 @@ class Numbers(_Part):
 
     @model_serializer(mode="wrap")
     def _constant_columns_once(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A column that has one value in all rows is written once, which halves a figure's JSON."""
+        """Write a constant column once, which halves a figure's JSON."""
         fields = self._short(handler)
         if len(self.rows) < 2 or len(set(self.columns)) < len(self.columns):
             return fields
@@ -216,14 +215,14 @@ class Numbers(_Part):
 
     @classmethod
     def of(cls, frame: pd.DataFrame, name: str, **said: str) -> Numbers:
-        """The numbers of a frame, rounded; infinities and NaN become None; `said` are other
+        """Convert a frame: numbers rounded, infinities and NaN as None; `said` may override
         `words`.
         """
         rows = tuple(tuple(map(_cell, row)) for row in frame.itertuples(index=False, name=None))
         return cls(name=name, columns=tuple(map(str, frame.columns)), rows=rows, **said)
 
     def frame(self) -> pd.DataFrame:
-        """The same as a frame."""
+        """The table as a frame."""
         return pd.DataFrame(list(self.rows), columns=list(self.columns))
 
 
@@ -237,8 +236,8 @@ def _cell(value: Any) -> str | int | float | bool | None:
 
 
 class Drawing(_Part):
-    """A figure's picture: one SVG element in light colours, its alternative text, a digest of the
-    numbers drawn. With a `summary` it opens on a click, behind these words.
+    """A figure's picture: one SVG element in light colours, alternative text, digest of the numbers
+    drawn. With a `summary` it is collapsed behind that text.
     """
 
     svg: str
@@ -250,16 +249,16 @@ class Drawing(_Part):
 class Record(_Part):
     """One exhibit.
 
-    `kind` is a name in the registry of `virtperf.report.kinds`; `id` its anchor on the page, and
-        its name for
-    downloads: ``figure-5``; `study` the study's id, "" for a reader's own; `name` is ``Figure 5``,
-    "" for what the paper does not number. `provenance` is that of everything that it shows,
-    `claims` the ids of claims that it speaks of,
-    `lineage` what the numbers rest on as far as they are not its own: ``run:<id>``,
-    ``exhibit:<id>``. Its own runs, files and lines are behind a link ``trace:<study>/<id>`` in a
-    block. `heading` (of a section, at `level`) and `note` (Markdown) stand above everything, `blocks`
-    below the drawing and the caption. One that is `folded` opens on a click, behind its name and
-    title.
+    `kind`: a name in the registry of `virtperf.report.kinds`.
+    `id`: its anchor on the page and its name for downloads: ``figure-5``.
+    `study`: the study's id, "" for a reader's own exhibit.
+    `name`: ``Figure 5``, "" for exhibits that the paper does not number.
+    `provenance`: of everything shown. `claims`: ids of the claims discussed.
+    `lineage`: sources beyond its own numbers: ``run:<id>``, ``exhibit:<id>``. Its own runs, files
+        and lines are behind a link ``trace:<study>/<id>`` in a block.
+    `heading` (of a section, at `level`) and `note` (Markdown) stand above everything, `blocks`
+        below the drawing and the caption.
+    `folded`: collapsed behind its name and title.
     """
 
     kind: str
@@ -280,8 +279,8 @@ class Record(_Part):
     folded: bool = False
 
     def with_picture(self, svg: str) -> Record:
-        """The record with that picture; a notebook keeps it beside the record. One without a
-        drawing gets none.
+        """Copy with that picture, which a notebook stores beside the record; unchanged without a
+        drawing.
         """
         if self.drawing is None:
             return self
@@ -289,7 +288,7 @@ class Record(_Part):
 
 
 def split_tail(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
-    """The blocks, and the folded ones and links at their end."""
+    """Split off the collapsed blocks and links at the end."""
     count = len(blocks)
     while count and (isinstance(blocks[count - 1], Folded) or _is_link(blocks[count - 1])):
         count -= 1
@@ -310,17 +309,15 @@ for _model in (Box, Folded):
 Bundle = tuple[dict[str, Any], dict[str, Any]]
 NO_MEASURED_RUNS = "no measured runs: nothing to estimate"
 NOTEBOOK_ONLY = {"virtperf": "notebook"}
-"""Metadata of an output that repeats, for readers of the notebook, what the record beside it
-says.
-"""
+"""Metadata of an output that repeats the record beside it for readers of the notebook."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What the methods of a study return: the last expression of a cell displays it.
+    """Return value of a study's methods, displayed as the last expression of a cell.
 
-    `record` is what pages, downloads and comparisons read; None where there was nothing to compute
-    from, which only the notebook says. `figure` is the picture's Matplotlib figure, to be changed,
+    `record` is the input of pages, downloads and comparisons; None if there was nothing to compute
+    from, which only the notebook shows. `figure` is the picture's Matplotlib figure, to be changed,
     saved or shown again.
     """
 
@@ -337,12 +334,12 @@ class Shown:
             display(data, metadata=metadata, raw=True)
 
     def bundles(self) -> list[Bundle]:
-        """The outputs that the notebook keeps, data by MIME type and metadata.
+        """MIME bundles stored by the notebook: data by MIME type, and metadata.
 
         A record without a drawing is one output with the record, its HTML and its text. One with a
-        drawing is two: the record with its picture and text, then the HTML of caption and links,
-        which pages leave out, as they do the Markdown of a heading or note before them. Without a
-        record it is one line of text, which pages leave out.
+        drawing is two: the record with its picture and text, then the HTML of caption and links.
+        Pages leave out that HTML, the Markdown of a heading or note before it, and the line of text
+        that stands for a missing record.
         """
         if self.record is None:
             return [({"text/plain": NO_MEASURED_RUNS}, dict(NOTEBOOK_ONLY))]
@@ -351,13 +348,12 @@ class Shown:
         return [*(heading if above else []), *self._bundles(self.record)]
 
     def _bundles(self, record: Record) -> list[Bundle]:
-        # Pages are made above this layer. A notebook's display is the one moment when an exhibit
-        # needs one of their templates, so it asks for it then, and neither layer has to be loaded
-        # for the other.
+        # Imported late: HTML pages are a layer above this one, and only a notebook's display needs
+        # their templates.
         from virtperf.report.html.record import record_html
 
         html = str(record_html(record, notebook=True, heading=record.heading))
-        # JupyterLab and pages show the HTML; its words again would be a seventh of the committed
+        # JupyterLab and pages show the HTML; repeated text would be a seventh of the committed
         # notebook.
         text, drawing = record_text(record).partition("\n")[0], record.drawing
         kept = record.with_picture("").model_dump(mode="json")
@@ -371,7 +367,7 @@ class Shown:
 
 
 class ShownTogether(tuple[Shown, ...]):
-    """Exhibits one below the other, as the last expression of one cell displays them."""
+    """Several exhibits displayed by one cell, one below the other."""
 
     def __repr__(self) -> str:
         return "\n\n".join(map(repr, self))
@@ -382,7 +378,7 @@ class ShownTogether(tuple[Shown, ...]):
 
 
 def markdown_above(record: Record) -> str:
-    """The heading and the note of a record as Markdown; "" without both."""
+    """Heading and note of a record as Markdown; "" without both."""
     heading = re.sub(r"([\\`*_\[\]<>#])", r"\\\1", printable(record.heading))
     return "\n\n".join(filter(None, (heading and f"{'#' * record.level} {heading}", record.note)))
 
@@ -391,8 +387,8 @@ MAX_CELL_CHARACTERS = 36
 
 
 def record_text(record: Record) -> str:
-    """A record's title, caption and blocks; remarks in small type and whatever opens within a cell
-    are left out.
+    """Plain text of a record: title, caption and blocks, without small remarks and collapsed cell
+    text.
     """
     title = ". ".join(filter(None, (record.name, record.title)))
     return "\n".join(filter(None, (title, record.caption, *_lines(record.blocks))))
@@ -429,7 +425,7 @@ def _lines(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _words_text(words: Words) -> str:
-    """The text of words, without what stands below them in small type or opens on a click."""
+    """Plain text of words, without small and collapsed spans."""
     if isinstance(words, str):
         return words
     return "".join(
@@ -441,7 +437,7 @@ _FORMS = {"small": "", "folded": "", "deleted": "[printed: {}]", "mark": "[{}]"}
 
 
 def _table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns aligned, long cells shortened."""
+    """Format an aligned table with long cells truncated."""
 
     def flat(cell: str) -> str:
         one = " ".join(printable(cell).split())

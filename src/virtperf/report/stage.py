@@ -1,4 +1,4 @@
-"""The report stage: the notebook executed, then the study's pages and metrics."""
+"""The report stage: execute the notebook, then write the study's pages and metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from virtperf.report.key_numbers import key_numbers, width_table
 from virtperf.study.definition import load_study
 
 EXAMPLES = "example-"
-"""How the names of pages begin that show a study's example runs."""
+"""Prefix of the names of pages that show a study's example runs."""
 NOTICE = (
     "This page shows example runs: files in the raw formats of this study, made up around known "
     "values. Nothing on it was measured; it shows what such files become. The study's report is "
@@ -32,16 +32,16 @@ def make_report(
     *,
     examples: bool = False,
 ) -> None:
-    """Execute a study's notebook and write everything that is shown of the study.
+    """Execute a study's notebook and write its report, pages and metrics.
 
     Files: the executed notebook in build/; the report, and the pages of claims, data quality and
-    traces in reports/; the study in a few numbers in metrics/. Raises `VirtperfError` where a cell
-    of the notebook fails, or a table that it shows can't be read or is missing; nothing is written
-    where one is missing.
+    traces in reports/; summary metrics in metrics/. Raises `VirtperfError` if a cell of the
+    notebook fails, or a table that it shows can't be read or is missing; nothing is written if one
+    is missing.
 
-    With `examples`, the same report with the example runs in it stands beside it as
-    reports/example-<study>.html, with its pages of data quality and traces; the notebook gets the
-    parameter `show_examples`, and nothing else differs.
+    `examples` writes the same report with the example runs to reports/example-<study>.html, with
+    its pages of data quality and traces; the notebook gets the parameter `show_examples`, and
+    nothing else differs.
     """
     study = load_study(layout.known(study_id))
     parameters = load_parameters(layout.parameters)

@@ -1,4 +1,4 @@
-"""Where every plotted value comes from: its formula, the runs and lines behind it, the claims that
+"""Lineage of every plotted value: its formula, the runs and raw lines behind it, the claims that
 set its limits.
 """
 
@@ -31,9 +31,7 @@ STATISTIC_WORDS = {
 
 @dataclass(frozen=True)
 class FileLines:
-    """Samples of one raw file that a value rests on: lines from 1, or 0 where the format does not
-    say.
-    """
+    """Samples of one raw file behind a value: line numbers from 1, or 0 if the format has none."""
 
     path: str
     first_line: int
@@ -42,7 +40,7 @@ class FileLines:
 
     @property
     def lines(self) -> str:
-        """Where they stand, in words."""
+        """The line numbers in words."""
         if not self.last_line:
             return "lines not told by this format"
         one = self.first_line == self.last_line
@@ -51,8 +49,7 @@ class FileLines:
 
 @dataclass(frozen=True)
 class RunTrace:
-    """One run's part of a value, and the raw lines that it was read from; the window is the one
-    that was evaluated.
+    """Contribution of one run to a value, with its raw lines; `window_s` is the evaluation window.
     """
 
     run: str
@@ -67,8 +64,8 @@ class RunTrace:
 
 @dataclass(frozen=True)
 class MeanTrace:
-    """The plotted mean over the runs of one provenance, with its interval; None where one run has
-    no error. `what` are `n`: runs, or independent samples of one run.
+    """Plotted mean over the runs of one provenance with its interval; None for one run without an
+    error. `what` is the unit of `n`: runs, or independent samples of one run.
     """
 
     provenance: str
@@ -82,11 +79,11 @@ class MeanTrace:
 
 @dataclass(frozen=True)
 class Limit:
-    """What sets one end of a range.
+    """Source of one end of a range.
 
-    `claims`: ids of the paper's claims, `assumptions` of ours. `conventions`: in words, what of the
-    end is fixed by a convention of the study and not said by the text. All are empty where a natural
-    bound or the scale is the limit.
+    `claims`: ids of the paper's claims, `assumptions` of ours. `conventions`: in words, parts of
+    the limit fixed by a convention of the study and not by the text. All are empty if the limit is
+    a natural bound or the scale.
     """
 
     claims: tuple[str, ...]
@@ -95,7 +92,7 @@ class Limit:
 
     @property
     def whose(self) -> str:
-        """Whose limit it is, in words."""
+        """Source of the limit in words."""
         named = [
             words
             for words, there in (
@@ -113,12 +110,12 @@ NO_CLAIM = "a natural bound, or the scale by convention"
 
 @dataclass(frozen=True)
 class Trace:
-    """Everything behind one plotted value; `key` names it for good.
+    """Lineage of one plotted value; `key` is its permanent name.
 
     `low_text` to `high_text` is the range by the text alone, None for no limit, and `allowed_text`
-    the same in words with its gaps; `low`, `high` and `allowed` are what is plotted, with our
-    assumptions if these are on. `limits_text` and `limits` say what sets the lower and the upper end
-    of each.
+    the same in words with its gaps; `low`, `high` and `allowed` are the plotted range, with our
+    assumptions if enabled. `limits_text` and `limits` are the sources of their lower and upper
+    ends.
     """
 
     key: str
@@ -147,13 +144,13 @@ class Trace:
 
     @property
     def assumed(self) -> bool:
-        """Whether our assumptions change what the text alone allows."""
+        """Whether our assumptions change the range allowed by the text alone."""
         return self.allowed != self.allowed_text
 
 
 def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
-    """The trace of every point of every figure, in the study's order; `assumptions` False takes the
-    text alone.
+    """Yield the trace of every point of every figure, in the study's order; `assumptions` False
+    uses the text alone.
     """
     lineage: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in data.lineage.to_dict("records"):
@@ -216,9 +213,7 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
 
 
 def limit(data: StudyData, claims: Mapping[str, Claim], by: Sequence[str]) -> Limit:
-    """What the claims that set an end say of whose limit it is; one that is unknown counts as the
-    text's.
-    """
+    """Group the claims that set an end by source; unknown ids count as the text's."""
     known = [claims[name] for name in by if name in claims]
     return Limit(
         claims=tuple(name for name in by if name not in claims or not claims[name].assumed),
@@ -230,8 +225,8 @@ def limit(data: StudyData, claims: Mapping[str, Claim], by: Sequence[str]) -> Li
 
 
 def _conventions(data: StudyData, claim: Claim) -> Iterator[str]:
-    """What a claim's limit owes to a convention: words that are read as numbers, and the smallest
-    difference that counts as an order, which says nothing of how large it is.
+    """Conventions in a claim's limit: words read as numbers, and the smallest difference that
+    counts as an order, whatever its true size.
     """
     if claim.reading and not claim.assumed:
         yield f"read as: {claim.reading}"
@@ -250,7 +245,7 @@ def _conventions(data: StudyData, claim: Claim) -> Iterator[str]:
 
 
 def is_strict_order(claim: Claim) -> bool:
-    """Whether a claim states an order without a number, of values that may not be equal."""
+    """Whether a claim states a strict order without a number."""
     if claim.kind == "monotone":
         return claim.direction in ("increasing", "decreasing")
     return claim.kind in ("ordering", "argmax", "argmin") and bool(claim.strict)
@@ -275,10 +270,8 @@ def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[st
 def _runs(
     data: StudyData, quantity: Quantity, lineage: Mapping[Any, list[Any]]
 ) -> tuple[tuple[RunTrace, ...], tuple[tuple[str, str], ...]]:
-    """Runs that observed the quantity on the figure's scale; others with the reason why they did
-    not.
-    """
-    # A run whose reference was not run has no relative value.
+    """Runs that observed the quantity on the figure's scale; other runs with the reason."""
+    # runs without a run of their reference have no relative value
     column = "relative" if data.study.quantities[quantity.name].references else "value"
     rows = data.observations.iloc[data.observed.get(quantity, [])].to_dict("records")
     rows.sort(key=lambda row: (frames.RUN_KINDS.index(row["provenance"]), row["run_id"]))
@@ -313,7 +306,7 @@ def _runs(
 
 
 def formula(data: StudyData, quantity: Quantity) -> str:
-    """How a run's samples become the value, in words."""
+    """Formula from a run's samples to the value, in words."""
     kind = data.study.quantities[quantity.name]
     rule = kind.observed
     if not rule:
@@ -351,8 +344,8 @@ def _finite(value: Any) -> float | None:
 
 @dataclass(frozen=True)
 class TableTrace:
-    """A printed table: its key (``study/table-4``), its file, the line of every row with its first
-    cell, misprinted cells with the reasons of their corrections, the claims about it.
+    """Lineage of a printed table: key (``study/table-4``), file, line and first cell of every row,
+    corrected cells with the reasons, claims about it.
     """
 
     key: str
@@ -367,7 +360,7 @@ class TableTrace:
 
 
 def table_traces(data: StudyData) -> Iterator[TableTrace]:
-    """The trace of every printed table, in the study's order; raises `StudyError` as its kind
+    """Yield the trace of every printed table, in the study's order; raises `StudyError` as its kind
     does.
     """
     study = data.study
@@ -403,7 +396,7 @@ def table_traces(data: StudyData) -> Iterator[TableTrace]:
 
 
 def table_text(trace: TableTrace, claims: dict[str, str]) -> str:
-    """The trace in lines of plain text."""
+    """Format the trace as plain text."""
     lines = [
         trace.key,
         f"  value    {trace.title}, {'reworded, numbers ' * trace.reworded}as printed"
@@ -432,7 +425,7 @@ def _limit_lines(
 
 
 def trace_text(trace: Trace, claims: dict[str, str], *, paper: bool = True) -> str:
-    """The trace in lines of plain text; without a `paper` no text allows anything."""
+    """Format the trace as plain text; without a `paper` the range by the text is left out."""
     lines = [trace.key, f"  value    {trace.words}, in {trace.unit}", f"  formula  {trace.formula}"]
     if trace.printed is not None:
         lines.append(f"  printed  {number(trace.printed)}, by {', '.join(trace.printed_by)}")

@@ -1,4 +1,4 @@
-"""Names, words and lists as a reader sees them; numbers are those of `core.numbers`."""
+"""Display names, labels of verdicts, lists; numbers are formatted by `core.numbers`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = {
     "contradicted": IN_CONFLICT,
     "depends": OTHERS_IN_CONFLICT,
 }
-"""Verdicts of the stage tables by the paper's other claims, and what a reader sees in their place."""
+"""Display labels of the text verdicts in the stage tables (by the paper's other claims)."""
 
 VERDICT_MEANINGS = {
     FOLLOWS: "the paper's other claims imply it",
@@ -53,36 +53,32 @@ OF_MANY = {
     "value agrees": "values agree",
     "value differs": "values differ",
 }
-"""Verdicts as they are said of several claims."""
+"""Plural forms of verdicts."""
 _OF_ONE = {many: one for one, many in OF_MANY.items()}
 
 BY_TEXT = (FOLLOWS, SAID_ONCE, SAID_AGAIN, OTHERS_IN_CONFLICT, IN_CONFLICT, "convention")
-"""Verdicts by the paper's other claims in the order in which they are counted."""
+"""Text verdicts (by the paper's other claims) in counting order."""
 
 
 def shown_verdict(verdict: str, n_places: int = 1) -> str:
-    """A verdict by the paper's other claims as a reader sees it; `n_places` of the paper say the
-    claim.
-    """
+    """Display label of a text verdict; `n_places`: places of the paper that state the claim."""
     return SAID_AGAIN if verdict == "independent" and n_places > 1 else _SHOWN.get(verdict, verdict)
 
 
 def placed_verdict(verdict: str, n_places: int = 1) -> str:
-    """The same of one claim, with the number of places: ``said again (3 places)``."""
+    """Display label for one claim, with the number of places: ``said again (3 places)``."""
     shown = shown_verdict(verdict, n_places)
     return f"{shown} ({n_places} places)" if shown == SAID_AGAIN else shown
 
 
 def verdict_kind(shown: str) -> str:
-    """The word of `VERDICTS` that a shown verdict is a form of: that of one claim, without the
-    number of places.
-    """
+    """Key of `VERDICT_MEANINGS` for a displayed verdict: singular, without the number of places."""
     word = shown.partition(" (")[0]
     return _OF_ONE.get(word, word)
 
 
 def short_number(value: float) -> str:
-    """A number within a sentence."""
+    """Format a number for a sentence."""
     return pretty(value, PROSE_SIGNIFICANT)
 
 
@@ -106,7 +102,7 @@ def clock(seconds: float) -> str:
 
 
 def wrapped(text: object, width: int) -> str:
-    """Text in lines of at most `width` characters, for labels inside a figure."""
+    """Wrap text to lines of at most `width` characters, for labels inside a figure."""
     return (
         "\n".join(textwrap.wrap(str(text), width, break_long_words=True, break_on_hyphens=True))
         or " "
@@ -114,7 +110,7 @@ def wrapped(text: object, width: int) -> str:
 
 
 def printable(text: object) -> str:
-    """Text without control characters, which neither XML nor a terminal may show."""
+    """Remove control characters, which neither XML nor a terminal may show."""
     return "".join(c for c in str(text) if c in f"\n\t{NO_BREAK}" or c.isprintable())
 
 
@@ -125,7 +121,7 @@ def slug(text: object) -> str:
 
 def trace_key(study: str, exhibit: str, series: str, x: object) -> str:
     """The permanent name of a plotted value: ``zvm/figure-5/xen/12``."""
-    if isinstance(x, float) and x.is_integer():  # as a column beside 1.5 has it
+    if isinstance(x, float) and x.is_integer():  # an integer level in a column with fractions
         x = int(x)
     return "/".join([study, exhibit, slug(series), slug(str(x))])
 

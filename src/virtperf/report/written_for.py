@@ -1,8 +1,8 @@
-"""What the sentence of a finding was written for, and what of it changed since: numbers of measured
-runs, verdicts of runs, claims.
+"""Change detection for findings: the basis of a sentence when written against current numbers of
+measured runs, verdicts of runs, and claims.
 
-`written_for` in study.yaml keeps it beside the sentence. A sentence without it is compared with
-nothing.
+`written_for` in study.yaml stores the basis beside the sentence. A sentence without it is not
+checked.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _SAID = (
     *("value", "half_width", "strict", "direction", "word", "intercept", "slope"),
     *("intercept_half_width", "slope_half_width"),
 )
-"""What a claim says; not its words, and not where it stands."""
+"""Fields of a claim in its digest; not its wording, and not its location."""
 _LIMITS = ("low", "high", "margin")
-"""What else it says where its limits come from no word, which readers may take in several ways."""
+"""Further digest fields of a claim without a word; the limits of a word depend on the reading."""
 
 
 def basis(data: StudyData, finding: Finding, level: float) -> dict[str, str]:
-    """What a finding rests on now, by the names of its numbers and the ids of its claims.
+    """Current basis of a finding, by the names of its numbers and the ids of its claims.
 
-    Of a number as it stands in the sentence; of a claim a digest of what it says, and the verdict
-    that runs give. Raises `StudyError` as `found_numbers` does.
+    A number is stored as formatted in the sentence, a claim as a digest of its fields with the
+    verdict of runs. Raises `StudyError` as `found_numbers` does.
     """
     known = {claim.id: claim for claim in data.claims or ()}
     numbers = found_numbers(data, finding, level)
@@ -46,9 +46,7 @@ def basis(data: StudyData, finding: Finding, level: float) -> dict[str, str]:
 
 
 def changes(data: StudyData, finding: Finding, level: float) -> tuple[str, ...]:
-    """What changed since the sentence was written, each in words; none where study.yaml does not
-    say what it was written for.
-    """
+    """Changes since the sentence was written, in words; empty without `written_for`."""
     if not finding.written_for:
         return ()
     before, now = finding.written_for, basis(data, finding, level)
@@ -62,7 +60,7 @@ def changes(data: StudyData, finding: Finding, level: float) -> tuple[str, ...]:
 
 
 def changes_in_words(told: tuple[str, ...]) -> str:
-    """One sentence of `changes`; "" without any."""
+    """Format `changes` as one sentence; "" without any."""
     return f"Since this was written: {joined(told)}." if told else ""
 
 

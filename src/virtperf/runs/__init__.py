@@ -1,1 +1,1 @@
-"""Run folders to samples, means and audits."""
+"""Processing of run folders to samples, means and audits."""

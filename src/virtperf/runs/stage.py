@@ -1,4 +1,4 @@
-"""The runs stage: from run folders to samples, means and verdicts, in one process."""
+"""The runs stage: ingest, summarize and judge in one process."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def process_runs(
     Parameters
     ----------
     jobs, scheduler
-        As `core.parallel.workers` takes them.
+        As in `core.parallel.workers`.
     progress : callable, optional
-        Told in words what is being done.
+        Callback for progress messages.
 
     Returns
     -------
     IngestSummary
-        With the runs that can't be read: they are quarantined, and the others go on.
+        Includes the runs that can't be read: they are quarantined, the others are processed.
 
     Raises
     ------
     VirtperfError
-        The study, the parameters or the metric dictionary is wrong; runs changed while they were
-        read; what `reconstruct` writes is missing.
+        The study, the parameters or the metric dictionary is invalid; runs changed while they were
+        read; output of `reconstruct` is missing.
     """
     study = load_study(layout.known(study_id))
     parameters = load_parameters(layout.parameters)
-    at = Layout(layout.root.absolute())  # workers may run in another folder
+    at = Layout(layout.root.absolute())  # workers may have another working directory
     summary = ingest(
         study,
         {"measured": at.measured(study_id), "example": at.examples(study_id)},

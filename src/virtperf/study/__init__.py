@@ -1,1 +1,1 @@
-"""A study as people write it: definition, claims, printed tables."""
+"""Hand-written study files: definition, claims, printed tables."""

@@ -21,7 +21,7 @@ from virtperf.study.quantities import Instance, instances_of
 from virtperf.study.readings import NUMBERED, WITHIN, Readings, readings_beside
 
 TABLE_ROW = re.compile(r"\brow\b")
-"""What the key of a sentence contains that is a row of a table: its cells are claims of their own."""
+"""Pattern of a sentence key that denotes a table row, whose cells are claims of their own."""
 
 ClaimKind = Literal[
     "value",
@@ -69,21 +69,20 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Claim(Model):
-    """One claim of the paper, or one assumption of ours; docs/add-a-study.md explains what
-    `claims.yaml` may say.
+    """A claim of the paper, or an assumption of ours; docs/add-a-study.md documents `claims.yaml`.
 
-    `low`, `high`: limits of the relation's number that the printed precision implies (level, ratio,
-        difference or percent).
-    `strict`: whether an ordering must be visible, by the quantity's resolution.
+    `low`, `high`: limits of the relation's number (level, ratio, difference or percent), implied by
+        the printed precision.
+    `strict`: whether an ordering must exceed the quantity's resolution.
     `intercept`, `slope` and their half widths: the coefficients of a rule, "12 s plus 63 s a GB",
-        and what their printed precision implies.
+        and their printed precision.
     `margin`: relative margin of an equivalence or of linearity: one of the two is at most 1 +
         margin times the other.
-    `sentences`: keys of the sentences that say it, where they say something else besides; a row of
-        a table has one.
-    `taken_from`: where the paper itself was not at hand, what the claim is known from: a public text
-        that quotes it word for word or reports it, or memory.
-    `reading`: how the words were turned into numbers, where they were, that of `word` first.
+    `sentences`: keys of the sentences that state the claim, if they state other claims too; a row
+        of a table has one key.
+    `taken_from`: the secondary source, if the paper itself was not available: a public quotation or
+        report, or memory.
+    `reading`: how vague words were turned into numbers, that of `word` first.
     `instances`, `assumed`, `line`, `bounds` (of a rule, at each level): filled when the claim is
         loaded for a study.
     """
@@ -130,8 +129,9 @@ class Claim(Model):
     @model_validator(mode="before")
     @classmethod
     def _limits(cls, entry: object) -> object:
-        """The limits of a printed value are its half width away, where the entry does not give
-        others or a word.
+        """Derive the limits of a printed value from its half width.
+
+        Limits given in the entry, or a word, take precedence.
         """
         if not isinstance(entry, dict) or "word" in entry:
             return entry
@@ -152,9 +152,7 @@ class Claim(Model):
         return self
 
     def read(self, readings: Readings) -> Claim:
-        """The claim with the limits that its word has; raises `ValueError` as `Readings.read`
-        does.
-        """
+        """The claim with the limits of its word; raises `ValueError` as `Readings.read` does."""
         if self.kind == "rule":
             return self._read_rule(readings)
         if not self.word:
@@ -170,8 +168,9 @@ class Claim(Model):
         )
 
     def _read_rule(self, readings: Readings) -> Claim:
-        """A rule says its number at each level, with the room of its coefficients' digits or of its
-        word.
+        """The claim with the bounds of its rule at each level.
+
+        Bounds follow from the printed precision of the coefficients, or from the rule's word.
         """
         bounds, words = [], [self.reading] if self.reading else []
         for x in map(float, self.levels):
@@ -187,7 +186,7 @@ class Claim(Model):
         return self.model_copy(update={"bounds": tuple(bounds), "reading": "; ".join(words)})
 
     def consistent(self) -> None:
-        """Raise `ValueError` where the claim's own numbers do not fit together."""
+        """Check that the claim's numbers are consistent; raises `ValueError`."""
         if self.kind in NUMBERED and self.low == -float("inf") and self.high == float("inf"):
             raise ValueError(
                 "no limits: give value and half_width (what the printed precision implies), or low, or high"
@@ -206,8 +205,9 @@ class Claim(Model):
 
     @property
     def n_places(self) -> int:
-        """In how many places the paper says it: sentences where they are named, or sections; the
-        rows of a table are one.
+        """Number of places in the paper that state the claim: sentences if named, else sections.
+
+        The rows of a table count as one place.
         """
         keys = {key.split(" row ")[0] for key in self.sentences} or set(self.sections)
         return max(1, len(keys))
@@ -229,7 +229,7 @@ class _LeftOut(Model):
 
 
 class ClaimsFile(Model):
-    """All of `claims.yaml`."""
+    """Schema of `claims.yaml`."""
 
     study: str
     claims: tuple[_PaperClaim, ...]
@@ -239,7 +239,7 @@ class ClaimsFile(Model):
 
 
 def sentences_and_rows(claims: Iterable[Claim]) -> tuple[int, int]:
-    """How many sentences of the text, and how many rows of its tables, say these claims."""
+    """Count the sentences, and the table rows, that state these claims."""
     listed = list(claims)
     keys = {key for claim in listed for key in claim.sentences}
     rows = sum(1 for key in keys if TABLE_ROW.search(key))
@@ -249,10 +249,9 @@ def sentences_and_rows(claims: Iterable[Claim]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Claims:
-    """All claims of a study under one reading of their words, and what was left out of them with
-    the reason.
+    """All claims of a study under one reading of vague words, and the reasons for omitted ones.
 
-    `papers`: by its folder, each paper whose claims the hypotheses of a measured study ask again.
+    `papers`: by folder, the papers whose claims the hypotheses of a measured study repeat.
     """
 
     claims: tuple[Claim, ...]
@@ -269,18 +268,18 @@ class Claims:
         return next(c for c in self.claims if c.id == claim_id)
 
     def reread(self, study: Study, reading: WordReading) -> Claims:
-        """The claims under another reading of their words; `claims.yaml` is not parsed again."""
+        """The claims under another reading of vague words, without parsing `claims.yaml` again."""
         return _claims(study, self.file, self.document, stop, reading)
 
     def about(self, exhibit_id: str) -> tuple[Claim, ...]:
-        """The claims that speak of an exhibit."""
+        """The claims about an exhibit."""
         return tuple(c for c in self.claims if exhibit_id in c.exhibits)
 
     def active(self, off: tuple[str, ...] = ()) -> tuple[Claim, ...]:
-        """The paper's claims and the assumptions that are switched on.
+        """The paper's claims and the enabled assumptions.
 
-        `off` names those to switch off (``"all"``: every one), or with a leading ``+`` one to
-            switch on.
+        `off`: ids of assumptions to disable (``"all"``: every one), or, with a leading ``+``, to
+            enable.
         """
         on = {name[1:] for name in off if name.startswith("+")}
         left = {c.id for c in self.claims if c.default_on and c.id not in off and "all" not in off}
@@ -288,11 +287,11 @@ class Claims:
 
 
 def load_claims(study: Study, report: Report = stop, *, reading: WordReading = "default") -> Claims:
-    """Load `claims.yaml` of a study, and `readings.yaml` where one of them names a word.
+    """Load `claims.yaml` of a study, and `readings.yaml` if a claim uses a word.
 
-    Raises `StudyError` with file and line: against the model, an unknown quantity, factor, level,
-    exhibit or claim id, an id given twice, limits that exclude the printed value, a word that is
-    not there or that the claim can't have.
+    Raises `StudyError` with file and line: schema violation, unknown quantity, factor, level,
+    exhibit or claim id, duplicate id, limits that exclude the printed value, a word that is unknown
+    or not allowed for the kind of claim.
     """
     file, document = load_model(study.folder / "claims.yaml", ClaimsFile, report)
     return _claims(study, file, document, report, reading)
@@ -323,9 +322,7 @@ def finished(
     report: Report,
     reading: WordReading,
 ) -> tuple[Claim, ...]:
-    """Claims with their limits and instances, each with its place in the document; wrong ones are
-    reported.
-    """
+    """Fill in limits, instances and document positions of claims; report invalid ones."""
     worded = any(claim.word for _, claim in entries)
     readings = readings_beside(study.folder, reading) if worded else Readings(reading, {})
     exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}

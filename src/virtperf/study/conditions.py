@@ -1,9 +1,9 @@
-"""Means over the runs of each condition: made once, for verdicts, figures and estimates alike; and
-whether the conditions keep their level within the measurement window.
+"""Means over the runs of each condition, and tests of their steady state.
 
-One run of a few samples can't tell a trend from chance. The runs of a condition repeat it: their
-trends (`OBSERVATIONS`: the change over the window as a share of the mean) are as independent as the
-runs, so their mean has a Student interval whatever the samples within a run are correlated with.
+The means serve verdicts, figures and estimates alike. A single run of a few samples can't
+distinguish a trend from chance. The runs of a condition are replicates: their trends
+(`OBSERVATIONS`: the change over the window as a share of the mean) are as independent as the runs,
+so their mean has a Student t interval whatever the autocorrelation within a run.
 
 References
 ----------
@@ -33,15 +33,16 @@ from virtperf.study.quantities import Quantity
 
 CONSTANT, DRIFT, UNDETERMINED = "constant", "drift", "undetermined"
 STEADY_MARGIN = 0.05
-"""A change over the window by less than this share of the mean counts as none."""
+"""Equivalence margin for the change over the window, as a share of the mean."""
 FEWEST_UNITS = 3
-"""Runs, or blocks of runs, below which their spread says too little."""
+"""Minimum number of runs, or blocks of runs, for a confidence interval."""
 
 
 @dataclass(frozen=True)
 class Trend:
-    """The mean trend of a condition with its two-sided interval; `p` is the chance of such a mean
-    where there is none. NaN where too few runs show one.
+    """Mean trend of a condition with its two-sided confidence interval.
+
+    `p` is the p-value under no trend. NaN if too few runs have a trend.
     """
 
     value: float = math.nan
@@ -51,7 +52,7 @@ class Trend:
 
 
 def mean_trend(rows: Sequence[Mapping[str, Any]], level: float) -> Trend:
-    """The trend over runs, rows of `OBSERVATIONS` of one condition; runs of a block count once."""
+    """Mean trend over the `OBSERVATIONS` of one condition; runs of a block are averaged first."""
     known = [row for row in rows if math.isfinite(row["trend"])]
     if not known:
         return Trend()
@@ -70,12 +71,11 @@ def mean_trend(rows: Sequence[Mapping[str, Any]], level: float) -> Trend:
 
 
 def steady_words(trends: Sequence[Trend], level: float) -> list[str]:
-    """What each trend of a study says.
+    """Classify each trend of a study.
 
-    `CONSTANT` where the interval lies within `STEADY_MARGIN` of zero (two one-sided tests, each at
-    half of the chance that `level` leaves); else `DRIFT` where the trend differs from zero at that
-    level, adjusted over all trends of the study (Holm); else `UNDETERMINED`. Empty where no run
-    shows a trend.
+    `CONSTANT` if the interval lies within `STEADY_MARGIN` of zero (two one-sided tests, each at
+    half of 1 - `level`); else `DRIFT` if the trend differs from zero at that level, adjusted over
+    all trends of the study (Holm); else `UNDETERMINED`. Empty if no run has a trend.
     """
     tested = sorted((t.p, k) for k, t in enumerate(trends) if math.isfinite(t.p))
     drifting = set()
@@ -95,9 +95,7 @@ def steady_words(trends: Sequence[Trend], level: float) -> list[str]:
 
 
 OWN_SCALE, RELATIVE = "own", "relative"
-"""The scales of means: the unit in which runs observe a quantity, and that of its reference
-points.
-"""
+"""Scales of means: the unit of the observations, and that relative to the reference points."""
 
 _COLUMNS = {OWN_SCALE: ("value", "se", "df"), RELATIVE: ("relative", "relative_se", "relative_df")}
 _FACTS = ("value", "se", "df", "low", "high", "level", "n", "method")
@@ -107,13 +105,13 @@ Means = dict[tuple[Quantity, str, str], Mean]
 
 
 def condition_means(study: Study, observations: pd.DataFrame, level: float) -> pd.DataFrame:
-    """The table `MEANS`: `core.mean.over_runs` of the `OBSERVATIONS` of each condition, on each
-    scale that they have. Of one run with independent samples, these count in the place of runs.
+    """Build the table `MEANS`: `core.mean.over_runs` of each condition's `OBSERVATIONS`, per scale.
 
-    A relative mean over several runs has the error of its reference point too (delta method,
-    degrees of freedom by Welch and Satterthwaite); the mean at the reference point itself has its
-    own. Of the runs of each condition on their own scale, `steady_words` says whether they keep
-    their level within the window. No interval goes beyond the bounds of its quantity.
+    The independent samples of a single run count in place of runs. A relative mean over several
+    runs includes the error of its reference point (delta method, Welch-Satterthwaite degrees of
+    freedom); the mean at the reference point itself keeps its own error. `steady_words` classifies
+    the trend of each condition on its own scale. Intervals are clipped to the bounds of their
+    quantity.
     """
     conditions: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in observations.to_dict("records"):
@@ -162,11 +160,11 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
 
 
 def _within_bounds(mean: Mean, kind: QuantityKind, scale: str) -> Mean:
-    """The mean with that part of its interval which is possible: no rate is below 0.
+    """Clip the interval of a mean to the bounds of its quantity: no rate is below 0.
 
-    What is left out never holds the true value, so that the interval covers it as often as before.
-    Bounds are those of the scale on which the study has the quantity. A mean beyond them (what a
-    host got back, by noise less than nothing) keeps its interval.
+    The excluded part never contains the true value, so that the coverage is unchanged. Bounds are
+    those of the scale on which the study defines the quantity. A mean outside them (an amount
+    that a host recovered, negative by noise) keeps its interval.
     """
     if (scale == RELATIVE) != bool(kind.references) or not kind.low <= mean.value <= kind.high:
         return mean
@@ -196,12 +194,12 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
     method = f"{one.method} of one run"
     if (
         len(known) == 1 and scale == OWN_SCALE
-    ):  # with the interval that its method gave it, which a median has of its own
+    ):  # keep the interval of its method (medians have no t interval)
         return replace(one, method=method)
     blocks = Replicates(
         np.array([row[value] for row in known]), tuple(row["block"] for row in known)
     )
-    if len(units := blocks.units) < len(known):  # runs of one block share what drifts
+    if len(units := blocks.units) < len(known):  # runs of one block share its drift
         return replace(over_runs(units.tolist(), (), (), level=level), n=len(known))
     return over_runs(
         *([row[name] for row in known] for name in (value, se, df)), level=level, method=method
@@ -209,14 +207,15 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
 
 
 def mean_of(row: Mapping[str, Any] | pd.Series, level: float) -> Mean:
-    """What one run says, as its row of `OBSERVATIONS` has it; `level` is that of its interval."""
+    """The mean of one run from its row of `OBSERVATIONS`; `level` is that of its interval."""
     value, se, df, low, high = (float(row[name]) for name in ("value", "se", "df", "low", "high"))
     return Mean(value, se, df, low, high, level, int(row["n"]), str(row["method"]))
 
 
 def _with_reference(relative: Mean, own: Mean, reference: Mean) -> Mean:
-    """A relative mean with the errors of both means that it divides, in place of the spread of its
-    own runs alone.
+    """A relative mean with the propagated errors of numerator and reference point.
+
+    They replace the spread of its own runs.
     """
     share, unit = own.value / reference.value, relative.value / own.value if own.value else 0.0
     variances = [own.se**2, (share * reference.se) ** 2]
@@ -228,7 +227,7 @@ def _with_reference(relative: Mean, own: Mean, reference: Mean) -> Mean:
 
 
 def means_by_quantity(study: Study, means: pd.DataFrame) -> Means:
-    """The rows of the table `MEANS` as means with their origin."""
+    """Convert the rows of the table `MEANS` to means with their origin."""
     rows = means.to_dict("records")
     found: Means = {}
     for position, quantity in rows_by_quantity(study, means):
@@ -241,10 +240,10 @@ def means_by_quantity(study: Study, means: pd.DataFrame) -> Means:
 
 
 def rows_by_quantity(study: Study, table: pd.DataFrame) -> Iterator[tuple[int, Quantity]]:
-    """Position and quantity of every row of a table with quantity and factors.
+    """Iterate over the position and quantity of every row of a table with quantity and factors.
 
-    A study that lost a level keeps the stored results of its other levels in use: rows at unknown
-    levels are left out.
+    Rows at unknown levels are skipped, so that a study that drops a level can still use stored
+    results at its other levels.
     """
     factors = list(study.factors)
     known: dict[tuple[Any, ...], Quantity | None] = {}
@@ -262,7 +261,5 @@ def rows_by_quantity(study: Study, table: pd.DataFrame) -> Iterator[tuple[int, Q
 
 
 def scale_of(study: Study, name: str) -> str:
-    """The scale on which figures and claims speak of a quantity: relative where it has reference
-    points.
-    """
+    """Scale of a quantity in figures and claims: relative if it has reference points."""
     return RELATIVE if study.quantities[name].references else OWN_SCALE

@@ -1,8 +1,7 @@
-"""From claims to linear inequalities between quantities.
+"""Linear inequalities between quantities, derived from claims.
 
-In level space every relation of a claim is linear: "a is 66 % higher than b, printed to whole
-percents" is
-``1.655 b <= a <= 1.665 b``. A claim is the conjunction of its rows.
+On the scale of levels every relation of a claim is linear: "a is 66 % higher than b, printed to
+whole percents" is ``1.655 b <= a <= 1.665 b``. A claim is the conjunction of its rows.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ from virtperf.study.quantities import Expression, Instance, Quantity
 
 @dataclass(frozen=True)
 class Inequality:
-    """The inequality ``sum of coefficient x quantity <= bound``; `claim` is "" for natural bounds
-    and conventions.
+    """The inequality ``sum of coefficient x quantity <= bound``.
+
+    `claim` is "" for natural bounds and conventions.
     """
 
     claim: str
@@ -31,12 +31,12 @@ class Inequality:
 
 
 def claim_rows(study: Study, claim: Claim) -> list[Inequality]:
-    """The rows of a claim; `study` gives the resolution that a strict ordering must exceed."""
+    """Rows of a claim; `study` gives the resolution that a strict ordering must exceed."""
     return [row for instance in claim.instances for row in _instance_rows(study, claim, instance)]
 
 
 def natural_rows(study: Study, quantities: Iterable[Quantity]) -> list[Inequality]:
-    """Natural bounds of the quantities and the reference points that fix a relative scale."""
+    """Rows of the quantities' natural bounds, and of reference points that fix a relative scale."""
     rows = []
     for quantity in quantities:
         kind = study.quantities[quantity.name]
@@ -54,7 +54,7 @@ def natural_rows(study: Study, quantities: Iterable[Quantity]) -> list[Inequalit
 
 
 def combined_row(claim: str, bound: float, *weighted: tuple[float, Expression]) -> Inequality:
-    """The row that a weighted sum of expressions is at most `bound`."""
+    """Row for a weighted sum of expressions that is at most `bound`."""
     total: dict[Quantity, float] = {}
     for weight, expression in weighted:
         for coefficient, quantity in expression.terms:
@@ -78,16 +78,14 @@ def _limits(
 
 
 def margin_factors(claim: Claim) -> tuple[float, float]:
-    """Factors of a margin: a is within it of b where b is within it of a."""
+    """Lower and upper factor of a margin: a is within it of b iff b is within it of a."""
     return 1 / (1 + claim.margin), 1 + claim.margin
 
 
 def _steps(
     study: Study, claim: Claim, pairs: Iterable[tuple[Expression, Expression]], strict: bool
 ) -> list[Inequality]:
-    """Rows saying that the first of each pair is smaller, by the quantity's resolution where
-    strict.
-    """
+    """Rows for ``smaller <= larger``, if strict by at least the quantity's resolution."""
     rows = []
     for smaller, larger in pairs:
         margin = study.quantities[smaller.terms[0][1].name].resolution if strict else 0.0
@@ -150,6 +148,6 @@ def _instance_rows(study: Study, claim: Claim, instance: Instance) -> list[Inequ
         case "rule":
             limited = zip(parts, claim.bounds, strict=True)
             return [row for part, ends in limited for row in _limits(claim, *ends, part)]
-        case "relative_mean":  # its rows follow from the ranges of its parts (`feasible.mean_rows`)
+        case "relative_mean":  # derived from the ranges of its parts (`feasible.mean_rows`)
             return []
     assert_never(claim.kind)

@@ -1,4 +1,4 @@
-"""A study's definition as `study.yaml` has it: factors, quantities, exhibits, runs."""
+"""Study definition, loaded from `study.yaml`: factors, quantities, exhibits, runs."""
 
 from __future__ import annotations
 
@@ -20,37 +20,38 @@ from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series,
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
 
 REPLICATE = "replicate"
-"""What `Study.blocks` calls the number of a run among those of its condition."""
+"""Name of the replicate number in `Study.blocks`."""
 
 __all__ = ["Exhibit", "Factor", "QuantityKind", "Series", "Study", "load_study"]
 
 
 class Study(Model):
-    """One study, whole; docs/add-a-study.md explains how `study.yaml` begins.
+    """Definition of a study; docs/add-a-study.md documents `study.yaml`.
 
-    `kind`: "paper", regenerated from what a paper's text says, or "measured". `question`: what a
-        measured study asks.
-    `exhibits`: in the paper's order. `derived`: numbers that follow from plotted quantities; their
-        ranges are computed.
-    `findings`: the most important first. `headline_figure`: the figure that stands for the study.
-    `conventions`: what we had to add to the paper's description to be able to compute. `errata`:
-        mistakes of the paper, with the claims that each is about.
+    `kind`: "paper" (reconstructed from a paper's text) or "measured". `question`: the research
+        question of a measured study.
+    `exhibits`: in the paper's order. `derived`: numbers computed from plotted quantities, with
+        their ranges.
+    `findings`: the most important first. `headline_figure`: the figure that represents the study.
+    `conventions`: assumptions added to the paper's description for the computation. `errata`:
+        mistakes of the paper, each with the claims that it affects.
     `example_report`: whether reports/example-<id>.html shows the runs below examples/<id>.
-    `systems`: what was run on what, with the year, such as "z/VM 5.3 on z9, 2009": its name
-        wherever studies stand side by side.
-    `names`: what facts of machines, guests, networks, workload and procedure are called whose names
-        are no words.
-    `inputs`: raw formats of the study's own.
-    `not_read`: patterns of raw files, relative to the run folder, that are kept and not read as
-        metrics, each with the reason; ``*`` stands for folders too.
-    `blocks`: factors, or ``replicate``: runs of the same levels of these were made one after
-        another, and are compared within that block; none: only runs that name their block are.
-    `machine_may_differ`: facts about machine, tools and protocol in which runs that are compared
-        may differ, each with the reason; `study.run_groups` names them.
-    `machine_factor`: a factor whose levels may be different machines, such as sessions: machine and
-        tools must be the same within each of its levels only.
-    `artifact`: whose measurement the runs are, where the paper's authors published them.
-    `judged_over`: a factor at whose other levels the claims, or hypotheses, are judged again.
+    `systems`: systems under test with their year, such as "z/VM 5.3 on z9, 2009": labels for
+        comparisons between studies.
+    `names`: display names for facts of machines, guests, networks, workload and procedure with
+        abbreviated keys.
+    `inputs`: raw formats declared by the study.
+    `not_read`: glob patterns of raw files, relative to the run folder, that are kept but not
+        parsed, each with the reason; ``*`` matches folders too.
+    `blocks`: blocking factors, or ``replicate``: runs with the same levels of these were made
+        consecutively, and are compared within their block; if empty, only runs that name their
+        block have one.
+    `machine_may_differ`: facts about machine, tools and protocol that may differ between compared
+        runs, each with the reason; `study.run_groups` lists the names.
+    `machine_factor`: a factor whose levels may be different machines, such as measurement sessions:
+        machine and tools must be equal within each level only.
+    `artifact`: provenance of the runs, if the paper's authors published them.
+    `judged_over`: a factor; claims, or hypotheses, are judged again at each of its other levels.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")
@@ -105,18 +106,17 @@ class Study(Model):
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """Everything as `study.yaml` has it."""
+        """The parsed content of `study.yaml`."""
         return self._document.data
 
     def quantity(self, text: str) -> Quantity:
-        """The quantity that a text such as ``throughput[system=zvm, guests=12]`` names; raises as
-        `quantity_at`.
-        """
+        """Parse a quantity: ``throughput[system=zvm, guests=12]``; raises as `quantity_at`."""
         return self.quantity_at(*split_quantity(text))
 
     def quantity_at(self, name: str, levels: Mapping[str, Level]) -> Quantity:
-        """The quantity of that name and levels, with defaults; raises `ValueError` for what is
-        unknown or missing.
+        """The quantity with this name and these levels, completed by defaults.
+
+        Raises `ValueError` for unknown names or levels, and for a missing level.
         """
         if name not in self.quantities:
             raise ValueError(f"unknown quantity {name!r}; known are {', '.join(self.quantities)}")
@@ -130,9 +130,7 @@ class Study(Model):
         return Quantity(name, at)  # type: ignore[arg-type]
 
     def level_problem(self, factor: str, level: Level) -> dict[str, str]:
-        """What is wrong with a level: problem and expected, as errors have them; empty where
-        nothing is.
-        """
+        """Validate a level: keywords `problem` and `expected` of an error, empty if it is valid."""
         if factor not in self.factors:
             return {
                 "problem": f"unknown factor {factor!r}",
@@ -147,13 +145,11 @@ class Study(Model):
         }
 
     def filled(self, levels: Mapping[str, Level]) -> dict[str, Level | None]:
-        """The level of every factor: as given, else its default, None where it has none."""
+        """The level of every factor: the given one, else the default, else None."""
         return {name: levels.get(name, factor.default) for name, factor in self.factors.items()}
 
     def expression(self, text: str, also: Mapping[str, Level] | None = None) -> Expression:
-        """A sum of quantities; `also` adds levels to every one of them that does not write its
-        own.
-        """
+        """Parse a sum of quantities; `also` gives further levels, which written ones override."""
         terms = []
         for coefficient, part in split_expression(text):
             name, written = split_quantity(part)
@@ -161,12 +157,12 @@ class Study(Model):
         return Expression(tuple(terms))
 
     def block(self, levels: Mapping[str, Level], replicate: int) -> str:
-        """The name of the block of a run, by `blocks`; "" where the study names none."""
+        """Block label of a run, from `blocks`; "" if the study has no blocks."""
         known = {**levels, REPLICATE: replicate}
         return " ".join(level_text(known[name]) for name in self.blocks)
 
     def exhibit(self, exhibit_id: str) -> Exhibit:
-        """The exhibit of that id; raises `StudyError` listing the known ones."""
+        """The exhibit with this id; raises `StudyError` listing the known ones."""
         for exhibit in self.exhibits:
             if exhibit.id == exhibit_id:
                 return exhibit
@@ -176,7 +172,7 @@ class Study(Model):
         )
 
     def points(self, exhibit: Exhibit) -> list[tuple[Series, Level, Quantity]]:
-        """Every plotted point of a figure: its series, its level on the axis, its quantity."""
+        """All plotted points of a figure: series, level on the axis, quantity."""
         return [
             (series, level, self.quantity_at(series.quantity, {**series.at, series.over: level}))
             for series in exhibit.series
@@ -184,8 +180,9 @@ class Study(Model):
         ]
 
     def reference_for(self, quantity: Quantity) -> tuple[Quantity, float] | None:
-        """The reference point that shares most levels with a relative quantity, and its value; else
-        None.
+        """The reference point closest to a relative quantity, and its value; None if there is none.
+
+        The closest one shares the most levels.
         """
         kind = self.quantities[quantity.name]
         references = [(self.quantity_at(quantity.name, at), value) for at, value in kind.references]
@@ -194,14 +191,12 @@ class Study(Model):
 
         def likeness(reference: tuple[Quantity, float]) -> tuple[int, list[bool]]:
             same = [a == b for a, b in zip(reference[0].at, quantity.at, strict=True)]
-            return sum(
-                same
-            ), same  # of equally like ones, the one that agrees in the earlier factor
+            return sum(same), same  # ties: the one that agrees in the earlier factor
 
         return max(references, key=likeness)
 
     def level_words(self, factor: str, level: Level) -> str:
-        """A level as a reader sees it, a number with its noun: ``12 guests``."""
+        """Display text of a level, a number with its noun: ``12 guests``."""
         shown = self.factors[factor].show(level)
         return (
             f"{shown} {self.factors[factor].noun(level)}".strip()
@@ -210,7 +205,7 @@ class Study(Model):
         )
 
     def show(self, quantity: Quantity) -> str:
-        """A quantity as a reader sees it: levels that differ from the defaults, in words."""
+        """Display text of a quantity, with the levels that differ from the defaults."""
         parts = [
             self.level_words(f, level)
             for f, level in quantity.at
@@ -221,9 +216,7 @@ class Study(Model):
 
 
 def load_study(folder: Path, report: Report = stop) -> Study:
-    """Load `study.yaml` of a folder; raises `StudyError` with file and line for whatever is wrong
-    in it.
-    """
+    """Load and validate `study.yaml` of a folder; raises `StudyError` with file and line."""
     study, document = load_model(folder / "study.yaml", Study, report)
     study._document = document
     if study.id != folder.name:
@@ -237,9 +230,7 @@ def load_study(folder: Path, report: Report = stop) -> Study:
 
 
 def _with_marks(study: Study, exhibit: Exhibit) -> Exhibit:
-    """The levels that a figure over time marks, each a series of one point at the condition of the
-    figure's run.
-    """
+    """Expand the marks of a time-series figure to one-point series at its run's condition."""
     if not exhibit.marks:
         return exhibit
     at = exhibit.run.at if exhibit.run else {}
@@ -258,7 +249,7 @@ _NO_FACTOR = Factor.model_validate({"<name>": "none", "levels": ["none"]})
 
 
 def _check(study: Study, report: Report) -> None:
-    """What one part of `study.yaml` says about another."""
+    """Check the cross-references within `study.yaml`."""
     _check_names_of_factors(study, report)
     for name, factor in study.factors.items():
         if factor.default is not None and factor.default not in factor.levels:
@@ -326,7 +317,7 @@ def _check(study: Study, report: Report) -> None:
 
 
 def _check_names_of_factors(study: Study, report: Report) -> None:
-    """Factors become columns of the tables of runs, beside those that every study has."""
+    """Check that factor names do not collide with columns of the tables of runs."""
     columns = {name: table.file for table in TABLES_WITH_FACTORS for name in table.columns}
     for name in study.factors:
         if name in columns:

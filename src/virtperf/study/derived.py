@@ -1,8 +1,7 @@
-"""Derived numbers, as `derived` of study.yaml declares them: ratios, slopes, peaks, models of
-plotted quantities.
+"""Derived numbers, declared under `derived` of study.yaml: ratios, slopes, peaks, fitted models.
 
-A declaration holds for all levels of its `for_each`, and some kinds give several numbers; each is
-one `Derivation`.
+A declaration is expanded over the levels of its `for_each`, and some kinds have several results;
+each is one `Derivation`.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ CURVE_RESULTS: Mapping[str, tuple[str, ...]] = {
     "usl": ("contention", "coherency", "peak_load", "peak_throughput", "capacity"),
     "segmented": ("breakpoint", "plateau"),
 }
-"""Kinds that give several numbers, and their names."""
+"""Results of the kinds with several numbers."""
 
 _CURVE_FIELDS = ("of", "over", "levels")
 _NEEDS: Mapping[str, tuple[str, ...]] = {
@@ -57,7 +56,7 @@ _MIN_LEVELS = {"line": 2, "usl": 3, "segmented": 4}
 
 
 class Derived(Model):
-    """One declaration; docs/add-a-study.md explains it."""
+    """Declaration of a derived number; docs/add-a-study.md documents it."""
 
     id: Id
     kind: DerivedKind
@@ -94,9 +93,9 @@ class Derived(Model):
 class Derivation:
     """One number of a declaration, with levels filled into label and unit.
 
-    `gives`: which of the declaration's numbers; "" where there is one.
-    `parts`: value: (of,); difference, ratio, percent_change: (of, to); else one for each level.
-    `axis`: where the parts stand, for models.
+    `gives`: name of the result; "" if the declaration has one only.
+    `parts`: value: (of,); difference, ratio, percent_change: (of, to); else one per level.
+    `axis`: x coordinates of the parts, for models.
     """
 
     derived: Derived
@@ -108,7 +107,7 @@ class Derivation:
 
     @property
     def of_itself(self) -> bool:
-        """Whether a number is compared with itself: the reference of a row of ratios."""
+        """Whether numerator and reference are the same: the base of a row of ratios."""
         return self.derived.kind in ("ratio", "percent_change") and self.parts[0] == self.parts[1]
 
 
@@ -118,9 +117,7 @@ def derivations(study: Study) -> list[Derivation]:
 
 
 def derivations_of(study: Study, derived: Derived) -> list[Derivation]:
-    """The numbers of one declaration; raises `ValueError` where it names what the study does not
-    have.
-    """
+    """Expand one declaration; raises `ValueError` for names that the study does not define."""
     if derived.over and derived.over not in study.factors:
         raise ValueError(f"unknown factor {derived.over!r}")
     each = derived.for_each
@@ -174,7 +171,7 @@ def _filled(study: Study, label: str, also: Mapping[str, Level]) -> str:
 
 
 def _unit(study: Study, derived: Derived, gives: str, parts: tuple[Expression, ...]) -> str:
-    """The unit of a number, which follows from those of its quantities and of its factor."""
+    """Unit of a number, derived from those of its quantities and its factor."""
     units = [study.quantities[part.terms[0][1].name].unit for part in parts]
     match derived.kind, gives:
         case "percent_change", _:

@@ -1,6 +1,4 @@
-"""What a measured study expects: relations between its own quantities, some of them taken from a
-paper's claims.
-"""
+"""Hypotheses of a measured study: relations between its quantities, some from papers."""
 
 from __future__ import annotations
 
@@ -18,9 +16,9 @@ from virtperf.study.definition import Study, load_study
 
 HYPOTHESES_FILE = "hypotheses.yaml"
 NO_TEST = "no test"
-"""The verdict of runs at a level at which a hypothesis's premise does not hold."""
+"""Verdict of runs at a level at which the premise of a hypothesis does not hold."""
 INHERITED = ("kind", "value", "half_width", "low", "high", "margin", "direction", "strict")
-"""What a hypothesis has from the claim that it repeats, where it does not say it itself."""
+"""Fields that a hypothesis inherits from the repeated claim unless it sets them."""
 
 
 class _From(Model):
@@ -29,33 +27,32 @@ class _From(Model):
 
 
 class Hypothesis(Claim):
-    """One hypothesis, perhaps with the paper's claim that it asks about (`origin`) and what that
-    says (`repeats`).
-    """
+    """A hypothesis; `origin` is the paper's claim that it tests, if any, `repeats` its text."""
 
     origin: _From | None = Field(None, alias="from")
     repeats: str = Field("", alias="<repeats>")
     no_test: dict[Level, str] = {}
-    """Why runs at a level of `judged_over` do not test it: its premise does not hold there."""
+    """By level of `judged_over`, the reason why its runs are no test: the premise does not hold."""
 
 
 class HypothesesFile(Model):
-    """All of `hypotheses.yaml`."""
+    """Schema of `hypotheses.yaml`."""
 
     study: str
     hypotheses: tuple[dict[str, Any], ...]
 
 
 def claims_of(study: Study, report: Report = stop, *, reading: WordReading = "default") -> Claims:
-    """A paper's claims, or a measured study's hypotheses; raises as `load_claims` and
-    `load_hypotheses` do.
+    """Claims of a paper, or hypotheses of a measured study.
+
+    Raises as `load_claims` and `load_hypotheses`.
     """
     load = load_hypotheses if study.kind == "measured" else load_claims
     return load(study, report, reading=reading)
 
 
 def reread_claims(study: Study, claims: Claims, reading: WordReading) -> Claims:
-    """What `claims_of` gave, under another reading of words; no paper's claims are parsed again."""
+    """The result of `claims_of` under another reading; claims of papers are not parsed again."""
     if study.kind != "measured":
         return claims.reread(study, reading)
     papers = {
@@ -72,10 +69,11 @@ def load_hypotheses(
     reading: WordReading = "default",
     papers: Mapping[Path, tuple[Study, Claims]] | None = None,
 ) -> Claims:
-    """As `load_claims`, of a measured study; raises `StudyError`, too, for a claim to repeat that
-    is not there.
+    """Load the hypotheses of a measured study, as `load_claims` does for a paper.
 
-    `papers`: those whose claims were loaded already, by folder.
+    Raises `StudyError` also if a repeated claim does not exist.
+
+    `papers`: cache of loaded papers and claims, by folder.
     """
     file, document = load_model(study.folder / HYPOTHESES_FILE, HypothesesFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []
@@ -96,7 +94,7 @@ def load_hypotheses(
             for problem in problems(err, Hypothesis, document, *where):
                 report(problem)
         except VirtperfError as err:
-            if err.folder not in (None, document.path.parent):  # a file of the paper is damaged
+            if err.folder not in (None, document.path.parent):  # an invalid file of the paper
                 report(err)
                 continue
             parts = {"expected": err.expected, "remedy": err.remedy}
@@ -123,8 +121,9 @@ def _check_no_test(study: Study, hypothesis: Hypothesis) -> None:
 
 
 def papers_repeated(study: Study) -> list[str]:
-    """The ids of the papers whose claims a measured study's hypotheses repeat, sorted: its stages
-    depend on them. Raises `StudyError` where hypotheses.yaml can't be read.
+    """Sorted ids of the papers whose claims a measured study repeats: dependencies of its stages.
+
+    Raises `StudyError` if hypotheses.yaml can't be read.
     """
     file, _ = load_model(study.folder / HYPOTHESES_FILE, HypothesesFile, stop)
     origins = [written.get("from") for written in file.hypotheses]
@@ -134,8 +133,9 @@ def papers_repeated(study: Study) -> list[str]:
 def _inherited(
     study: Study, origin: object, reading: WordReading, papers: dict[Path, tuple[Study, Claims]]
 ) -> dict[str, Any]:
-    """What the paper's claim gives; nothing where the entry names none, or not as it should.
-    `papers`: those loaded.
+    """Fields inherited from the paper's claim; empty if the entry names none, or is malformed.
+
+    `papers`: cache of loaded papers.
     """
     if not isinstance(origin, dict) or not {"study", "claim"} <= origin.keys():
         return {}

@@ -1,4 +1,4 @@
-"""The parts of `study.yaml`: factors, quantities, exhibits, and how it was measured."""
+"""Schema of the parts of `study.yaml`: factors, quantities, exhibits, and the set-up."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ At = dict[str, Level]
 
 
 class Factor(Model):
-    """What a study varies. `default` is None where every quantity must write the level."""
+    """A factor. `default` is None if every quantity must give the level explicitly."""
 
     name: str = Field(alias="<name>")
     label: str = Field(default_factory=lambda data: data["name"])
@@ -37,14 +37,13 @@ class Factor(Model):
     level_labels: dict[Level, str] = Field(default={}, alias="labels")
 
     def show(self, level: Level) -> str:
-        """The level as a reader sees it."""
+        """Display text of a level."""
         return self.level_labels.get(level, str(level))
 
     def noun(self, level: Level) -> str:
-        """The label after a number: ``guests``, but ``1 guest``; ``JVMs per guest``, but ``1 JVM
-        per guest``.
+        """Label after a number: ``guests``, ``1 guest``; ``JVMs per guest``, ``1 JVM per guest``.
 
-        A level with words of its own keeps what stands before "per" or "at a time".
+        Levels with their own labels keep the part before "per" or "at a time".
         """
         link = next((words for words in (" per ", " at a time") if words in self.label), " per ")
         many, per, what = (
@@ -149,16 +148,12 @@ class QuantityKind(Model):
 
     @property
     def references(self) -> tuple[tuple[At, float], ...]:
-        """Where the paper gives no absolute scale: the points that are set to a value by
-        convention.
-        """
+        """Reference points set to a value by convention, if the paper gives no absolute scale."""
         return tuple((reference.at, reference.value) for reference in self.reference_points)
 
     @property
     def observed(self) -> Mapping[str, Any]:
-        """How `summarize` gets it from a run, as study.yaml says it: from, combine, statistic, per,
-        relative, at.
-        """
+        """The `observed` rule of study.yaml: from, combine, statistic, per, relative, at."""
         return (
             self.observed_by.model_dump(mode="json", by_alias=True, exclude_unset=True)
             if self.observed_by
@@ -166,7 +161,7 @@ class QuantityKind(Model):
         )
 
     def observable(self, levels: Mapping[str, Any]) -> bool:
-        """Whether a run at these levels, one of every factor, can tell it."""
+        """Whether runs at these levels, one of every factor, observe the quantity."""
         wanted = self.observed_by.at if self.observed_by else {}
         return self.observed_by is not None and all(
             levels[f] in listed(w) for f, w in wanted.items()
@@ -174,15 +169,14 @@ class QuantityKind(Model):
 
 
 def listed(wanted: Any) -> list[Any]:
-    """A level, or several, as a list."""
+    """Wrap a single level in a list."""
     return list(wanted) if isinstance(wanted, list | tuple) else [wanted]
 
 
 class Series(Model):
-    """One line or bar group of a figure: `quantity` at `at`, over the levels of one factor.
+    """A line or bar group of a figure: `quantity` at `at`, over the levels of one factor.
 
-    `colour` is the label of another series of the study, whose colour this one has: that of the
-        same system.
+    `colour`: label of another series of the study with the same colour, that of the same system.
     """
 
     label: str
@@ -194,11 +188,11 @@ class Series(Model):
 
 
 class MeasuredNumber(Model):
-    """A number that measured runs put into a finding: `of`, or its ratio to `to`.
+    """A number from measured runs in a finding: `of`, or its ratio to `to`.
 
-    `show`: as it is, as a percentage of `to`, or as the change against it, in percent and without
-        its sign. `low`, `high`: what the sentence says of it, in the unit that is shown and with the
-        sign of a change; its confidence interval must lie between them.
+    `show`: the value itself, a percentage of `to`, or the unsigned change against it in percent.
+        `low`, `high`: limits that the sentence implies, in the displayed unit and with the sign of
+        a change; the confidence interval must lie within them.
     """
 
     of: str = Field(min_length=1)
@@ -219,11 +213,11 @@ class MeasuredNumber(Model):
 
 
 class Finding(Model):
-    """What a study found, in one sentence.
+    """A finding of a study, in one sentence.
 
-    ``{claim-id}`` in it is the number that this claim prints, with its unit, ``{name}`` one of
-    `numbers`. `claims`: those, or hypotheses, that it rests on. `written_for`: what these were when
-    the sentence was written; `virtperf keep-findings` writes it.
+    ``{claim-id}`` is replaced by the number that the claim prints, with its unit, ``{name}`` by one
+    of `numbers`. `claims`: the claims, or hypotheses, that support it. `written_for`: their state
+    when the sentence was written, recorded by `virtperf keep-findings`.
     """
 
     says: Annotated[str, Field(min_length=20)]
@@ -246,14 +240,14 @@ class Finding(Model):
 
     @property
     def printed_numbers(self) -> tuple[str, ...]:
-        """The claims whose numbers it tells."""
+        """Ids of the claims whose numbers the sentence quotes."""
         return tuple(name for name in self._told if name not in self.numbers)
 
 
 class Erratum(Model):
-    """A mistake of the paper, or a place where it is unclear; `claims` are those that it is about.
+    """A mistake or ambiguity of the paper; `claims` are the ones it affects.
 
-    Written as text alone where no claim is about it.
+    Plain text in the YAML if it affects no claim.
     """
 
     says: Annotated[str, Field(min_length=10)]
@@ -271,17 +265,16 @@ class Erratum(Model):
 
 
 class SingleCondition(Model):
-    """The levels that an exhibit's one run has."""
+    """Levels of an exhibit's single run."""
 
     at: At
 
 
 class Exhibit(Model, extra="allow"):
-    """A table or figure of the paper: what all kinds have. `spec` is the whole entry; the kind's
-    own model checks it.
+    """A table or figure of the paper: fields common to all kinds.
 
-    `series` plot a quantity over levels; tables and diagrams have none, a figure over time one for
-        each of its `marks`.
+    `spec` is the whole entry; the kind's own model validates it. `series` plot a quantity over
+    levels; tables and diagrams have none, a time-series figure has one for each of its `marks`.
     """
 
     id: Id
@@ -296,8 +289,9 @@ class Exhibit(Model, extra="allow"):
     @model_validator(mode="wrap")
     @classmethod
     def _open(cls, entry: Any, handler: Any) -> Any:
-        """Series of a quantity take what they don't say from the exhibit; what other kinds call
-        series stays theirs.
+        """Fill in `quantity` and `over` of the series from the exhibit.
+
+        Series of metrics belong to the kind's own model.
         """
         if not isinstance(entry, dict):
             return handler(entry)
@@ -311,12 +305,12 @@ class Exhibit(Model, extra="allow"):
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """The entry as study.yaml has it."""
+        """The raw entry of study.yaml."""
         return self._spec
 
 
 class Guest(Model, extra="allow"):
-    """A virtual machine; None where the paper does not say."""
+    """A virtual machine; None if the paper does not say."""
 
     name: str
     label: str
@@ -326,7 +320,7 @@ class Guest(Model, extra="allow"):
 
 
 class Machine(Model, extra="allow"):
-    """A machine that guests ran on."""
+    """A host of the guests."""
 
     label: str
     machine: str
@@ -334,7 +328,7 @@ class Machine(Model, extra="allow"):
 
 
 class Procedure(Model, extra="allow"):
-    """How a run went: seconds from its start."""
+    """Timing of a run, in seconds from its start."""
 
     run_s: Positive | None = None
     warmup_s: NotNegative | None = None
@@ -345,10 +339,9 @@ class Procedure(Model, extra="allow"):
 
 
 class Artifact(Model):
-    """The data that a paper's authors published: whose measurement the study's runs are, when and
-    where it was published, under which licence.
+    """Data published by the paper's authors: who measured, publication date and place, licence.
 
-    `remarks`: what the files say against the paper's set-up, and what else a reader should know.
+    `remarks`: discrepancies between the files and the paper's set-up, and other notes for readers.
     """
 
     by: Annotated[str, Field(min_length=3)]
@@ -359,7 +352,7 @@ class Artifact(Model):
 
     @property
     def words(self) -> str:
-        """``measured by the authors, February 2020``."""
+        """Provenance as text: ``measured by the authors, February 2020``."""
         return f"measured by {self.by}, {self.when}"
 
 
@@ -368,7 +361,7 @@ class Network(Model, extra="allow"):
 
 
 class Segment(Model):
-    """A saved segment: the stated size, and the page ranges that make it up end to end."""
+    """A saved segment: its stated size, and its contiguous page ranges."""
 
     name: str
     gb: Positive

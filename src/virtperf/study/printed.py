@@ -1,6 +1,4 @@
-"""Printed tables of a paper: their cells, the corrections of misprints, and the claims that cells
-make.
-"""
+"""Printed tables of a paper: cells, corrections of misprints, and claims derived from cells."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ from virtperf.study.quantities import parse_level
 
 
 def read_printed_table(study: Study, exhibit: Exhibit) -> pd.DataFrame:
-    """The table's CSV file, every cell as text; raises `StudyError` where it names none that can be
-    read.
-    """
+    """Read a table's CSV file, with every cell as text; raises `StudyError` if it can't be read."""
     name = exhibit.spec.get("table")
     if not name:
         raise StudyError(
@@ -47,7 +43,7 @@ def _cells(study: Study, name: str) -> pd.DataFrame:
 
 
 def _table(path: Path) -> pd.DataFrame:
-    """A file in tables/, every cell as text; raises `StudyError` with the line."""
+    """Read a file in tables/, with every cell as text; raises `StudyError` with the line."""
     file = f"tables/{path.name}"
     text = read_text(path, file)
     try:
@@ -61,10 +57,10 @@ def _table(path: Path) -> pd.DataFrame:
             remedy="write the table, or remove the file",
         ) from err
     except ValueError as err:
-        place = re.search(r"\b(line|row) (\d+)", str(err))  # rows are counted from 0
+        place = re.search(r"\b(line|row) (\d+)", str(err))  # row numbers start at 0
         line = int(place[2]) + (place[1] == "row") if place else 1
         raise _no_table(file, line, str(err).strip()) from err
-    if not isinstance(table.index, pd.RangeIndex):  # else cells would be taken for a row's name
+    if not isinstance(table.index, pd.RangeIndex):  # pandas takes surplus cells as the index
         raise _no_table(file, 2, "it has more cells than the heading")
     return table
 
@@ -81,9 +77,7 @@ def _no_table(file: str, line: int, why: str) -> StudyError:
 
 @dataclass(frozen=True)
 class Correction:
-    """One misprinted cell: `row` and `column` as `corrections.csv` names them, `position` the row's
-    number from 0.
-    """
+    """A misprinted cell: `row` and `column` as in `corrections.csv`, `position` the 0-based row."""
 
     table: str
     row: str
@@ -98,13 +92,13 @@ _CORRECTION = ("table", "row", "column", "printed", "corrected", "reason")
 
 
 def corrections(study: Study, table: str | None = None) -> list[Correction]:
-    """The corrections of one table, or of all, from `tables/corrections.csv`.
+    """Load the corrections of one table, or of all, from `tables/corrections.csv`.
 
-    `row` is the printed text of the row's first cell; ``#2`` behind it is the second row that
-    begins so.
+    `row` is the printed text of the row's first cell; the suffix ``#2`` selects the second row with
+    that text.
 
-    Raises `StudyError`: the file is no table with these columns; a correction names a cell that the
-    table does not have, or another text than that cell holds.
+    Raises `StudyError`: the file is no table with these columns; a correction names a cell that
+    does not exist, or a printed text that differs from the cell's.
     """
     path = study.folder / "tables" / "corrections.csv"
     if not path.is_file():
@@ -156,10 +150,9 @@ _THOUSANDS = re.compile(r"-?\d{1,3}(,\d{3}){1,9}(\.\d{1,99})?")
 
 
 class TableClaims(Model):
-    """A printed table whose numeric cells are claims of their own.
+    """Declaration of a printed table whose numeric cells are claims.
 
-    `levels` names the level that a printed cell of a key column stands for, where it is not the
-        cell itself.
+    `levels` maps printed cells of a key column to levels, if they differ.
     """
 
     table: str = Field(pattern=r"^[a-z0-9-]+$")
@@ -175,14 +168,13 @@ class TableClaims(Model):
 def table_claims(
     study: Study, tables: Sequence[TableClaims], document: Document
 ) -> Iterator[tuple[Where, dict[str, Any]]]:
-    """The claims, as `claims.yaml` would write them, that `tables` of `claims.yaml` stands for, one
-    a cell.
+    """Expand `tables` of `claims.yaml` to claims, one per numeric cell.
 
-    An entry of `tables` names a file in `tables/`, the column that holds each varying factor's
-    level (`key`), and for every numeric column the quantity that it prints (`columns`). Empty cells
-    print nothing; thousands may have commas, as in ``307,200``. The cells of a row have the same
-    sentence (``table-6 row 1``): they do not bear each other out. Raises `StudyError`: no such file
-    or column, a cell that is no number.
+    An entry of `tables` names a file in `tables/`, the column with the level of each varying factor
+    (`key`), and the quantity of every numeric column (`columns`). Empty cells are skipped;
+    thousands separators are allowed, as in ``307,200``. The cells of a row share one sentence key
+    (``table-6 row 1``), so that they do not corroborate each other. Raises `StudyError`: no such
+    file or column, a cell that is no number.
     """
     for position, entry in enumerate(tables):
         where = ("tables", position)

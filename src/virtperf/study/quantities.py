@@ -1,8 +1,6 @@
-"""Quantities: a measured thing at factor levels; sums of such things, as claims write them; their
-concrete relations.
+"""Quantities at factor levels, linear expressions of them, and instances of claims.
 
-``throughput[system=zvm, guests=12]`` is a quantity; factors that are not written take their
-    default.
+``throughput[system=zvm, guests=12]`` is a quantity; omitted factors take their default.
 ``response_time[system=xen, guests=9] - response_time[system=xen, guests=6]`` is an expression.
 """
 
@@ -28,13 +26,13 @@ _TERM = re.compile(
 
 @dataclass(frozen=True)
 class Quantity:
-    """A named quantity at one level of every factor, in the study's order."""
+    """A named quantity at one level of every factor, in the study's order of factors."""
 
     name: str
     at: tuple[tuple[str, Level], ...]
 
     def __lt__(self, other: Quantity) -> bool:
-        """By name and levels, numbers before words: a factor may have both."""
+        """Order by name and levels, numbers before strings: a factor may have both."""
         return self._place() < other._place()
 
     def _place(self) -> tuple[str, list[tuple[str, bool, Level]]]:
@@ -44,31 +42,29 @@ class Quantity:
         return dict(self.at)[factor]
 
     def moved(self, changes: Mapping[str, Level]) -> Quantity:
-        """The same quantity with some factors at other levels."""
+        """The same quantity with changed levels of some factors."""
         return Quantity(
             self.name, tuple((factor, changes.get(factor, level)) for factor, level in self.at)
         )
 
     def key(self) -> str:
-        """A stable text for files: every factor written out."""
+        """Canonical text for files, with all factors."""
         return f"{self.name}[{', '.join(f'{factor}={level_text(level)}' for factor, level in self.at)}]"
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A sum of quantities with coefficients: `terms` holds (coefficient, quantity)."""
+    """A linear combination of quantities: `terms` holds (coefficient, quantity)."""
 
     terms: tuple[tuple[float, Quantity], ...]
 
     def minus(self, *others: Expression) -> Expression:
-        """The sum with others taken away."""
+        """The difference of this expression and others."""
         return Expression(self.terms + tuple((-c, q) for other in others for c, q in other.terms))
 
 
 def split_quantity(text: str) -> tuple[str, dict[str, Level]]:
-    """Name and written factor levels of ``name[factor=level, ...]``; raises `ValueError` saying
-    what is wrong.
-    """
+    """Parse ``name[factor=level, ...]`` to name and explicit levels; raises `ValueError`."""
     match = _QUANTITY.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not written as name[factor=level, ...]")
@@ -82,7 +78,7 @@ def split_quantity(text: str) -> tuple[str, dict[str, Level]]:
 
 
 def split_expression(text: str) -> list[tuple[float, str]]:
-    """(coefficient, quantity text) pairs of a sum; raises `ValueError` where it can't be read."""
+    """Parse a sum to (coefficient, quantity text) pairs; raises `ValueError` on a syntax error."""
     terms: list[tuple[float, str]] = []
     position = 0
     while position < len(text.rstrip()):
@@ -100,12 +96,12 @@ def split_expression(text: str) -> list[tuple[float, str]]:
 
 @dataclass(frozen=True)
 class Instance:
-    """One concrete relation of a claim (a claim that holds `for_each` of some levels has several).
+    """A concrete relation of a claim; a claim with `for_each` has one per combination of levels.
 
     `parts`: value, range: (of,); ratio, difference, percent_change, equivalence: (of, to);
-        ordering: ascending; argmax, argmin: the winner, then the others; monotone, linear, concave,
-        rule: along the axis; sum: the total, then its parts; relative_mean: the mean, then each
-        part and its reference.
+        ordering: ascending; argmax, argmin: the extreme, then the others; monotone, linear,
+        concave, rule: along the axis; sum: the total, then its parts; relative_mean: the mean, then
+        each part and its reference.
     `axis`: the axis positions of `parts` for linear, concave and rule.
     """
 
@@ -114,8 +110,9 @@ class Instance:
 
 
 def instances_of(study: Study, claim: Claim, needs: tuple[str, ...]) -> tuple[Instance, ...]:
-    """The relations of a claim whose kind `needs` these fields; raises `ValueError` on what the
-    study does not have.
+    """Expand a claim to its instances; `needs` are the fields that its kind requires.
+
+    Raises `ValueError` for names that the study does not define.
     """
     each = claim.for_each
     combos = [dict(zip(each, combo, strict=True)) for combo in product(*each.values())]
@@ -137,7 +134,7 @@ def _instance(
         return Instance(tuple(study.expression(text, also) for text in texts))
     levels = claim.levels
     if kind in ("argmax", "argmin"):
-        levels = tuple(sorted(levels, key=lambda level: level != claim.at))  # the winner first
+        levels = tuple(sorted(levels, key=lambda level: level != claim.at))  # the extreme first
     parts = tuple(study.expression(claim.of, {**also, claim.over: level}) for level in levels)
     numeric = all(isinstance(level, int | float) for level in levels)
     return Instance(parts, tuple(float(level) for level in levels) if numeric else ())

@@ -1,4 +1,4 @@
-"""Words that stand for a number, read alike in all studies: `data/readings.yaml`."""
+"""Numeric readings of vague words, common to all studies: `data/readings.yaml`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from rawperf.core.model import Model, NotNegative, Positive, load_model
 from virtperf.core.params import WordReading
 
 NUMBERED = ("value", "range", "ratio", "difference", "percent_change")
-"""Kinds of claims that speak of one number with limits."""
+"""Kinds of claims about one number with limits."""
 OF_REFERENCE = ("ratio", "percent_change")
 WITHIN = ("equivalence", "linear")
-"""Kinds with one margin to either side."""
+"""Kinds with a symmetric relative margin."""
 DIRECTION = ("ordering", "argmax", "argmin", "monotone")
-"""Kinds that take a word which says no more than the direction."""
+"""Kinds that accept a word which gives the direction only."""
 
 
 def _ends(value: Any) -> Any:
-    """A factor f stands for 1/f to f; null ends for none."""
+    """Normalise limits: a factor f means 1/f to f; null means unbounded."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not 1 <= value < inf:
             raise ValueError("a single factor stands for 1/factor to factor, and is at least 1")
@@ -37,7 +37,7 @@ def _ends(value: Any) -> Any:
 
 
 class ReadingLimits(Model):
-    """Between two factors or numbers; an end that is not given is open."""
+    """Interval of factors or numbers; a missing end is unbounded."""
 
     low: NotNegative = 0.0
     high: Positive | None = None
@@ -52,15 +52,15 @@ class ReadingLimits(Model):
 
     @property
     def top(self) -> float:
-        """The upper limit, infinite where there is none."""
+        """The upper limit, infinite if missing."""
         return inf if self.high is None else self.high
 
     def within(self, other: ReadingLimits) -> bool:
-        """Whether these limits allow nothing that `other` does not."""
+        """Whether this interval is a subset of `other`."""
         return other.low <= self.low and self.top <= other.top
 
     def inverse(self) -> ReadingLimits:
-        """1/high to 1/low."""
+        """The reciprocal interval, 1/high to 1/low."""
         low = 0.0 if self.high is None else 1 / self.high
         return ReadingLimits.model_construct(low=low, high=1 / self.low if self.low else None)
 
@@ -69,13 +69,13 @@ _Limits = Annotated[ReadingLimits, BeforeValidator(_ends)]
 
 
 class Word(Model):
-    """One word with its limits under every reading.
+    """A vague word with its limits under every reading.
 
-    `of`: limits are factors of the claim's printed number, or of what the claim compares with.
-    `number`: the number that the word itself is; limits are then limits of that number.
-    `also`: words that are read alike.
-    `uses`: what papers call by the word and print as well, as the limits are given; a paper's own use
-        says what the word can mean, so that every reading has to allow it.
+    `of`: limits are factors of the claim's printed number, or of the reference it compares with.
+    `number`: the number that the word denotes; limits are then limits of that number.
+    `also`: synonyms.
+    `uses`: numbers that papers print and describe by this word, in the form of the limits. They
+        show what the word can mean, so every reading must include them.
     """
 
     of: Literal["number", "reference"]
@@ -97,9 +97,7 @@ class Word(Model):
 
 
 def _excluded_use(uses: Iterable[float], strict: ReadingLimits) -> str:
-    """What is wrong where the strict reading, and so perhaps the others, excludes a paper's own
-    use.
-    """
+    """Error text if the strict reading excludes a paper's own use of the word, else ""."""
     found = next((use for use in uses if not strict.low <= use <= strict.top), None)
     if found is None:
         return ""
@@ -123,14 +121,14 @@ _Entry = Annotated[
 
 
 class ReadingsFile(Model):
-    """All of `readings.yaml`."""
+    """Schema of `readings.yaml`."""
 
     words: dict[str, _Entry]
 
 
 @dataclass(frozen=True)
 class Read:
-    """What a word allows in one claim: limits of its number, in its unit, and the same in words."""
+    """Limits that a word implies in one claim, in the claim's unit, and their text."""
 
     low: float
     high: float
@@ -139,13 +137,13 @@ class Read:
 
 @dataclass(frozen=True)
 class Readings:
-    """All words under one reading, those under `also` among them."""
+    """All words under one reading, including their synonyms."""
 
     reading: WordReading
     words: Mapping[str, Word]
 
     def __getitem__(self, name: str) -> Word:
-        """The word; raises `ValueError` with near names where there is none."""
+        """The word; raises `ValueError` with close matches if it is unknown."""
         if name not in self.words:
             raise ValueError(
                 f"data/readings.yaml has no word {name!r}; {did_you_mean(name, self.words)}"
@@ -159,11 +157,12 @@ class Readings:
         return found.low / (word.number or 1.0), found.top / (word.number or 1.0)
 
     def read(self, name: str, kind: str, value: float | None = None, room: float = 0.0) -> Read:
-        """What the word allows in a claim of a kind with a printed `value`, whose digits leave
-        `room` to either side.
+        """Limits that the word implies for a kind of claim with a printed `value`.
 
-        Raises `ValueError`: an unknown word, one that the kind can't have, a number that is missing
-        or not taken.
+        `room` is the half width of the printed precision.
+
+        Raises `ValueError`: an unknown word, a kind that does not accept it, a number that is
+        missing or not accepted.
         """
         word, (low, high) = self[name], self.limits(name)
         if word.of == "number":
@@ -194,7 +193,7 @@ class Readings:
                 f"the word {name!r} needs the number that it speaks of: give value, not 0"
             )
         least, most = low * abs(value) or -inf, high * abs(value)
-        if value < 0:  # a loss: at most 10 % is -10 % or more
+        if value < 0:  # a decrease: at most 10 % is -10 % or more
             least, most = -most, -least
         least, most = (
             min(least, value - room) if room else least,
@@ -212,7 +211,7 @@ def _words(low: float, high: float, unit: str = "") -> str:
 
 
 def load_readings(path: Path, reading: WordReading = "default", report: Report = stop) -> Readings:
-    """Read `readings.yaml`; raises `StudyError` with file and line for whatever is wrong in it."""
+    """Load and validate `readings.yaml`; raises `StudyError` with file and line."""
     file, document = load_model(path, ReadingsFile, report)
     words: dict[str, Word] = {}
     for name, entry in sorted(file.words.items(), key=lambda item: isinstance(item[1], _Inverse)):
@@ -245,11 +244,12 @@ def load_readings(path: Path, reading: WordReading = "default", report: Report =
 
 
 def readings_beside(study: Path, reading: WordReading) -> Readings:
-    """Those of the repository that a study's folder, data/published/<study>, stands in; raises as
-    `load_readings`.
+    """Load the `readings.yaml` of a study's repository, two levels above data/published/<study>.
+
+    Raises as `load_readings`.
     """
     path = study.parent.parent / "readings.yaml"
     try:
         return load_readings(path, reading)
-    except StudyError as err:  # it stands in another folder than the claims that are read with it
+    except StudyError as err:  # name the file: it is in another folder than the claims
         raise err.restated(StudyError, file=path) from None

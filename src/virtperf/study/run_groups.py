@@ -1,5 +1,6 @@
-"""Runs by how they were made: protocol and machine. Those that are averaged or compared have the
-same, unless the study declares in what they may differ.
+"""Comparability of runs: groups by protocol and machine.
+
+Averaged or compared runs must agree in both, apart from differences that the study declares.
 """
 
 from __future__ import annotations
@@ -11,23 +12,23 @@ from typing import Any
 from virtperf.study.definition import Study
 
 PROTOCOL = "protocol"
-"""What `machine_may_differ` calls the settings of measure.yaml and the files that commands name."""
+"""Key of `machine_may_differ` for the settings of measure.yaml and the files used by commands."""
 NOT_RECORDED = "not recorded"
 MEASURE_SETTINGS = "settings of measure.yaml"
 MAX_LISTED_RUNS = 4
 
 RunEntry = Mapping[str, Any]
-"""A run as the index of samples, or a loaded `run.yaml` in JSON's types, has it."""
+"""A run, from the index of samples or from a loaded `run.yaml` in JSON types."""
 FACT_COLUMNS = ("run_id", "factors", "machine", "tools", "protocol")
-"""What is needed of a run here."""
+"""Fields of a run that this module uses."""
 
 
 @dataclass(frozen=True)
 class FactDifference:
-    """A fact that is not the same in runs which are averaged or compared.
+    """A fact that differs between runs which are averaged or compared.
 
-    `fact` is the name by which `machine_may_differ` allows it; `what` says it in words. `runs` by
-    value; `group`: what the runs share.
+    `fact`: the key of `machine_may_differ` that allows it; `what`: its description. `runs`: run ids
+        by value; `group`: what the runs have in common.
     """
 
     fact: str
@@ -42,7 +43,7 @@ class FactDifference:
 
     @property
     def remedy(self) -> str:
-        """What a user can do."""
+        """Remedy for the user."""
         declare = (
             ""
             if self.fact == PROTOCOL
@@ -55,11 +56,11 @@ class FactDifference:
 
 
 def fact_differences(study: Study, entries: Iterable[RunEntry]) -> list[FactDifference]:
-    """Facts in which runs of one experiment differ, and the study does not allow for it.
+    """Find undeclared differences between runs of one experiment.
 
-    Runs whose experiment is not recorded are compared with those of their condition. A fact that is
-    not recorded of a run is compared in the others only; of the protocol, "not recorded" is a
-    protocol of its own.
+    Runs without a recorded experiment are compared within their condition. Runs without a recorded
+    fact are left out of its comparison, except for the protocol: "not recorded" is a value of its
+    own.
     """
     known = list(entries)
     experiments = sorted({p["experiment"] for e in known if (p := e.get("protocol"))})
@@ -83,7 +84,7 @@ def fact_differences(study: Study, entries: Iterable[RunEntry]) -> list[FactDiff
 
 
 def facts_of(entry: RunEntry) -> set[str]:
-    """The names under which `machine_may_differ` may allow for something about a run."""
+    """Keys of `machine_may_differ` that are applicable to a run."""
     host = {"host"} if (entry.get("protocol") or {}).get("host") else set()
     return {PROTOCOL, *host, *(entry.get("machine") or {}), *(entry.get("tools") or {})}
 
@@ -91,7 +92,7 @@ def facts_of(entry: RunEntry) -> set[str]:
 def _groups(
     entries: Sequence[RunEntry], experiments: Sequence[str]
 ) -> Iterator[tuple[str, list[RunEntry]]]:
-    """Runs that are averaged or compared: of one experiment, by its name, else of one condition."""
+    """Group runs that are averaged or compared: by experiment if known, else by condition."""
     groups: dict[tuple[str, str], list[RunEntry]] = {}
     for entry in entries:
         name = experiment_of(entry, experiments)
@@ -102,7 +103,7 @@ def _groups(
 
 
 def experiment_of(entry: RunEntry, experiments: Sequence[str]) -> str:
-    """The experiment of a run: as recorded, else one of these that its name begins with."""
+    """The recorded experiment of a run, else the longest of these names that prefixes its id."""
     if entry.get("protocol"):
         return str(entry["protocol"]["experiment"])
     fits = [name for name in experiments if f"{entry['run_id']}-".startswith(f"{name}-")]
@@ -112,7 +113,7 @@ def experiment_of(entry: RunEntry, experiments: Sequence[str]) -> str:
 def _facts(
     study: Study, group: Sequence[RunEntry]
 ) -> Iterator[tuple[str, str, dict[str, list[str]]]]:
-    """Each fact of a group: the name that allows it, in words, its runs by value."""
+    """Iterate over a group's facts: key in `machine_may_differ`, description, runs by value."""
     yield PROTOCOL, PROTOCOL, _by_value(group, _recorded)
     recorded = [entry for entry in group if entry.get("protocol")]
     yield PROTOCOL, MEASURE_SETTINGS, _by_value(recorded, lambda e: e["protocol"]["settings"])
@@ -160,7 +161,7 @@ def _listed(runs: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class RunGroup:
-    """Runs of one experiment that were made by the same protocol on the same machine."""
+    """Runs of one experiment with the same protocol on the same machine."""
 
     experiment: str
     protocol: str
@@ -172,7 +173,7 @@ class RunGroup:
 
 
 def run_groups(entries: Iterable[RunEntry]) -> list[RunGroup]:
-    """Groups of runs by experiment, protocol and machine, in the order of their first runs."""
+    """Group runs by experiment, protocol and machine, in order of first occurrence."""
     known = list(entries)
     experiments = sorted({p["experiment"] for e in known if (p := e.get("protocol"))})
     groups: dict[tuple[str, ...], list[RunEntry]] = {}

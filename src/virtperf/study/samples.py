@@ -1,5 +1,6 @@
-"""The runs of every quantity, and the ratios and differences between them: one interval for one
-question, in verdicts, tables of ratios and derived numbers.
+"""Samples of every quantity over runs, and ratios and differences between them.
+
+Verdicts, tables of ratios and derived numbers all use the same intervals.
 """
 
 from __future__ import annotations
@@ -26,19 +27,18 @@ from virtperf.study.conditions import mean_of, rows_by_quantity
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 
-DEFAULT_LEVEL = 0.95  # of means whose interval is asked for at a level of its own later
+DEFAULT_LEVEL = 0.95  # initial level of means whose interval is later recomputed at another level
 
 Terms = Mapping[Quantity, float]
-"""A sum of quantities, each with its coefficient."""
+"""A linear combination of quantities: coefficient by quantity."""
 
 
 class StudySamples(Mapping[Quantity, Replicates]):
-    """The runs of each quantity, in the unit in which runs observe it; `independent` has the numbers
-    of single runs whose independent samples stand in the place of runs, and those that runs know by
-    their buckets only.
+    """Replicates of each quantity, in the unit of the observations.
 
-    A ratio of two conditions of one quantity has an error that is pooled over all its conditions
-    that were run alike (`core.contrasts.pooled_error`).
+    `independent` holds quantities known from independent samples of a single run, or from histogram
+    buckets, instead of replicates. Ratios of two conditions of a quantity use a pooled error over
+    all its conditions with the same design (`core.contrasts.pooled_error`).
     """
 
     def __init__(
@@ -60,14 +60,15 @@ class StudySamples(Mapping[Quantity, Replicates]):
         return len(self._runs)
 
     def count(self, quantity: Quantity) -> int:
-        """How many runs it has, or independent samples in their place."""
+        """Number of runs, or of independent samples in their place."""
         found = self._independent.get(quantity)
         return found.n if found else self[quantity].n
 
     def log_ratio(self, over: Terms, under: Terms) -> LogRatio | None:
-        """``over / under`` on the log scale; None where a side has a value that is not positive, is
-        a sum whose runs share no blocks, or is one run with independent samples. A condition against
-        itself has no error.
+        """``over / under`` on the log scale.
+
+        None if a side has a non-positive value, is a sum of runs without common blocks, or has
+        independent samples instead of runs. A condition against itself has standard error 0.
         """
         if self._independent.keys() & {*over, *under}:
             return None
@@ -80,8 +81,9 @@ class StudySamples(Mapping[Quantity, Replicates]):
         return log_ratio(a, b, self._pooled(over, under))
 
     def linear_ratio(self, over: Terms, under: Terms) -> LinearRatio | SampledRatio:
-        """``over / under``, or `over` where `under` is empty, by Student's t or Fieller's set, or by
-        the intervals of independent samples.
+        """``over / under``, or `over` if `under` is empty.
+
+        Intervals are Student's t or Fieller's, or combine the intervals of independent samples.
         """
         quantities = list(dict.fromkeys((*over, *under)))
         above = np.array([*(over.get(q, 0.0) for q in quantities), 0.0])
@@ -98,8 +100,9 @@ class StudySamples(Mapping[Quantity, Replicates]):
         return over_runs(values, unknown, unknown, level=DEFAULT_LEVEL)
 
     def _side(self, terms: Terms) -> Replicates | None:
-        """A side of a ratio as a condition of its own: a sum has a value in each block that all its
-        quantities have.
+        """One side of a ratio as replicates; sums are formed within blocks.
+
+        Only the blocks common to all quantities of the sum are used.
         """
         found = [self[q].scaled(c) for q, c in terms.items()]
         if len(found) == 1:
@@ -133,10 +136,10 @@ class StudySamples(Mapping[Quantity, Replicates]):
 def samples_by_quantity(
     study: Study, observations: pd.DataFrame, provenance: Provenance, level: float = DEFAULT_LEVEL
 ) -> StudySamples:
-    """The runs that observed each quantity, in their own unit, with their blocks and days.
+    """Collect the replicates of each quantity, with their blocks and days, in the observed unit.
 
-    Of `observations`, the table `OBSERVATIONS`, those of runs of this `provenance` are read; `level`
-    is that of their intervals.
+    Only the rows of `OBSERVATIONS` with this `provenance` are used; `level` is that of their
+    intervals.
     """
     of_kind = observations["provenance"] == provenance.value
     table = observations[of_kind & np.isfinite(observations["value"])]

@@ -1,4 +1,4 @@
-"""Additions to hand-written YAML as lines of text: comments, order and form of all else stay."""
+"""Text edits of hand-written YAML that preserve comments, order and formatting."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from rawperf.core.yamlio import load_yaml, parse_yaml
 
 
 def append_entry(path: Path, key: str, entry: Mapping[str, Any]) -> int:
-    """Append an entry to a list at the top of a YAML file; returns its line.
+    """Append an entry to a top-level list of a YAML file; returns its line number.
 
-    Raises `StudyError` where the file is not in order, and where the list is written in one line.
+    Raises `StudyError` if the file is invalid, or the list is in flow style (one line).
     """
     before = load_yaml(path)
     text = path.read_text(encoding="utf-8")
@@ -51,10 +51,9 @@ def append_entry(path: Path, key: str, entry: Mapping[str, Any]) -> int:
 
 
 def set_in_entry(path: Path, key: str, position: int, name: str, value: Mapping[str, Any]) -> None:
-    """Give an entry of a list at the top of a YAML file a mapping as `name`, in place of the one
-    that it has.
+    """Set the mapping `name` in an entry of a top-level list of a YAML file, replacing an old one.
 
-    Raises `StudyError` where the file is not in order, and where the entry is written in one line.
+    Raises `StudyError` if the file is invalid, or the entry is in flow style (one line).
     """
     before = load_yaml(path)
     text = path.read_text(encoding="utf-8")
@@ -78,8 +77,9 @@ def set_in_entry(path: Path, key: str, position: int, name: str, value: Mapping[
 
 
 def block(entry: Mapping[str, Any]) -> list[str]:
-    """A mapping as lines of YAML: mappings within it a key a line, all else in JSON's form, which is
-    YAML's, too.
+    """Format a mapping as lines of YAML.
+
+    Nested mappings are in block style, all other values in JSON, a subset of YAML.
     """
     lines = []
     for name, value in entry.items():
@@ -95,13 +95,13 @@ def _value(node: Any, key: str) -> Any:
 
 
 def _end(node: Any, lines: Sequence[str]) -> int:
-    """The line after a part of the file, without the blank lines behind it."""
+    """Line number after a node, without trailing blank lines."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _end(last[1] if isinstance(last, tuple) else last, lines)
     if node.end_mark.column:
         return int(node.end_mark.line) + 1
-    end = int(node.end_mark.line)  # a folded text ends where the next line of YAML begins
+    end = int(node.end_mark.line)  # a folded scalar ends where the next node begins
     while not lines[end - 1].strip():
         end -= 1
     return end

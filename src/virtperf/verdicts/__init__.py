@@ -1,1 +1,1 @@
-"""Claims judged."""
+"""Verdicts on claims."""

@@ -1,5 +1,5 @@
-"""Claims against measured runs: the numbers of measured conditions that a claim compares, each with
-the range that it allows; the verdict, the number with its interval, how many runs would decide.
+"""Judgement of claims by measured runs: the compared estimates with their allowed ranges, the
+verdict, the deciding estimate with its interval, and the runs needed to decide.
 """
 
 from __future__ import annotations
@@ -38,29 +38,28 @@ from virtperf.verdicts.regions import (
 )
 
 LIMIT_TOLERANCE = 0.02
-"""Widening of a printed number's limits, as a share: two laboratories agree less closely than a
-number is printed.
-"""
+"""Relative widening of a printed number's limits: agreement between laboratories is worse than the
+precision of a printed number."""
 ORDERS = ("ordering", "argmax", "argmin", "monotone")
 MORE_THAN_ONE = math.nextafter(1.0, 2.0)
 MORE_THAN_ZERO = math.ulp(0.0)
-"""Limits of strict orders that ask for any difference: of a ratio, and of a difference."""
+"""Limits of strict orders without a minimum difference: for a ratio, and for a difference."""
 
 Terms = dict[Quantity, float]
 
 
 def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list[Comparison], int]:
-    """Those of a claim's comparisons whose conditions were all measured, and how many it makes.
+    """Build a claim's comparisons with fully measured conditions, and count all of them.
 
-    The ranges are those that the claim itself states: its `low` and `high`, its margin, or the
-    direction of its order. Only limits on both sides of a printed number, of sums and of plain
-    equality are widened by `LIMIT_TOLERANCE`: a ratio or a level by a share of its limits, a difference
-    by that share of the mean size of its two sides, and none across the value that says "no
-    change". Limits of a word for a direction, margins and orders are taken as they are.
+    The ranges are those stated by the claim: its `low` and `high`, its margin, or the direction of
+    its order. Only two-sided limits of a printed number, of sums and of plain equality are widened
+    by `LIMIT_TOLERANCE`: a ratio or a level by a share of its limits, a difference by that share of
+    the mean size of its two sides, and none across the value of "no change". Limits of a word for a
+    direction, margins and orders are not widened.
 
-    Positive sides are compared by their ratio, on the log scale, orders too. A strict order asks
-    for a difference of the quantity's resolution, and for any difference where the reference point
-    of its scale was not measured. A level on a relative scale is a ratio to its reference point.
+    Positive sides are compared by their ratio, on the log scale, including orders. A strict order
+    requires a difference of the quantity's resolution, or any difference if the reference point of
+    its scale was not measured. A level on a relative scale is a ratio to its reference point.
     """
     label = _labels(study, claim)
     numbers = [n for instance in claim.instances for n in _numbers(study, claim, instance)]
@@ -85,11 +84,11 @@ def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list
 
 @dataclass(frozen=True)
 class _Number:
-    """``factor over / under + shift``, or `over` where `under` is empty, and its limits.
+    """The number ``factor over / under + shift``, or `over` where `under` is empty, and its limits.
 
-    `order`: whether the number says which of two is larger; `over` is the larger, and `low` is by
-    how much, in units of the claim's scale. `unit` is None where the number is not in the claim's.
-    `strict`: whether `low` stands for anything more than the number just below it.
+    `order`: whether the number is an order of two sides; `over` is the larger, and `low` the
+    minimum difference, in units of the claim's scale. `unit` is None if the number is not in the
+    claim's. `strict`: whether `low` stands for an exclusive limit just below it.
     """
 
     over: Terms
@@ -108,7 +107,7 @@ class _Number:
 
 
 def _numbers(study: Study, claim: Claim, instance: Instance) -> Iterator[_Number]:
-    """The numbers of one instance; a number that is the same whatever was measured is left out."""
+    """Yield the numbers of one instance, without those that do not depend on measurements."""
     parts = [_terms(part) for part in instance.parts]
     match claim.kind:
         case "value" | "range":
@@ -154,7 +153,7 @@ def _numbers(study: Study, claim: Claim, instance: Instance) -> Iterator[_Number
 def _bends(
     claim: Claim, parts: Sequence[Terms], axis: Sequence[float]
 ) -> Iterator[tuple[Terms, float, float]]:
-    """Differences of slopes and their limits: a slope falls, or is within the margin of others."""
+    """Yield differences of slopes with limits: decreasing, or equal within the margin."""
     gaps = np.diff(axis)
     slopes = [
         _combined((1 / gap, later), (-1 / gap, earlier))
@@ -183,10 +182,10 @@ def _levels(study: Study, levels: Iterable[tuple[Terms, float, float]]) -> Itera
 
 
 def _open_at_bounds(study: Study, terms: Terms, low: float, high: float) -> tuple[float, float]:
-    """The limits of a level, without those that its quantities cannot pass anyway.
+    """Replace limits of a level by infinity at the natural bounds of its quantities.
 
-    An interval of 99.93 to 100.03 % does not speak against 98 to 100 %: it is symmetric, and there
-    is nothing above 100 %.
+    An interval of 99.93 to 100.03 % does not contradict 98 to 100 %: it is symmetric, and values
+    above 100 % are impossible.
     """
     sides = [
         sorted((c * study.quantities[q.name].low, c * study.quantities[q.name].high))
@@ -208,7 +207,7 @@ def _orders(study: Study, pairs: Iterable[tuple[Terms, Terms]], strict: bool) ->
 
 
 def _scaled(study: Study, number: _Number, samples: StudySamples) -> _Number | None:
-    """The number on the claim's scale; None where a mean that it needs was not measured."""
+    """Convert the number to the claim's scale; None if a required mean was not measured."""
     if not samples.keys() >= {*number.over, *number.under}:
         return None
     if number.order or number.under:
@@ -225,7 +224,7 @@ def _scaled(study: Study, number: _Number, samples: StudySamples) -> _Number | N
 
 
 def _ordered(study: Study, number: _Number, samples: StudySamples) -> _Number:
-    """An order as the ratio of the larger to the smaller, with the least ratio that it asks for."""
+    """Express an order as the ratio of larger to smaller, with the minimum ratio it requires."""
     low = 1.0
     if number.low > 0:
         unit = _unit(study, number, samples)
@@ -235,7 +234,7 @@ def _ordered(study: Study, number: _Number, samples: StudySamples) -> _Number:
     strict = low == MORE_THAN_ONE
     if over == under:
         return replace(number, low=low, unit="", order=False, strict=strict)
-    # "less than half of it" is a ratio of more than 2, not one of more than 1 to the half
+    # "less than half of it" is a ratio of more than 2, not a ratio of more than 1 to the half
     least = under / over
     return replace(
         number,
@@ -249,13 +248,13 @@ def _ordered(study: Study, number: _Number, samples: StudySamples) -> _Number:
 
 
 def _common_factor(terms: Terms) -> float:
-    """What all coefficients are; 1 where they differ, or are negative."""
+    """Return the common coefficient of all terms; 1 if they differ, or are negative."""
     factors = set(terms.values())
     return factors.pop() if len(factors) == 1 and min(factors) > 0 else 1.0
 
 
 def _difference(study: Study, number: _Number, samples: StudySamples) -> _Number:
-    """An order as the larger less the smaller, in the runs' own unit."""
+    """Express an order as the difference larger minus smaller, in the runs' own unit."""
     terms = _combined((1, number.over), (-1, number.under))
     low = 0.0
     if number.low > 0:
@@ -267,9 +266,7 @@ def _difference(study: Study, number: _Number, samples: StudySamples) -> _Number
 
 
 def _unit(study: Study, number: _Number, samples: StudySamples) -> float:
-    """How much of the runs' own unit one unit of the claim's scale is; 0 where that is not
-    known.
-    """
+    """Return the size of one unit of the claim's scale in the runs' own unit; 0 if unknown."""
     references = {study.reference_for(q) for q in number.quantities}
     if references == {None}:
         return 1.0
@@ -301,8 +298,8 @@ def _comparison(
 
 
 def _widened(claim: Claim) -> bool:
-    """Whether the limits are room around a printed number ("1.18", "about 15"), or a plain
-    equality's, and not those of a direction.
+    """Whether the limits are the tolerance of a printed number ("1.18", "about 15"), or of a plain
+    equality, and not those of a direction.
     """
     if claim.kind == "sum" or (claim.kind == "equivalence" and claim.margin == 0):
         return True
@@ -342,8 +339,8 @@ def _wider(claim: Claim, number: _Number, found: Comparison) -> tuple[float, flo
 
 
 def _labels(study: Study, claim: Claim) -> Callable[[_Number], str]:
-    """How to tell a claim's comparisons apart: the levels, and the quantities, that are not the
-    same in all of them.
+    """Return a function that labels a claim's comparisons by the levels, and the quantities, that
+    differ between them.
     """
     named = [q for instance in claim.instances for part in instance.parts for _, q in part.terms]
     varied = [name for name in study.factors if len({q.level(name) for q in named}) > 1]
@@ -393,9 +390,10 @@ OF_A_HYPOTHESIS: Mapping[Decision, str] = {
     Decision.HOLDS: "holds here",
     Decision.FAILS: "does not hold here",
 }
-"""The words for a decision: of a claim of a paper, and of a hypothesis about one's own machine."""
+"""Verdict labels by decision: for a claim of a paper, and for a hypothesis about one's own machine.
+"""
 WITHIN_BLOCKS = re.compile(r"within \d+ blocks")
-"""How `Contrast.design` begins where every block gives one ratio or difference."""
+"""Prefix of `Contrast.design` for within-block contrasts (one ratio or difference per block)."""
 NO_VERDICT = {
     "estimate": math.nan,
     "estimate_low": math.nan,
@@ -414,14 +412,14 @@ def judge_claim(
     *,
     provenance: Provenance = Provenance.MEASURED,
 ) -> tuple[Decision, dict[str, Any]]:
-    """A statement by those of its comparisons whose conditions were all measured, and what the
-    table `VERDICTS` says of it.
+    """Judge a statement by its comparisons with fully measured conditions, and return the decision
+    and the row of the table `VERDICTS`.
 
-    Its number is, of several instances, the one that speaks most against it. A true statement
-    fails, and a false one holds, with a probability of at most one minus `level`.
+    With several instances, the estimate is the one with the strongest evidence against it. A true
+    statement fails, and a false one holds, with a probability of at most one minus `level`.
 
-    Runs that the paper's authors published are those of which the claim speaks: where no interval
-    decides, the value itself is compared with what the claim allows.
+    Runs published by the paper's authors are the subject of the claim itself: if the interval does
+    not decide, the estimate is compared with the allowed range.
     """
     compared, total = comparisons(study, claim, samples)
     whole = len(compared) == total
@@ -469,15 +467,15 @@ def judge(
     provenance: Provenance = Provenance.MEASURED,
     elsewhere: tuple[str, Level] | None = None,
 ) -> pd.DataFrame:
-    """The table `VERDICTS`: text verdict, measured verdict, number, runs needed, what the runs
-    could have seen, and the reason in words.
+    """Build the table `VERDICTS`: text verdict, measured verdict, estimate, runs needed, detectable
+    difference, and the reason in words.
 
-    Numbers are NaN where nothing was measured, limits where runs were not repeated, `runs_to_decide`
-    where nothing is undecided or known of the spread; infinite for more than `regions.MAX_RUNS_NEEDED`
-    runs of every condition. `text_verdicts` is the table `CLAIMS`, None where the claims are
-    hypotheses that no text states. Of `observations`, the table `OBSERVATIONS`, those of runs of
-    this `provenance` are read, whose intervals have this level. `elsewhere` is a factor and one of
-    its levels: runs there stand in the place of those at its default, at which the claims are.
+    Estimates are NaN without measurements, limits without replicated runs, `runs_needed` if
+    nothing is undecided or the spread is unknown; infinite above `regions.MAX_RUNS_NEEDED` runs per
+    condition. `text_verdicts` is the table `CLAIMS`, or None for hypotheses without a text. Of
+    `observations`, the table `OBSERVATIONS`, only runs of this `provenance` are used; intervals
+    have this level. `elsewhere` is a factor and one of its levels: runs at that level replace those
+    at the default level, to which the claims refer.
     """
     words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
     if elsewhere:
@@ -500,7 +498,7 @@ def judge(
 
 
 def _moved(study: Study, observations: pd.DataFrame, factor: str, level: Level) -> pd.DataFrame:
-    """The runs at one level of a factor, as if that were its default."""
+    """Select the runs at one level of a factor and relabel them as the default level."""
     there = observations[observations[factor].map(lambda own: own == level)]
     moved = there.copy()
     moved[factor] = pd.Series(
@@ -519,8 +517,8 @@ def _measured(
     *,
     told_apart: bool,
 ) -> str:
-    """``measured 1.84 (95 % CI 1.70 to 1.98, 3 runs per condition, within 3 blocks); the claim
-    allows 1.8 to 2.2``.
+    """Format the reason: ``measured 1.84 (95 % CI 1.70 to 1.98, 3 runs per condition, within 3
+    blocks); the claim allows 1.8 to 2.2``.
     """
     value, *limits = as_precise(shown.value, *ends)
     fewest, most = shown.runs
@@ -552,7 +550,7 @@ def _measured(
 
 
 def _power(compared: list[Comparison], level: float) -> dict[str, Any]:
-    """The columns `detectable` and `detectable_unit`."""
+    """Return the columns `detectable` and `detectable_unit`."""
     least, of = least_seen(compared, level)
     if of is None:
         return {}

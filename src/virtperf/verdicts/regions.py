@@ -1,12 +1,12 @@
-"""Numbers of measured conditions against the ranges that a statement allows: decision, power, how
-many runs it takes.
+"""Confidence regions of estimates against the ranges allowed by a statement: decision, power,
+sample size.
 
-C is the product of the allowed ranges, R that of the numbers' confidence intervals. A statement
-fails where R and C have nothing in common: an interval lies outside of its range, at the level ``1
-- alpha / k`` for k numbers, so that all intervals hold together (Bonferroni). It holds where every
-number's own interval lies inside its range: to be taken for true by mistake, the one number that
-lies outside must be taken for one inside, which needs no correction for k (intersection-union
-test). `core.contrasts` says how the intervals are made.
+C is the product of the allowed ranges, R that of the estimates' confidence intervals. A statement
+fails if R and C are disjoint: an interval lies outside its range at the level ``1 - alpha / k`` for
+k estimates, so that all intervals hold simultaneously (Bonferroni). It holds if every estimate's
+own interval lies inside its range, without a correction for k: to accept the statement wrongly, the
+test of the one estimate outside its range must err (intersection-union test). `core.contrasts`
+defines the intervals.
 
 References
 ----------
@@ -28,15 +28,13 @@ from virtperf.core.contrasts import Contrast, LinearRatio, LogRatio, SampledRati
 
 MAX_RUNS_NEEDED = 1000
 TARGET_POWER = 0.8
-"""Probability with which as many runs as `runs_to_decide` says decide, and with which a difference of
-`Comparison.detectable` would have been seen.
-"""
+"""Power for `runs_to_decide`, and for `Comparison.detectable`."""
 
 
 class Decision(StrEnum):
-    """What measured runs say about a claim or hypothesis.
+    """Outcome of a claim or hypothesis by measured runs.
 
-    `AGREES` and `DIFFERS` are of the value alone, where no interval decides.
+    `AGREES` and `DIFFERS` are based on the estimate alone, where no interval decides.
     """
 
     HOLDS = "holds"
@@ -49,13 +47,13 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A number made of measured runs, ``factor x contrast + shift``, and the range that a statement
-    allows for it.
+    """An estimate from measured runs, ``factor x contrast + shift``, and the range allowed by a
+    statement.
 
-    `low` and `high` are the range, perhaps infinite; `runs` the fewest and the most runs of a
-    condition. `label` says which of the statement's comparisons it is, `remark` what a reader
-    should know of the range, `unit` the words after the number; None where that is not in the
-    statement's own unit. `strict`: whether the number has to be above `low`, not just at it.
+    `low` and `high` are the range, possibly infinite; `runs` the smallest and largest number of
+    runs of a condition. `label` distinguishes the statement's comparisons, `remark` is a note on
+    the range, `unit` the unit after the number; None if it is not the statement's own. `strict`:
+    whether `low` is exclusive.
     """
 
     contrast: Contrast
@@ -71,41 +69,41 @@ class Comparison:
 
     @property
     def value(self) -> float:
-        """The number; NaN where it is divided by zero."""
+        """The estimate; NaN for a zero divisor."""
         return self.factor * self.contrast.value + self.shift
 
     @property
     def size(self) -> float:
-        """The sizes of the means, added in the number's unit."""
+        """Sum of the absolute means, in the unit of the estimate."""
         return math.nan if isinstance(self.contrast, LogRatio) else self.contrast.size
 
     @property
     def of_samples(self) -> bool:
-        """Whether independent samples of one run stand in the place of runs."""
+        """Whether the replicates are independent samples of one run instead of runs."""
         return isinstance(self.contrast, SampledRatio)
 
     @property
     def known(self) -> bool:
-        """Whether there is an error: one run, or one block of a condition, does not show how far
-        others differ.
+        """Whether there is a standard error: a single run, or a single block of a condition, shows
+        no spread.
         """
         return self.contrast.n > 1 and math.isfinite(self.contrast.value)
 
     @property
     def relative(self) -> bool:
-        """Whether it is compared as a ratio, on the log scale."""
+        """Whether the comparison is a ratio on the log scale."""
         return isinstance(self.contrast, LogRatio)
 
     def interval(self, level: float) -> tuple[float, float]:
-        """The confidence interval of the number; NaN where it is not `known`."""
+        """Confidence interval of the estimate; NaN unless `known`."""
         if not self.known:
             return math.nan, math.nan
         low, high = self.contrast.interval(level)
         return self.factor * low + self.shift, self.factor * high + self.shift
 
     def score(self, level: float) -> float:
-        """How far the number lies outside of its range, in half widths of its interval; negative
-        inside.
+        """Signed distance of the estimate outside its range, in half widths of its interval;
+        negative inside.
         """
         low, high = self.interval(level)
         return max(
@@ -114,8 +112,8 @@ class Comparison:
         )
 
     def detectable(self, level: float) -> float:
-        """The distance from a limit of the range that runs like these refute with probability
-        `TARGET_POWER`: a share of the ratio where `relative`, else in the number's unit.
+        """Distance from a limit of the range that such runs refute with power `TARGET_POWER`:
+        relative to the ratio if `relative`, else in the unit of the estimate.
         """
         if not self.known or self.of_samples:
             return math.nan
@@ -125,10 +123,10 @@ class Comparison:
         return found if self.relative else abs(self.factor) * found
 
     def distances(self) -> tuple[np.ndarray, np.ndarray]:
-        """Inside each finite end of the range, shape (sides, 2), and of a divisor from zero, shape
-        (1, 2) or (0, 2).
+        """Return the distances inside each finite end of the range, shape (sides, 2), and of a
+        divisor from zero, shape (1, 2) or (0, 2).
 
-        Beside each stands its deviation between single runs or blocks.
+        The second column is the standard deviation between single runs or blocks.
         """
         c = self._of_runs
         root = math.sqrt(c.n)
@@ -144,7 +142,7 @@ class Comparison:
         return np.array(sides).reshape(-1, 2), np.array(divisor).reshape(-1, 2)
 
     def df_per_run(self) -> float:
-        """Degrees of freedom over runs, or blocks, less one."""
+        """Degrees of freedom per run, or block, beyond the first."""
         return self._of_runs.df / (self._of_runs.n - 1)
 
     @property
@@ -155,10 +153,10 @@ class Comparison:
 
 
 def decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> Decision:
-    """What measured runs say about a statement that is the conjunction of comparisons.
+    """Decide a statement that is the conjunction of comparisons.
 
-    `compared` are those whose conditions were all measured; `whole`: whether these are all that the
-    statement makes; a part can fail, but not hold.
+    `compared` are those with fully measured conditions; `whole`: whether these are all comparisons
+    of the statement; a part can fail, but not hold.
     """
     if not compared:
         return Decision.UNMEASURED
@@ -175,28 +173,27 @@ def decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> Deci
 
 
 def by_value(compared: Sequence[Comparison]) -> Decision:
-    """What the values alone say, as they are: for runs that are the very experiment of which the
-    statement speaks.
+    """Decide by the estimates alone, for runs that are the very experiment the statement is about.
     """
     inside = all(each.low <= each.value <= each.high for each in compared)
     return Decision.AGREES if inside else Decision.DIFFERS
 
 
 def bonferroni_level(compared: Sequence[Comparison], level: float) -> float:
-    """The level of single intervals that hold together at `level`."""
+    """Bonferroni-adjusted level of single intervals for a simultaneous `level`."""
     return 1 - (1 - level) / max(1, sum(each.known for each in compared))
 
 
 def worst(compared: Sequence[Comparison], level: float) -> Comparison:
-    """The comparison that speaks most against the statement; the first of equals."""
+    """The comparison with the strongest evidence against the statement; ties go to the first."""
     if not any(each.known for each in compared):
         return max(compared, key=lambda each: max(each.value - each.high, each.low - each.value))
     return max(compared, key=lambda each: each.score(level) if each.known else -math.inf)
 
 
 def least_seen(compared: Sequence[Comparison], level: float) -> tuple[float, Comparison | None]:
-    """The largest of the differences that the comparisons would have shown, and whose it is; a
-    smaller one may have been missed. NaN and None where none is known.
+    """Return the largest of the comparisons' detectable differences, and its comparison; smaller
+    differences may have been missed. NaN and None if none is known.
     """
     at_once = bonferroni_level(compared, level)
     known = [each for each in compared if each.known and not each.of_samples]
@@ -207,12 +204,11 @@ def least_seen(compared: Sequence[Comparison], level: float) -> tuple[float, Com
 
 
 def runs_to_decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> float:
-    """How many runs of every condition would decide, if the means and the spread of the runs are
-    those observed.
+    """Sample size: number of runs per condition needed to decide, at the observed means and spread.
 
-    The smallest number, up to `MAX_RUNS_NEEDED`, with which `decide` decides with a probability of about
-    `TARGET_POWER`; infinite where `MAX_RUNS_NEEDED` are too few. NaN where a condition has one run only,
-    so that nothing is known of the spread, and where no number of runs of a part decides the whole.
+    The smallest number, up to `MAX_RUNS_NEEDED`, for which `decide` decides with a power of about
+    `TARGET_POWER`; infinite if `MAX_RUNS_NEEDED` are not enough. NaN if a condition has a single
+    run, so that the spread is unknown, or if no number of runs of a part decides the whole.
     """
     if not all(each.known and not each.of_samples for each in compared):
         return math.nan
@@ -231,7 +227,7 @@ def runs_to_decide(compared: Sequence[Comparison], level: float, *, whole: bool)
 
 
 def _missed(seen: np.ndarray, counts: np.ndarray, df: np.ndarray, level: float) -> np.ndarray:
-    """About the probability that so many runs do not show these distances; shape (rows of `seen`,
+    """Approximate type II error of these distances for each number of runs; shape (rows of `seen`,
     counts).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -246,5 +242,5 @@ def _missed(seen: np.ndarray, counts: np.ndarray, df: np.ndarray, level: float) 
 def _share(gap: float, half: float) -> float:
     if math.isinf(gap) or not half:
         return math.copysign(math.inf, gap) if gap else -math.inf  # exact, at its limit
-    # A gap as small as numbers get, such as that of 0 from a strict order's limit, stays a gap.
+    # keep the sign of underflowing gaps, such as that of 0 from the limit of a strict order
     return gap / half or (math.copysign(math.ulp(0.0), gap) if gap else 0.0)

@@ -1,4 +1,4 @@
-"""Claims judged by runs, from and to the folders of a repository."""
+"""The judging stage: claims judged by runs, from and to the folders of a repository."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from virtperf.verdicts.from_runs import judge
 
 
 def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
-    """Compare every claim, or hypothesis, with measured runs; replaces data/verdicts/STUDY.
+    """Judge every claim, or hypothesis, by measured runs; replaces data/verdicts/STUDY.
 
-    Reads `OBSERVATIONS` of data/runs/STUDY and, of a paper, `CLAIMS` of data/reconstructed/STUDY. Raises
-    `VirtperfError` where one of them can't be read.
+    Reads `OBSERVATIONS` of data/runs/STUDY and, for a paper, `CLAIMS` of data/reconstructed/STUDY.
+    Raises `VirtperfError` if one of them can't be read.
     """
     text = None
     if study.kind != "measured":
@@ -65,9 +65,7 @@ def _elsewhere(
     observations: pd.DataFrame,
     level: float,
 ) -> pd.DataFrame:
-    """The verdicts by runs at the other levels of the factor that the study names in
-    `judged_over`.
-    """
+    """Build the verdicts by runs at the other levels of the factor in `judged_over`."""
     factor = study.factors.get(study.judged_over)
     others = [own for own in factor.levels if own != factor.default] if factor else []
     rows: list[dict[str, Any]] = []
@@ -97,7 +95,7 @@ def _read_otherwise(
     *,
     level: float,
 ) -> pd.DataFrame:
-    """The table `VERDICTS_READ`; only claims with other limits are judged again."""
+    """Build the table `VERDICTS_READ`; only claims with changed limits are judged again."""
     before = {claim.id: claim for claim in claims}
     in_force = dict(verdicts.set_index("claim")["measured_verdict"])
     rows: list[dict[str, Any]] = []

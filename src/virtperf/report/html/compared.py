@@ -1,5 +1,5 @@
-"""The page of a comparison: sentences, a table for each quantity with its intervals drawn, and what
-differs between the machines.
+"""Page of a comparison: sentences, a table a quantity with its intervals drawn, and differences
+between the machines.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 from virtperf.report.html.templating import page, refuse_large
 
 INTERVAL_WIDTH = 260.0
-"""Of the drawing of an interval, in pixels of the template's view box."""
+"""Width of an interval drawing, in pixels of the template's view box."""
 INSET = 8.0
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """An interval of a ratio as a drawing has it, all in pixels; `low` and `high` are None where
-    there is none.
+    """Coordinates of an interval of a ratio, in pixels; `low` and `high` are None without an
+    interval.
     """
 
     at: float
@@ -32,12 +32,12 @@ class Drawn:
 def comparison_page(
     comparison: Mapping[str, Any], columns: Sequence[str], cells: Sequence[Sequence[str]]
 ) -> str:
-    """The page of a comparison, which needs no other file.
+    """Render a comparison as a self-contained page.
 
     Parameters
     ----------
     comparison : mapping
-        What `ComparisonTable.to_dict` gives, with `remarks`, and `fact_cells`.
+        `ComparisonTable.to_dict()` with `remarks` and `fact_cells`.
     columns : sequence of str
         Headings of the table, the quantity first.
     cells : sequence of sequences of str
@@ -72,8 +72,8 @@ def comparison_page(
 
 
 def drawings(rows: Sequence[Mapping[str, Any]], margin: float) -> list[Drawn | None]:
-    """The intervals of one table, on one logarithmic scale that holds 1, the margin and all
-    ratios; None for a row without a positive ratio.
+    """Coordinates of the intervals of one table, on a common logarithmic scale that contains 1, the
+    margin and all ratios; None for a row without a positive ratio.
     """
     ends = [1 / (1 + margin), 1 + margin, 0.99, 1.01]
     for row in rows:

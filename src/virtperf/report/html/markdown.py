@@ -1,4 +1,4 @@
-"""Markdown cells as HTML: raw HTML is shown as text, headings get anchors and go into the table of
+"""Markdown cells as HTML: raw HTML is escaped, headings get anchors and enter the table of
 contents.
 """
 
@@ -27,11 +27,11 @@ class ContentsEntry:
 
 @dataclass
 class Writer:
-    """Turns the Markdown cells of one page into HTML, in their order, and collects the headings.
+    """Markdown renderer for the cells of one page, in order; collects the headings.
 
-    `taken` are anchors that belong to exhibits: ``figure-5`` is the figure, never a heading above
-    it. `known` are the page's anchors, a link to any other place on the page is none; None: all
-    links stay.
+    `taken`: anchors of exhibits, which no heading may use: ``figure-5`` is the figure, not a
+    heading above it. `known`: all anchors of the page, links to other anchors are dropped; None
+    keeps all links.
     """
 
     headings: list[ContentsEntry] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Writer:
     known: frozenset[str] | None = None
 
     def html(self, source: str) -> Markup:
-        """One cell; tables stand in their own scrolling box."""
+        """Render one cell; tables get their own scrolling box."""
         body = mistune.create_markdown(
             renderer=_Renderer(self), plugins=["table", "strikethrough"]
         )(source)
@@ -50,8 +50,8 @@ class Writer:
 def pages_of(
     sources: Sequence[str], taken: frozenset[str]
 ) -> tuple[list[Markup], list[list[ContentsEntry]]]:
-    """All Markdown cells of one page, and the headings of each; a link may lead to a heading that
-    comes later.
+    """Render all Markdown cells of one page in two passes, so that links may lead to later
+    headings; returns the HTML and the headings of each cell.
     """
     first = Writer(taken=taken)
     for source in sources:
@@ -101,7 +101,7 @@ class _Renderer(mistune.HTMLRenderer):
         return super().link(text, url, title)
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        # A page that makes no request has no pictures from elsewhere.
+        # a self-contained page has no external images
         if url.startswith("data:image/"):
             return super().image(text, url, title)
         return f"[{mistune.escape(text)}]"
@@ -113,7 +113,7 @@ class _Renderer(mistune.HTMLRenderer):
         return super().block_code(code, info).replace("<pre>", '<pre tabindex="0">', 1)
 
     def block_html(self, html: str) -> str:
-        # Comments are for authors.
+        # drop comments, which are for authors
         return (
             ""
             if html.strip().startswith("<!--") and html.strip().endswith("-->")

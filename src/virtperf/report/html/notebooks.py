@@ -1,5 +1,5 @@
-"""Notebooks read, written and executed with parameters by papermill: freed of what differs between
-two runs, as they stand in git, and the records in them.
+"""Notebooks: read, write, normalise for reproducible files, execute with parameters by papermill,
+extract records.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _KEPT_LANGUAGE = ("name", "file_extension", "mimetype", "pygments_lexer")
 
 
 def normalise(notebook: NotebookNode) -> NotebookNode:
-    """A copy of a notebook in which two executions of the same commit agree byte by byte.
+    """Copy of a notebook that is byte-identical between two executions of the same commit.
 
-    Removed are papermill's and the kernel's times, input and output paths, editor state, the
-    interpreter's version and the random id of the injected parameter cell. Outputs stay as they
-    are, warnings on standard error excepted, since they name files of the machine.
+    Removed are times of papermill and the kernel, input and output paths, editor state, the
+    interpreter's version and the random id of the injected parameter cell. Outputs are kept, except
+    warnings on standard error, which name files of the machine.
     """
     clean = copy.deepcopy(notebook)
     metadata: dict[str, Any] = {}
@@ -66,8 +66,8 @@ def normalise(notebook: NotebookNode) -> NotebookNode:
 
 
 def written(notebook: NotebookNode) -> str:
-    """A notebook as the text of a file, with the data of each output on one line: indented, they
-    would double it.
+    """Serialize a notebook with the data of each output on one line: indentation would double the
+    file.
     """
     content = json.loads(nbformat.writes(notebook))
     lines: list[str] = []
@@ -104,10 +104,9 @@ def read_notebook(path: Path) -> NotebookNode:
 
 
 def record_of(output: NotebookNode) -> Record | None:
-    """The record of one output, with the picture beside it; None for an output that is none.
+    """Parse the record in an output, with the picture beside it; None for other outputs.
 
-    Raises `VirtperfError` where the output says that it is a record, but is none that this version
-    knows.
+    Raises `VirtperfError` if the output is declared as a record but not valid in this version.
     """
     data = output.get("data", {})
     if MIME not in data:
@@ -124,16 +123,15 @@ def record_of(output: NotebookNode) -> Record | None:
 
 
 def for_notebook_only(output: NotebookNode) -> bool:
-    """Whether the output repeats for readers of the notebook what a record says."""
+    """Whether the output repeats a record for readers of the notebook."""
     metadata = output.get("metadata", {})
     return all(metadata.get(name) == value for name, value in NOTEBOOK_ONLY.items())
 
 
 def records_of(path: Path) -> list[Record]:
-    """All records of an executed notebook's file, in order; none where there is no such file yet.
+    """All records of an executed notebook in order; empty if the file does not exist.
 
-    Raises `VirtperfError` where the file is no notebook, or one of its records is of another
-    version.
+    Raises `VirtperfError` if the file is no notebook, or a record is of another version.
     """
     if not path.is_file():
         return []
@@ -146,21 +144,21 @@ def records_of(path: Path) -> list[Record]:
         raise VirtperfError(err.problem, file=path, remedy=err.remedy) from err
 
 
-LEFT_OUT = "nbval-ignore-output"  # the tag of a cell whose outputs are neither kept nor compared; nbval's own
+LEFT_OUT = "nbval-ignore-output"  # nbval's tag of cells with outputs neither kept nor compared
 
 
 def is_left_out(cell: NotebookNode) -> bool:
-    """Whether the outputs of a cell are not kept."""
+    """Whether the outputs of a cell are dropped."""
     return LEFT_OUT in cell.metadata.get("tags", ())
 
 
 def keep_outputs(executed: Path, notebook: Path) -> None:
-    """Copy the outputs of an executed notebook into the notebook that it came from, cell by cell,
-    without any metadata.
+    """Copy the outputs of an executed notebook into its source notebook, cell by cell, without
+    metadata.
 
-    `executed` has one injected cell of parameters. Cells with the tag `LEFT_OUT` keep no outputs: a
-    large notebook stays small in git, and its report has them all. Raises `VirtperfError` where the
-    notebook was edited since it was executed.
+    `executed` has one injected cell of parameters. Cells tagged `LEFT_OUT` keep no outputs, so that
+    a large notebook stays small in git; its report has all of them. Raises `VirtperfError` if the
+    notebook was edited after the execution.
     """
     source, done = (read_notebook(path) for path in (notebook, executed))
     own = [
@@ -186,19 +184,17 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CELL_TIMEOUT_S = 600
-# Plots appear below their cells as in JupyterLab, whatever backend the caller's environment names.
+# inline plots as in JupyterLab, whatever backend the caller's environment selects
 _INLINE = "module://matplotlib_inline.backend_inline"
-# A kernel that is told to stop while it waits logs an error that is none; what fails in a cell
-# comes by another way.
+# a kernel stopped while it waits logs a spurious error; failures of cells are raised separately
 _QUIET = "--Application.log_level=CRITICAL"
 
 
 def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
-    """Execute a notebook in its folder and write it, normalised, with its outputs, after the last
-    cell has ended well.
+    """Execute a notebook in its folder and, on success, write it normalised with its outputs.
 
-    Raises `VirtperfError` where the notebook is missing or no notebook; a parameter is not in its
-    cell `parameters`; a cell fails (with its number, the line in it and the exception).
+    Raises `VirtperfError` if the notebook is missing or invalid; a parameter is not in its cell
+    `parameters`; a cell fails (with its number, the line in it and the exception).
     """
     _check(notebook, parameters)
     with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
@@ -252,11 +248,9 @@ def _check(notebook: Path, parameters: Mapping[str, Any]) -> None:
 
 @contextlib.contextmanager
 def _surroundings(folder: Path) -> Iterator[None]:
-    """Jupyter's and IPython's folders inside a temporary one, so that no user's settings reach the
-    kernel.
+    """Isolate the kernel from user settings: Jupyter and IPython folders within a temporary folder.
 
-    The folder's path is short, as sockets need; progress and log lines stay quiet unless they are
-    errors.
+    Its path is short, as Unix sockets need; progress and log lines below errors are suppressed.
     """
     changed = {
         "JUPYTER_RUNTIME_DIR": str(folder),
@@ -283,7 +277,7 @@ def _surroundings(folder: Path) -> Iterator[None]:
 
 
 def _explain(err: PapermillExecutionError, notebook: Path, *, injected: bool) -> VirtperfError:
-    # The cell that papermill puts in stands behind the parameters, before all that can fail.
+    # papermill injects its cell behind the parameters, before all cells that can fail
     number = err.cell_index + (0 if injected else 1)
     traceback = _ANSI.sub("", "\n".join(err.traceback))
     lines = [
@@ -308,15 +302,17 @@ def _explain(err: PapermillExecutionError, notebook: Path, *, injected: bool) ->
 
 
 class _OwnInterpreter(KernelSpecManager):
-    """Knows one kernel: ipykernel of this interpreter, whatever kernels a user has installed."""
+    """Kernel spec manager with a single kernel: ipykernel of this interpreter; user kernels are
+    ignored.
+    """
 
     def _kernel_dirs_default(self) -> list[str]:
         return []
 
 
 class LocalKernel(AsyncKernelManager):
-    """A kernel that is reached by sockets in a folder: notebooks that start at once can't collide
-    on a port.
+    """Kernel manager with Unix sockets (IPC transport): notebooks started at the same time can't
+    collide on a port.
     """
 
     def __init__(self, *args: Any, **settings: Any) -> None:

@@ -1,4 +1,4 @@
-"""The page of histories: sentences, a table, and one small panel a benchmark."""
+"""Page of benchmark histories: sentences, a table, and one small panel a benchmark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEFT, RIGHT, TOP, BOTTOM = 8.0, 8.0, 8.0, 8.0
 
 @dataclass(frozen=True)
 class Dot:
-    """A revision's value in a panel, with what the pointer shows of it."""
+    """A revision's value in a panel, with its tooltip."""
 
     x: float
     y: float
@@ -25,7 +25,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Panel:
-    """One benchmark, in pixels: its revisions, single runs, levels and changes of level."""
+    """One benchmark, in pixels: revisions, single runs, levels and change points."""
 
     name: str
     verdict: str
@@ -43,8 +43,8 @@ class Panel:
 def history_page(
     histories: Mapping[str, Any], columns: Sequence[str], cells: Sequence[Sequence[str]]
 ) -> str:
-    """The page of what `HistoryTable.to_dict` gives, which needs no other file; `cells` are those of
-    its table, under `columns`.
+    """Render `HistoryTable.to_dict()` as a self-contained page; `cells` are those of its table,
+    under `columns`.
     """
     title = f"History of {histories['place']}"
     made = page(

@@ -1,4 +1,4 @@
-"""A page as PDF, printed by a headless Chromium."""
+"""Pages as PDF, printed by a headless Chromium."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 from rawperf.core.errors import VirtperfError
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-"""Commands that can print a page, the first that is there is used."""
+"""Candidate commands for Chromium; the first one installed is used."""
 TIMEOUT_S = 300
 _LAST_CHARACTERS = 200
 
 
 def print_to_pdf(page: Path, out: Path) -> None:
-    """Print an HTML file, as its style sheet says for paper, into the file `out`.
+    """Print an HTML file with its print style sheet into the PDF file `out`.
 
-    Raises `VirtperfError`: the page is missing, there is no Chromium, or it wrote nothing.
+    Raises `VirtperfError` if the page is missing, Chromium is not installed, or it wrote no file.
     """
     if not page.is_file():
         raise VirtperfError(

@@ -1,6 +1,4 @@
-"""Records as HTML, by templates: the ids that they put on a page, where their links lead, their
-numbers as CSV.
-"""
+"""Records as HTML by templates: ids on a page, link targets, numbers as CSV."""
 
 from __future__ import annotations
 
@@ -38,12 +36,12 @@ def record_html(
     place: LinkBase | None = None,
     heading: str = "",
 ) -> Markup:
-    """A record's markup on `place`; without one, on a page that holds this record alone.
+    """Render a record on `place`; by default, on a page with this record alone.
 
-    A `notebook` shows the picture itself, and to keep the file small it has neither folded blocks
-    nor downloads: who has the notebook has the data. `repeated`: the page has this picture already,
-    so that it goes in as an image, since the ids in it may stand on a page only once. `heading` is
-    what stands above it: a caption does not repeat it.
+    A `notebook` shows the picture itself; to keep the file small, it gets neither collapsed blocks
+    nor downloads, since its readers have the data. `repeated`: the page has this picture already,
+    so it is embedded as an image, because its ids must be unique on a page. `heading`: the heading
+    above, which the caption does not repeat.
     """
     where = place or (NOTEBOOK if notebook else LinkBase(known=frozenset(ids([record]))))
     blocks, tail = split_tail(record.blocks)
@@ -74,17 +72,16 @@ def record_html(
 
 
 def ids(records: Iterable[Record]) -> Iterator[str]:
-    """The ids that records put on a page, in order."""
+    """Yield the ids that records put on a page, in order."""
     for record in records:
         yield record.id
         yield from _block_ids(record.blocks)
 
 
 def with_distinct_ids(records: Iterable[Record], taken: Iterable[str] = ()) -> list[Record]:
-    """The records with ids that are unique on one page: one whose id is taken gets a number behind
-    it.
+    """Make ids unique on one page: a record with a taken id gets a numeric suffix.
 
-    A row or a heading whose id is taken has none: the first one of a name is where its links lead.
+    A row or a heading with a taken id loses it: links lead to the first one of a name.
     """
     seen = set(taken)
     made = []
@@ -103,7 +100,7 @@ def with_distinct_ids(records: Iterable[Record], taken: Iterable[str] = ()) -> l
 
 
 def _folded_tables(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
-    """The blocks without their tables under a heading, and these, each folded behind its heading.
+    """Collapse the tables under a heading, each behind its heading, and move them to the end.
 
     The tables of a set-up are long, and seldom read one after the other.
     """
@@ -120,7 +117,7 @@ def _folded_tables(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
 
 
 def _with_traces(block: Block, record: Record) -> Block:
-    """The table of a figure's points, the last value of each row a link to where it comes from."""
+    """Link the last value in each row of a figure's points to its trace."""
     if isinstance(block, Folded):
         parts = tuple(_with_traces(part, record) for part in block.blocks)
         return block.model_copy(update={"blocks": parts})
@@ -137,8 +134,7 @@ def _with_traces(block: Block, record: Record) -> Block:
 
 
 def _short(block: Block) -> Block:
-    """A table as a notebook shows it: nothing folded in its cells, no anchors, no cards on
-    phones.
+    """Simplify a table for a notebook: no collapsed text in cells, no anchors, no cards on phones.
     """
     if not isinstance(block, Grid):
         return block
@@ -161,7 +157,7 @@ def _block_ids(blocks: Iterable[Block]) -> Iterator[str]:
 
 
 def _free(block: Block, seen: set[str]) -> Block:
-    """The block without ids that are taken; its own are taken from now on."""
+    """Drop taken ids of a block, and register its own as taken."""
 
     def free(name: str) -> str:
         if not name or name in seen:
@@ -182,19 +178,18 @@ LINK_PREFIXES = ("#", "claim:", "exhibit:", "trace:", "run:", "https://", "http:
 
 
 def trace_place(key: str) -> str:
-    """The anchor of a key on its study's trace page: the key without the study's name."""
+    """Anchor of a key on its study's trace page: the key without the study's name."""
     return slug(key.partition("/")[2])
 
 
 @dataclass(frozen=True)
 class LinkBase:
-    """A page or a notebook, from which `folder` leads to the reports.
+    """Resolves links relative to a page or a notebook; `folder` is the path to the reports.
 
-    `known` are the ids on this page: a link to an exhibit or a claim that is not among them is
-    none. `elsewhere`: exhibits and claims stand on another page, the study's report. `listed` are
-    claims whose links lead to the page of all claims, `beyond` those whose links do where this page
-    does not show the claim.
-    `prefix`: how the names of the pages of runs and traces begin, beside those of the study itself.
+    `known`: ids on this page; links to other exhibits or claims are dropped. `elsewhere`: exhibits
+    and claims are on another page, the study's report. `listed`: claims linked to the page of all
+    claims; `beyond`: claims linked there unless this page shows them. `prefix`: start of the names
+    of pages of runs and traces, which stand beside those of the study itself.
     """
 
     known: frozenset[str] = frozenset()
@@ -205,7 +200,7 @@ class LinkBase:
     prefix: str = ""
 
     def address(self, link: str, study: str) -> str:
-        """The address of a link within a record of a study; "" where it leads nowhere."""
+        """URL of a link within a record of a study; "" without a target."""
         kind, _, rest = link.partition(":")
         if not link or link.startswith(("https://", "http://")):
             return link
@@ -239,12 +234,10 @@ class LinkBase:
         return f"#{quote(anchor)}" if anchor in self.known else ""
 
 
-NOTEBOOK = LinkBase(
-    folder="../reports/", elsewhere=True
-)  # a notebook stands in a folder beside the reports
+NOTEBOOK = LinkBase(folder="../reports/", elsewhere=True)  # notebooks are in a sibling folder
 
 
-_SAFE = "/,;:=[]()*!"  # may stand in an address as they are, which keeps pages small
+_SAFE = "/,;:=[]()*!"  # not percent-encoded in URLs, which keeps pages small
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -269,5 +262,5 @@ def _cell(value: str | int | float | bool | None) -> str:
 
 
 def address(numbers: Numbers) -> str:
-    """The file as a ``data:`` address."""
+    """The CSV as a ``data:`` URL."""
     return f"data:text/csv;charset=utf-8,{quote(csv_of(numbers), safe=_SAFE)}"

@@ -1,5 +1,5 @@
-"""An executed notebook as one HTML file that needs nothing else: no network, no other file, no
-script to be read.
+"""An executed notebook as one self-contained HTML file: no network, no other file, readable without
+scripts.
 """
 
 from __future__ import annotations
@@ -41,9 +41,7 @@ from virtperf.study.definition import Study
 
 
 class _Exporter(HTMLExporter):
-    """nbconvert's HTML exporter with this package's template only, and with escaping switched
-    on.
-    """
+    """nbconvert's HTML exporter with this package's template only, and with autoescaping."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(
@@ -59,8 +57,8 @@ class _Exporter(HTMLExporter):
     def from_notebook_node(
         self, nb: nbformat.NotebookNode, resources: Any = None, **settings: Any
     ) -> Any:
-        # HTMLExporter would parse the page and write it anew to add attributes that the template
-        # has already.
+        # skip HTMLExporter: it would parse and rewrite the page to add attributes that the template
+        # has
         body, resources = TemplateExporter.from_notebook_node(self, nb, resources, **settings)
         return body, resources
 
@@ -76,14 +74,13 @@ def render(
     glossary: Glossary = NO_WORDS,
     claims: frozenset[str] = frozenset(),
 ) -> Path:
-    """Render a notebook with its outputs; `out` is replaced only when the whole page has been made.
+    """Render a notebook with its outputs; `out` is replaced only after the whole page is complete.
 
-    `title` is that of the browser's window; without it the notebook's first heading. `notice`
-    stands above everything; `prefix` begins the names of pages about runs (`Place`); of a `study`,
-    the page leads to its other pages; `claims` are those that its page of claims has. Words of the
-    `glossary` that the page uses are explained at its top. Raises
-    `VirtperfError` where the notebook can't be read, a cell of it failed, or the page is too large
-        for a browser.
+    `title` is the window title; by default the notebook's first heading. `notice` stands above
+    everything; `prefix` starts the names of pages about runs (`LinkBase`); with a `study`, the page
+    links to its other pages; `claims` are those on its page of claims. Terms of the `glossary` used
+    in the page are explained at its top. Raises `VirtperfError` if the notebook can't be read, one
+    of its cells failed, or the page is too large for a browser.
     """
     page = to_html(
         _read(executed_notebook),
@@ -111,7 +108,7 @@ def to_html(
     claims: frozenset[str] = frozenset(),
     name: str = "",
 ) -> str:
-    """The page of a notebook; the same notebook gives the same text. `name` is its file's."""
+    """Render a notebook as a page, deterministically. `name` is its file's name."""
     code, policy = with_policy("page.js")
     clean = normalise(notebook)
     resources = {
@@ -145,11 +142,11 @@ _PICTURES = ("image/svg+xml", "image/png", "image/jpeg")
 
 @dataclass(frozen=True)
 class Output:
-    """What a cell shows: markup of a record (``html``) or of an analyst's own, plain text, or an
-    image's address.
+    """Displayed output of a cell: markup of a record (``html``) or of user code (``own``), plain
+    text, or the URL of an image.
 
-    `name` is ``stdout``, ``stderr`` or ``error`` for text that a cell printed; the words that stand
-        for an image.
+    `name` is ``stdout``, ``stderr`` or ``error`` for printed text; the alternative text of an
+    image.
     """
 
     kind: Literal["html", "own", "text", "image"]
@@ -160,7 +157,7 @@ class Output:
 @dataclass(frozen=True)
 class PagePart:
     """A piece of a page: prose has a `body`; code has outputs, its source, and its first line as
-    `summary`; what is shown has outputs of a cell of which more outputs follow.
+    `summary`; shown has the outputs of a cell with more outputs to follow.
     """
 
     kind: Literal["prose", "code", "shown"]
@@ -171,7 +168,7 @@ class PagePart:
 
 @dataclass(frozen=True)
 class ReportPage:
-    """What the template shows."""
+    """Input of the template."""
 
     title: str
     has_heading: bool
@@ -189,7 +186,7 @@ def build_page(
     glossary: Glossary = NO_WORDS,
     claims: frozenset[str] = frozenset(),
 ) -> ReportPage:
-    """The parts of a notebook's page; without a title, its first heading is the title."""
+    """Assemble the parts of a notebook's page; the default title is its first heading."""
     cells = [
         c
         for c in notebook.cells
@@ -209,7 +206,7 @@ def build_page(
     place = LinkBase(taken | {heading.anchor for heading in headings}, beyond=claims, prefix=prefix)
     written, chosen, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
     parts: list[PagePart] = []
-    quiet: list[str] = []  # code that shows nothing stands with the next one that does
+    quiet: list[str] = []  # code without output is shown with the next code that has some
     for position, cell in enumerate(cells):
         if cell.cell_type == "markdown":
             body, found = next(written)
@@ -231,7 +228,7 @@ def build_page(
             source = highlight(
                 "\n\n".join(quiet), PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True)
             )
-            # long lines scroll sideways, which has to work without a mouse
+            # long lines scroll sideways, which must work from the keyboard
             source = source.replace("<pre>", '<pre tabindex="0">', 1)
             summary = _summary(cell.source)
             parts.append(PagePart("code", Markup(source), summary, tuple(seen)))  # noqa: S704 (Pygments escapes)
@@ -251,7 +248,7 @@ _UNSEEN = re.compile(r"<svg.*?</svg>|<pre.*?</pre>|<[^>]*>", re.DOTALL)
 
 
 def _visible(parts: Sequence[PagePart]) -> str:
-    """The words of a page without markup, drawings and code."""
+    """Visible text of a page without markup, drawings and code."""
     shown = (
         body
         for part in parts
@@ -266,7 +263,7 @@ def _visible(parts: Sequence[PagePart]) -> str:
 def _prose(
     cells: Sequence[NotebookNode], shown: Mapping[int, Sequence[tuple[NotebookNode, Record | None]]]
 ) -> Iterator[str]:
-    """The Markdown of a page in its order: cells, and what stands above exhibits."""
+    """Yield the Markdown of a page in order: cells, and headings and notes of exhibits."""
     for position, cell in enumerate(cells):
         if cell.cell_type == "markdown":
             yield cell.source
@@ -305,7 +302,7 @@ def _output(
 
 
 def _candidates(data: NotebookNode) -> Iterator[Output]:
-    """An output of an analyst's own in the forms that it has, the richest first."""
+    """Yield the representations of a user's output, the richest first."""
     if "text/html" in data:
         yield Output("own", own_html(data["text/html"]))
     text = data.get("text/plain", "")

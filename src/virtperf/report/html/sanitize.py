@@ -1,6 +1,6 @@
-"""HTML that somebody's own code displayed, freed of what could run or load anything.
+"""Sanitizer for HTML displayed by user code: removes everything that could run or load anything.
 
-The page's content policy blocks that, too; a page may be read by what knows no policy.
+The page's content security policy blocks that, too; but some readers of a page know no policy.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ _ATTRIBUTES = {
     **{cell: ["colspan", "rowspan", "scope", "align"] for cell in ("td", "th")},
 }
 _DROPPED = re.compile(r"<(script|style|template|noscript)\b.*?(</\1\s*>|\Z)", re.S | re.I)
-"""Elements of which the content goes, too."""
+"""Elements removed with their content."""
 
 
 def own_html(text: str) -> Markup:
-    """The tables and the text of an output's HTML; scripts, handlers, frames, forms, style rules and
-    pictures are gone (a picture is an output of its own: image/png, image/svg+xml).
+    """Keep tables and text of an output's HTML by allow-lists; scripts, handlers, frames, forms,
+    style rules and pictures are removed (a picture is a separate output: image/png, image/svg+xml).
     """
     cleaner = SanitizeHTML(tags=_TABLES + _TEXT, attributes=_ATTRIBUTES, strip=True)
     return Markup(cleaner.sanitize_html_tags(_DROPPED.sub("", text)).strip())  # noqa: S704 - sanitized

@@ -1,6 +1,4 @@
-"""The one template environment: everything is escaped, and a name that a template doesn't know is
-an error.
-"""
+"""The Jinja2 environment: autoescaping, and undefined names are errors."""
 
 from __future__ import annotations
 
@@ -43,14 +41,14 @@ PAGES = {
     "glossary.html": "Glossary",
     "search.html": "Search",
 }
-"""The pages that the navigation of the site names."""
+"""Pages in the navigation of the site."""
 
 LONG_CAPTION = 400  # characters; a longer caption opens on a click
 
 
 @cache
 def environment() -> Environment:
-    """Jinja2 over the package's templates."""
+    """Jinja2 environment over the package's templates."""
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -63,7 +61,7 @@ def environment() -> Environment:
 
 
 def equip(made: Environment) -> None:
-    """Give an environment the words and filters that the templates use."""
+    """Add the globals and filters used by the templates."""
     made.filters |= {
         "breakable": breakable,
         "slug": slug,
@@ -87,7 +85,7 @@ def equip(made: Environment) -> None:
 
 
 def breakable(text: object, longest: int = LONGEST_WORD) -> Markup:
-    """Escaped text in which words longer than `longest` may break (after ``_ - / . :`` first)."""
+    """Escape text; words longer than `longest` may break (after ``_ - / . :`` first)."""
     words = []
     for word in re.split(r"(\s+)", printable(text)):
         if len(word) <= longest:
@@ -99,7 +97,7 @@ def breakable(text: object, longest: int = LONGEST_WORD) -> Markup:
 
 
 def css_string(text: object) -> str:
-    """Text as a string of a style sheet, which ends where it should whatever the text holds."""
+    """Quote and escape text as a CSS string."""
     return (
         "'"
         + re.sub(r"[^\w .,:%()/-]", lambda found: f"\\{ord(found[0]):x} ", printable(text))
@@ -108,7 +106,7 @@ def css_string(text: object) -> str:
 
 
 def image_address(svg: str) -> str:
-    """An SVG as the address of an image, which can't bring scripts, style rules or ids into the
+    """An SVG as a ``data:`` URL of an image, which can't bring scripts, style rules or ids into the
     page.
     """
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
@@ -123,12 +121,12 @@ def page(
     wide: bool = False,
     **values: Any,
 ) -> str:
-    """One page of the site by ``templates/site/<template>.html.j2``, which extends
+    """Render one page of the site by ``templates/site/<template>.html.j2``, which extends
     ``site.html.j2``.
 
-    `name` is the page's file name where the navigation has it, else that of the page above it, or
-    "". `scripts` are names of script files, beside the one that every page has. A `wide` page takes
-    the window's whole width.
+    `name` is the page's file name if the navigation has it, else that of its parent page, or "".
+    `scripts` are names of script files, beside the one on every page. A `wide` page has the full
+    width of the window.
     """
     code, policy = with_policy("page.js", *scripts)
     values |= {
@@ -142,11 +140,10 @@ def page(
 
 
 def with_policy(*names: str) -> tuple[list[Markup], str]:
-    """The text of script files of the template folder, and a policy under which a page runs them
-    and nothing else.
+    """Read script files of the template folder; returns them with a content security policy that
+    allows only these scripts, by hash.
 
-    The policy is the second lock on the door: text is escaped, and were it not, no foreign script
-    would run.
+    The policy is a second layer of defence: should escaping fail, no foreign script runs.
     """
     code = [(TEMPLATES / name).read_text(encoding="utf-8").strip() for name in names]
     hashes = " ".join(
@@ -160,7 +157,7 @@ def with_policy(*names: str) -> tuple[list[Markup], str]:
 
 
 def tidy(text: str) -> str:
-    """Text of a page without spaces at the ends of lines."""
+    """Strip trailing whitespace from the lines of a page."""
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 

@@ -1,15 +1,16 @@
-"""Kinds of exhibits: one module a kind. A module of this package that has `KIND` is a kind; there
+"""Kinds of exhibits, a plugin registry: every module of this package with a `KIND` is a kind; there
 is no other list.
 
-A kind makes an `exhibits.records.Record` from a study's data; templates in `render` make HTML of
-the record. To add a kind, write a module here; `study.yaml` may then name it if its `KIND` has a
+A kind makes a `report.records.Record` from a study's data; the templates of `report.html` render it
+as HTML. To add a kind, write a module here; `study.yaml` may then name it if its `KIND` has a
 `spec`:
 
     class Spec(ExhibitSpec):
         table: str
 
-    def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) ->
-    Record: ...
+    def record(
+        context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
+    ) -> Record: ...
 
     KIND = ExhibitKind("dot", record, spec=Spec)
 """
@@ -38,13 +39,13 @@ from virtperf.study.definition import Exhibit, Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 else:
-    Figure = Any  # importing Matplotlib takes half a second, which most commands need not wait for
+    Figure = Any  # importing Matplotlib takes half a second, which most commands don't need
 
 
 class ExhibitSpec(Model):
-    """What every entry of `exhibits` in study.yaml says; a kind adds its own names.
+    """Fields common to all entries of `exhibits` in study.yaml; a kind adds its own.
 
-    `section` is that of the paper; `note`, Markdown, stands above the exhibit in reports.
+    `section` is the section of the paper; `note`, Markdown, stands above the exhibit in reports.
     """
 
     id: str
@@ -56,9 +57,8 @@ class ExhibitSpec(Model):
 
 @dataclass(frozen=True)
 class Context:
-    """What a kind makes records from: `level` is the confidence level of intervals; `assumptions`
-    and `examples` say whether limits are shown with our assumptions, and whether runs of provenance
-    "example" are shown.
+    """Input of a kind: `level` is the confidence level of intervals; `assumptions` and `examples`
+    tell whether limits include our assumptions, and whether runs of provenance "example" are shown.
     """
 
     data: StudyData
@@ -77,12 +77,13 @@ class Context:
 class ExhibitKind:
     """One kind of exhibit, by its name in study.yaml and `Record.kind`.
 
-    `record` of declared kinds is ``record(context, exhibit, figure=None, *shown) -> Record``, where
-    `shown` are fits that a notebook gives; others take what they show. `spec` is the pydantic model
-    of an entry in study.yaml, None where that declares none of the kind; ``draw(context, exhibit,
-    *shown) -> Figure`` the default picture;
-    ``check(study, exhibit)`` raises `StudyError` for what `spec` can't see, such as a table's
-        missing file.
+    `record`: for declared kinds ``record(context, exhibit, figure=None, *shown) -> Record`` with
+        fits from a notebook as `shown`; other kinds have their own arguments.
+    `spec`: the pydantic model of an entry in study.yaml, None for kinds that are not declared
+        there.
+    `draw`: the default picture, ``draw(context, exhibit, *shown) -> Figure``.
+    `check`: ``check(study, exhibit)`` raises `StudyError` for errors beyond `spec`, such as a
+        missing file of a table.
     """
 
     name: str
@@ -93,7 +94,7 @@ class ExhibitKind:
 
 
 def kinds() -> Mapping[str, ExhibitKind]:
-    """All kinds by name, found among the modules of this package's folders."""
+    """All kinds by name, discovered among the modules of this package."""
     return _found(tuple(__path__))
 
 
@@ -106,8 +107,7 @@ def _found(folders: tuple[str, ...]) -> dict[str, ExhibitKind]:
 
 
 def kind_of(exhibit: Exhibit) -> ExhibitKind:
-    """The kind that study.yaml gives to an exhibit; where there is none, a `StudyError` names near
-    ones.
+    """Kind of an exhibit in study.yaml; raises `StudyError` with close matches for an unknown kind.
     """
     declared = {name: kind for name, kind in kinds().items() if kind.spec is not None}
     if exhibit.kind not in declared:
@@ -121,8 +121,8 @@ def kind_of(exhibit: Exhibit) -> ExhibitKind:
 
 
 def spec_of(exhibit: Exhibit) -> Any:
-    """An exhibit's entry in study.yaml as its kind's model; `check_exhibits` has found it to
-    fit.
+    """Parse an exhibit's entry in study.yaml by its kind's model; `check_exhibits` has validated
+    it.
     """
     model = kind_of(exhibit).spec
     assert model is not None
@@ -130,9 +130,7 @@ def spec_of(exhibit: Exhibit) -> Any:
 
 
 def check_exhibits(study: Study, report: Report = stop) -> None:
-    """Whether every exhibit is of a known kind and says what that kind needs; `report` is told of
-    each problem.
-    """
+    """Validate the kind and the entry of every exhibit; each problem goes to `report`."""
     for position, exhibit in enumerate(study.exhibits):
         where = ("exhibits", position)
         try:
@@ -160,7 +158,7 @@ def register(
     claims: Iterable[str] = (),
     **more: Any,
 ) -> Record:
-    """The record of a kind that there is once a study, and that is named after it."""
+    """Build the record of a kind with one exhibit a study; the record's id is the kind."""
     return Record(
         kind=kind,
         id=kind,
@@ -173,7 +171,7 @@ def register(
 
 
 def note(words: str) -> Paragraph:
-    """A remark that is set apart."""
+    """A remark, set off from the text."""
     return Paragraph(words=words, style="note")
 
 
@@ -186,9 +184,9 @@ def analysis(
     *blocks: Block,
     **more: Any,
 ) -> Record:
-    """The record of what a notebook has computed, named after its title, with what it rests on.
+    """Build the record of a notebook's own computation, named after its title, with its origin.
 
-    Its lineage lists exhibits, whose traces lead to the runs; the runs where there is no exhibit.
+    Its lineage lists exhibits, whose traces lead to the runs; the runs if there is no exhibit.
     """
     study, anchor = context.study.id, slug(title)
     exhibits = (
@@ -209,7 +207,7 @@ def analysis(
 
 
 def source(study: Study, exhibit: Exhibit, before: str, *after: str | Span) -> Folded:
-    """Where an exhibit comes from: its section of the paper, between words."""
+    """Source of an exhibit: its section of the paper, with text around it."""
     place = f"section “{exhibit.section}”" if exhibit.section else "the paper"
     return Folded(
         summary="Where this comes from", blocks=(Paragraph(words=(f"{before}{place}", *after)),)
@@ -217,7 +215,9 @@ def source(study: Study, exhibit: Exhibit, before: str, *after: str | Span) -> F
 
 
 def whose(study: Study) -> tuple[Paragraph, ...]:
-    """Whose measurement an exhibit shows, where that is the paper's authors'."""
+    """Attribution of the measured data in an exhibit, if published by the paper's authors; else
+    empty.
+    """
     if study.artifact is None:
         return ()
     words = study.artifact.words
@@ -225,8 +225,7 @@ def whose(study: Study) -> tuple[Paragraph, ...]:
 
 
 def trace(study: Study, exhibit: Exhibit, words: str = "Where values come from") -> Paragraph:
-    """A link to the claims, runs, files and lines behind every point of a figure, or cell of a
-    table.
+    """Link to the claims, runs, files and lines behind every point of a figure or cell of a table.
     """
     return Paragraph(
         words=(Span(text=words, link=f"trace:{study.id}/{exhibit.id}"),), style="small"

@@ -1,4 +1,4 @@
-"""What line and bar figures share: caption, numbers, picture."""
+"""Common parts of line and bar figures: caption, numbers, picture."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from virtperf.report.wording import exhibit_name, number, pretty
 from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.definition import Exhibit, Factor, Series, Study
 
-MAX_NAMED_CLAIMS = 3  # claims that set a limit, in the numbers behind a figure
-LEFT_OPEN = 0.7  # share of points with wide ranges from which on a figure is a list of orders
-MAX_SENTENCES = 6  # of claims about a figure that the text orders nothing of
-DIGEST = 8  # hexadecimal digits; two of a study's figures share a digest once in a hundred million studies
+MAX_NAMED_CLAIMS = 3  # claims named for a limit in the numbers behind a figure
+LEFT_OPEN = 0.7  # share of points with wide ranges from which a figure is shown as a list of orders
+MAX_SENTENCES = 6  # claims quoted about a figure without orders in the text
+DIGEST = 8  # hexadecimal digits; a collision among a study's figures has a probability of 1e-8
 
 
 class Spec(ExhibitSpec):
-    """`quantity` and `over` are those of series that do not say their own.
+    """`quantity` and `over` are defaults for series without their own.
 
-    `log` is a logarithmic axis of values, which a line figure may have.
+    `log` is a logarithmic y axis, for line figures only.
     """
 
     series: tuple[Series, ...]
@@ -51,9 +51,7 @@ class Spec(ExhibitSpec):
 
 
 def check(study: Study, exhibit: Exhibit) -> None:
-    """Series of one figure share one axis, and have labels of their own and colours of the
-    study.
-    """
+    """Check that the series of a figure share one axis, have distinct labels, and known colours."""
     axes = {series.over for series in exhibit.series}
     if len(axes) > 1:
         raise StudyError(
@@ -79,7 +77,7 @@ def check(study: Study, exhibit: Exhibit) -> None:
 
 
 def check_colours(study: Study, exhibit: Exhibit) -> None:
-    """A colour is the label of a series of the study."""
+    """Check that every colour is the label of a series of the study."""
     known = {s["label"] for e in study.exhibits for s in e.spec.get("series", ()) if "label" in s}
     for colour in (s["colour"] for s in exhibit.spec["series"] if s.get("colour")):
         if colour not in known:
@@ -92,7 +90,7 @@ def check_colours(study: Study, exhibit: Exhibit) -> None:
 
 
 def _claim_list(claims: Sequence[str]) -> str:
-    """The claims that set a limit, the first ones of many: the trace page has all."""
+    """Ids of the claims that set a limit, truncated: the trace page has all."""
     more = len(claims) - MAX_NAMED_CLAIMS
     return ";".join([*claims[:MAX_NAMED_CLAIMS], *([f"and {more} more"] if more > 0 else [])])
 
@@ -100,7 +98,7 @@ def _claim_list(claims: Sequence[str]) -> str:
 def record(
     context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapping[str, Any]
 ) -> Record:
-    """The record of a figure; `figure` is its picture, a reader's own perhaps."""
+    """Build the record of a figure; `figure` is its picture, perhaps a reader's own."""
     study, data = context.study, context.data
     points = point_table(
         data,
@@ -169,9 +167,9 @@ def record(
 
 
 def left_open(points: pd.DataFrame) -> bool:
-    """Whether the text says hardly more of a figure than orders: most ranges are wide.
+    """Whether the text determines hardly more than orders of a figure: most ranges are wide.
 
-    Points that are what they are by convention don't count, nor does a figure with runs.
+    Points fixed by convention don't count; a figure with runs is never left open.
     """
     if points[["measured", "example"]].notna().any(axis=None):
         return False
@@ -182,7 +180,7 @@ def left_open(points: pd.DataFrame) -> bool:
 def _text_alone(
     context: Context, exhibit: Exhibit, points: pd.DataFrame, factor: Factor
 ) -> Iterator[Block]:
-    """What the text says of a figure that it leaves open: its few numbers, then its orders."""
+    """Statements of the text on a figure with wide ranges: its few numbers, then its orders."""
     known = points[~points.apply(is_wide, axis=1) & ~points["reference"]]
     lines: list[str] = [finding(known, factor)] if len(known) else []
     orders = order_lines(context.data, exhibit)
@@ -208,8 +206,8 @@ def drawing(
     *,
     summary: str = "",
 ) -> Drawing | None:
-    """A figure as a record's picture, with the digest of the numbers that it belongs to; with a
-    `summary` it opens on a click.
+    """Convert a figure to a record's picture, with a digest of its numbers; a `summary` collapses
+    it.
     """
     if figure is None:
         return None
@@ -224,8 +222,8 @@ def drawing(
 
 
 def fits_among(shown: Sequence[object]) -> dict[str, Any]:
-    """The fits by label among what a notebook shows with a figure; raises `VirtperfError` for
-    anything else.
+    """Collect the fits by label from a notebook's arguments; raises `VirtperfError` for anything
+    else.
     """
     for item in shown:
         given = list(item.values()) if isinstance(item, Mapping) else [item]
@@ -253,7 +251,7 @@ def fits_among(shown: Sequence[object]) -> dict[str, Any]:
 def draw(
     function: Callable[..., Figure], context: Context, exhibit: Exhibit, **more: Any
 ) -> Figure:
-    """The default picture: bands, means and printed numbers, one panel a quantity."""
+    """Draw the default picture: bands, means and printed numbers, one panel a quantity."""
     points = frames.points(context.data, exhibit, assumptions=context.assumptions)
     means = frames.means(context.data, exhibit, level=context.level)
     means = means if context.examples else means[means["provenance"] != Provenance.EXAMPLE]
@@ -263,8 +261,8 @@ def draw(
 
 
 def _left_out(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[Block]:
-    """Where measured runs can't be put on the figure's scale, a note that says which point is
-    missing.
+    """A note naming the missing reference point if measured runs can't be put on the figure's
+    scale.
     """
     quantities = [quantity for _, _, quantity in context.study.points(exhibit)]
     run = [q for q in quantities if context.data.mean(q, Provenance.MEASURED, OWN_SCALE)]
@@ -277,7 +275,7 @@ def _left_out(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[
 
 
 def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:
-    """Everything behind a figure, one row a point: for the CSV download."""
+    """Table of all data behind a figure, one row a point, for the CSV download."""
     shown = [quantity for _, _, quantity in study.points(exhibit)]
     units = {
         q.name: unit_words(study, q.name, [other for other in shown if other.name == q.name])
@@ -321,7 +319,7 @@ _COLUMN_NAMES = {
 
 
 def _pieces(pieces: Sequence[float]) -> str:
-    """Disjoint ranges for a program: ``60 61; 90 inf``."""
+    """Machine-readable disjoint intervals: ``60 61; 90 inf``."""
     return "; ".join(
         f"{number(low, 6)} {number(high, 6)}"
         for low, high in zip(pieces[::2], pieces[1::2], strict=True)
@@ -329,7 +327,7 @@ def _pieces(pieces: Sequence[float]) -> str:
 
 
 def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) -> Grid:
-    """Columns that say nothing of any point are left out."""
+    """Table of the points without empty columns."""
     cells = {
         "Series": points["series"],
         factor.label[:1].upper() + factor.label[1:]: [tick_label(factor, x) for x in points["x"]],

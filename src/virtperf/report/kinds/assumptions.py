@@ -1,5 +1,4 @@
-"""Assumptions of ours: what each says, why, whether it holds, and how many limits of plotted points
-it sets.
+"""Table of our assumptions: statement, reason, state, and number of limits of plotted points set.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def record(context: Context) -> Record:
 
 
 def _with_links(text: str, said: dict[str, str]) -> Words:
-    """Prose in which ids of claims stand as links that tell their words."""
+    """Replace ids of claims in prose by links with the claims' wording."""
     words: list[str | Span] = []
     for word in re.split(r"(\s+)", text):
         name = word.rstrip(".,;:)")

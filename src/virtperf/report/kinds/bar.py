@@ -1,4 +1,4 @@
-"""Bar figures: what the text allows, means and printed numbers in groups."""
+"""Bar figures: ranges allowed by the text, means and printed numbers in groups."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from virtperf.study.definition import Exhibit
 def record(
     context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
 ) -> Record:
-    """The figure with its numbers; bars have no fitted curves, and fits are an error."""
+    """Build the record of the figure; fits raise `StudyError`, since bars have no fitted curves."""
     if _figure.fits_among(shown):
         raise StudyError(
             f"{exhibit.id} is a bar figure, which has no fitted curves",
@@ -21,7 +21,7 @@ def record(
 
 
 def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
-    """The default picture."""
+    """Draw the default picture."""
     from virtperf.report import plot
 
     return _figure.draw(plot.bars, context, exhibit)

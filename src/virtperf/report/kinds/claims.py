@@ -1,5 +1,4 @@
-"""What the paper says about an exhibit: every claim with its printed number and both of its
-verdicts, in words.
+"""Claims of the paper about an exhibit, each with its printed number and both verdicts, in words.
 """
 
 from __future__ import annotations
@@ -66,12 +65,12 @@ _COLUMNS = (
 
 
 def record(context: Context, about: str | None = None) -> Record:
-    """A table of claims: what is said and where, the printed number, what the other claims allow,
-    the verdicts.
+    """Build a table of claims: statement and place, printed number, range implied by the other
+    claims, verdicts.
 
-    The verdicts are counted, those of a figure's claims on what it plots; the table opens below.
-    `about` is an id of an exhibit (`StudyError` where there is none), "text" for what is said about
-        none, None for everything.
+    The verdicts are counted, for a figure only over claims on plotted quantities; the table is
+    collapsed below. `about` is an id of an exhibit (`StudyError` if unknown), "text" for claims
+    about none, None for all claims.
     """
     data = context.data
     study, conflicts = data.study, places(data)
@@ -137,7 +136,7 @@ def record(context: Context, about: str | None = None) -> Record:
 
 
 def _plotted(study: Study, exhibit: Exhibit) -> set[str]:
-    """The quantities that an exhibit plots; of a distribution, all that are observed by the same
+    """Plotted quantities of an exhibit; for a distribution, all quantities observed by the same
     samples.
     """
     names = {quantity.name for _, _, quantity in study.points(exhibit)}
@@ -148,8 +147,8 @@ def _plotted(study: Study, exhibit: Exhibit) -> set[str]:
 
 
 def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
-    """The verdicts counted, those from the text first, of claims that are `shown`: the others are
-    told by number.
+    """Count the verdicts of the claims in the mask `shown`, text verdicts first; the other claims
+    are only counted.
     """
     everything, table = len(table), table[list(shown)]
     lead = f"{plural(everything, 'claim')}. "
@@ -217,7 +216,7 @@ def _text_cell(
 
 
 def _measured_cell(told: ClaimWords) -> Words:
-    """The verdict with its estimate; empty without a measurement."""
+    """Cell with the measured verdict and its estimate; empty without a measurement."""
     if told.measured_verdict == "no measurement":
         return ""
     notes = filter(None, [f"measured {told.measured}" if told.measured else "", told.reason])

@@ -1,4 +1,4 @@
-"""A small table that a notebook has computed, shown with its provenance and a note on how."""
+"""A small table computed in a notebook, shown with its provenance and a note on the method."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from virtperf.report.records import Grid, Record
 from virtperf.report.wording import pretty
 
 ORIGIN = ["provenance", "run_id", "exhibit", "study", "file"]
-"""Columns that say what the numbers rest on, and are not shown as columns."""
+"""Columns of provenance, which are not displayed."""
 
 
 def record(context: Context, frame: pd.DataFrame, *, title: str, note: str) -> Record:
-    """The frame's columns as they stand, truth values in words; below them a `note` on how they
-    follow.
+    """Build a table of the frame's columns, booleans as yes or no, with a `note` on the method
+    below.
 
-    The columns `ORIGIN` say what the numbers rest on; `ProvenanceError` where that is missing or
-    not true of the study.
+    The columns `ORIGIN` hold the provenance; raises `ProvenanceError` if it is missing or does not
+    match the study.
     """
     origin = frame_origin(context.data, frame, title)
     shown = frame.drop(columns=frame.columns.intersection(ORIGIN))

@@ -1,5 +1,5 @@
-"""Contradictions of a paper, one entry a cause: claims that exclude each other, and what has to be
-set aside so that the others can hold. Those come first on which most plotted points depend.
+"""Contradictions of a paper, one entry a cause: claims that exclude each other, and the claims to
+set aside so that the others can hold. Entries that affect most plotted points come first.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ WIDER = "There are more resolutions than are tried one by one: ranges may be wid
 PlottedPoint = tuple[str, str, str]
 """Exhibit, series and level of a plotted point."""
 MAX_POINTS_OF_A_WAY = 3
-"""How many points a way to resolve a contradiction names."""
+"""Points named for one resolution of a contradiction."""
 MAX_EXHIBITS = 4
-"""How many exhibits are named of those that depend on a contradiction."""
+"""Exhibits named as depending on a contradiction."""
 
 
 ENDS = ("low_by", "high_by", "low_text_by", "high_text_by")
@@ -44,10 +44,11 @@ ENDS = ("low_by", "high_by", "low_text_by", "high_text_by")
 
 
 def contradiction_entries(data: StudyData) -> list[dict[str, Any]]:
-    """What `reconstruct.causes.contradictions_by_cause` found, one entry a cause.
+    """Entries of `reconstruct.causes.contradictions_by_cause`, ranked by the number of plotted
+    points that depend on them.
 
-    Those on which no plotted point depends are last, those that need an assumption of ours before
-    them; else those are first on which most points depend.
+    Entries without a dependent point are last; entries that need an assumption of ours come after
+    those of the paper.
     """
     set_by = points_by_claim(data)
     own = [id(entry) for entry in of_the_paper(data)]
@@ -60,8 +61,8 @@ def contradiction_entries(data: StudyData) -> list[dict[str, Any]]:
 
 
 def points_by_claim(data: StudyData) -> dict[str, set[PlottedPoint]]:
-    """For every claim, the plotted points of which it sets an end, with our assumptions or by the
-    text alone.
+    """Plotted points with an end set by a claim, with our assumptions or by the text alone, by
+    claim.
     """
     found: dict[str, set[PlottedPoint]] = {}
     for row in data.points.to_dict("records"):
@@ -75,8 +76,8 @@ def points_by_claim(data: StudyData) -> dict[str, set[PlottedPoint]]:
 def depending(
     entry: Mapping[str, Any], set_by: Mapping[str, set[PlottedPoint]]
 ) -> set[PlottedPoint]:
-    """The plotted points on which a contradiction has an effect: those that differ between ways to
-    resolve it, and those with an end that one of its claims sets.
+    """Plotted points affected by a contradiction: those that differ between its resolutions, and
+    those with an end set by one of its claims.
     """
     found: set[PlottedPoint] = set()
     for claim in {claim for conflict in entry["conflicts"] for claim in conflict}:
@@ -87,14 +88,12 @@ def depending(
 
 
 def set_aside(data: StudyData) -> set[str]:
-    """The claims that every resolution sets aside."""
+    """Claims set aside by every resolution."""
     return {claim for entry in contradiction_entries(data) for claim in entry["always"]}
 
 
 def of_the_paper(data: StudyData) -> list[dict[str, Any]]:
-    """The entries in which claims of the paper exclude each other without an assumption of
-    ours.
-    """
+    """Entries in which claims of the paper exclude each other without an assumption of ours."""
     assumed = {c.id for c in data.claims or () if c.assumed}
     return [
         entry
@@ -104,9 +103,7 @@ def of_the_paper(data: StudyData) -> list[dict[str, Any]]:
 
 
 def places(data: StudyData) -> dict[str, list[int]]:
-    """For every claim, the numbers of the contradictions that it takes part in; the page links to
-    them.
-    """
+    """Numbers of the contradictions that each claim takes part in, for links on the page."""
     numbers: dict[str, list[int]] = {}
     for k, entry in enumerate(contradiction_entries(data), 1):
         for claim in dict.fromkeys(c for conflict in entry["conflicts"] for c in conflict):
@@ -115,7 +112,7 @@ def places(data: StudyData) -> dict[str, list[int]]:
 
 
 def linked(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:
-    """A claim's words as a link to its row."""
+    """A claim's wording as a link to its row."""
     if claim is None:
         return (Span(text=claim_id, style="code"), ", a claim that is no longer there")
     if claim.assumed:
@@ -127,8 +124,8 @@ def linked(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:
 
 
 def record(context: Context) -> Record:
-    """Every contradiction: claims that exclude each other, what is set aside, what that leaves, and
-    what the errata say. Those on which no plotted point depends are folded.
+    """Build the list of contradictions: claims that exclude each other, claims set aside, the
+    remaining range, and errata. Entries that affect no plotted point are collapsed.
     """
     data = context.data
     found = contradiction_entries(data)
@@ -149,7 +146,7 @@ def record(context: Context) -> Record:
         excluding = (*_excluding(data, entry, said), *_effect(data, points[k - 1]))
         rows.append((str(k), excluding, tuple(_ways(data, entry, said))))
         details += [Heading(text=f"Contradiction {k}"), *_groups(data, entry, said)]
-    shown = sum(map(bool, points))  # `entries` has these first
+    shown = sum(map(bool, points))  # entries with dependent points come first
     without = len(found) - shown
     papers = {id(entry) for entry in of_the_paper(data)}
     theirs = sum(id(entry) in papers for entry in found[shown:])
@@ -172,7 +169,7 @@ def record(context: Context) -> Record:
 
 
 def _read_otherwise(data: StudyData, said: Mapping[str, Claim]) -> list[Block]:
-    """What is set aside under other readings of words, where it differs."""
+    """Claims whose set-aside status differs under other readings of words."""
     changed = changed_readings(data, "set aside")
     rows: dict[Words, Sequence[Words]] = {
         linked(said.get(name), name): [cells[r] for r in READING_NAMES]
@@ -194,7 +191,7 @@ def _grid(label: str, rows: Sequence[tuple[Words, ...]], first: int) -> Grid:
 
 
 def _effect(data: StudyData, points: set[PlottedPoint]) -> Iterator[Span]:
-    """How many plotted points of which exhibits depend on a contradiction."""
+    """Count the plotted points that depend on a contradiction, and name their exhibits."""
     touched = {exhibit for exhibit, _, _ in points}
     names = [exhibit_name(e.id, e.kind) for e in data.study.exhibits if e.id in touched]
     if names:
@@ -212,7 +209,7 @@ def _effect(data: StudyData, points: set[PlottedPoint]) -> Iterator[Span]:
 
 
 def _excluding(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Words:
-    """The shortest set of claims that exclude each other, and what the errata say of them."""
+    """The shortest set of claims that exclude each other, and errata on the claims."""
     words: list[str | Span] = []
     for claim in entry["conflicts"][0]:
         words += [" " if words else "", *linked(said.get(claim), claim)]
@@ -227,7 +224,7 @@ def _excluding(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -
 
 
 def _ways(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Iterator[str | Span]:
-    """What every resolution sets aside, and each alternative with what it leaves."""
+    """Claims set aside by every resolution, then each alternative with the remaining ranges."""
     for claim in entry["always"]:
         yield "Without: "
         yield from linked(said.get(claim), claim)
@@ -255,7 +252,7 @@ def _ways(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Ite
 
 
 def _limits(low: float | None, high: float | None) -> str:
-    """A range of contradictions.json in words; an end that is missing is open."""
+    """Format a range of contradictions.json; a missing end is open."""
     return interval(-math.inf if low is None else low, math.inf if high is None else high)
 
 
@@ -264,7 +261,7 @@ def _groups(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> l
     lists = [Listing(items=tuple(linked(said.get(c), c) for c in one)) for one in conflicts]
     members = [said[c] for c in conflicts[0] if c in said]
     of = [{q for i in c.instances for q in quantities(i)} for c in members]
-    # what the first claim has in common with the others
+    # quantities that the first claim shares with the others
     about = [set().union(*of[1:]), *([of[0]] * (len(of) - 1))] if of else []
     written: list[Words] = [
         r
@@ -273,7 +270,7 @@ def _groups(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> l
     ]
     sums = (Paragraph(words="No values satisfy all of these:"), Listing(items=tuple(written)))
     blocks: list[Block] = [lists[0], Folded(summary="The arithmetic", blocks=sums)]
-    if len(lists) > 1:  # most say the same through other words: one is enough for most readers
+    if len(lists) > 1:  # most sets restate the first: one is enough for most readers
         summary = f"{plural(len(lists) - 1, 'more set')} with the same cause"
         blocks.append(Folded(summary=summary, blocks=tuple(lists[1:])))
     return blocks

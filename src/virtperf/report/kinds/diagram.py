@@ -1,4 +1,4 @@
-"""Diagrams of a set-up: boxes in rows, declared in study.yaml from what the paper's text says.
+"""Diagrams of a set-up: boxes in rows, declared in study.yaml from the paper's text.
 
 - id: figure-1
   kind: diagram
@@ -37,7 +37,7 @@ class Edge(Model):
 
 
 class Spec(ExhibitSpec):
-    """Rows of boxes, which hold rows themselves, and connections by the boxes' ids."""
+    """Rows of boxes, which may hold rows themselves, and connections by box ids."""
 
     rows: tuple[tuple[Box, ...], ...] = Field(min_length=1)
     edges: tuple[Edge, ...] = ()
@@ -57,20 +57,18 @@ class Spec(ExhibitSpec):
 
 
 def nested_boxes(rows: Iterable[Iterable[Box]]) -> Iterator[Box]:
-    """All boxes, each before those within it."""
+    """Yield all boxes in pre-order."""
     for box in (box for row in rows for box in row):
         yield box
         yield from nested_boxes(box.rows)
 
 
 def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: object) -> Record:
-    """The diagram as nested boxes, its connections in words."""
+    """Build the diagram as nested boxes, with its connections in words."""
     study, spec = context.study, spec_of(exhibit)
     every = list(nested_boxes(spec.rows))
     around = {inner.id: box.label for box in every for row in box.rows for inner in row}
-    count = Counter(
-        box.label for box in every
-    )  # boxes of the same label are told apart by what they stand in
+    count = Counter(box.label for box in every)  # equal labels are qualified by the enclosing box
     labels = {
         b.id: f"{b.label} ({around[b.id]})" if count[b.label] > 1 and b.id in around else b.label
         for b in every

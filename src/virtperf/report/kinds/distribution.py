@@ -1,5 +1,5 @@
-"""Figures of distributions: every independent sample of a run, or the buckets of its histogram, as
-cumulative distributions, with percentiles in a table.
+"""Distribution figures: empirical cumulative distributions of a run's independent samples or
+histogram buckets, with a table of percentiles.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ OF_BUCKETS = (
 
 
 class Spec(ExhibitSpec):
-    """Each series has one level of `over`, and shows the samples that its quantity is observed by.
+    """Each series has one level of `over`, and shows the samples from which its quantity is
+    observed.
 
     `log` is a logarithmic axis of values.
     """
@@ -43,7 +44,7 @@ class Spec(ExhibitSpec):
 
 
 def check(study: Study, exhibit: Exhibit) -> None:
-    """Series have one level each, labels of their own, and one unit."""
+    """Check that series have one level each, distinct labels, and one unit."""
     labels = [series.label for series in exhibit.series]
     if twice := [label for label in labels if labels.count(label) > 1]:
         raise StudyError(
@@ -79,7 +80,7 @@ def check(study: Study, exhibit: Exhibit) -> None:
 def record(
     context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
 ) -> Record:
-    """The figure with its percentiles, each with its interval by order statistics."""
+    """Build the record: the figure and its percentiles with intervals by order statistics."""
     study = context.study
     samples = frames.distribution(context.data, exhibit, examples=context.examples)
     name, table = exhibit_name(exhibit.id, "figure"), percentiles(samples, context.level)
@@ -117,7 +118,7 @@ def record(
 
 
 def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
-    """The default picture; None where nothing was measured."""
+    """Draw the default picture; None if nothing was measured."""
     from virtperf.report import plot
 
     samples = frames.distribution(context.data, exhibit, examples=context.examples)
@@ -134,8 +135,8 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
 
 
 def percentiles(samples: pd.DataFrame, level: float) -> pd.DataFrame:
-    """One row a series and run: number of samples, quantiles and the interquartile range, each with
-    the ends of its interval.
+    """Table of sample count, quantiles and interquartile range with their intervals, one row a
+    series and run.
     """
     rows = []
     keys = ["series", "unit", "provenance", "run_id"]
@@ -151,7 +152,7 @@ def percentiles(samples: pd.DataFrame, level: float) -> pd.DataFrame:
 
 
 def in_buckets(samples: pd.DataFrame) -> bool:
-    """Whether rows are buckets of histograms, which have two bounds."""
+    """Whether rows are histogram buckets, which have two bounds."""
     return bool((samples["lower"] != samples["value"]).any())
 
 
@@ -162,7 +163,7 @@ def _of_samples(part: pd.DataFrame, level: float) -> dict[str, Limits]:
 
 
 def _of_buckets(part: pd.DataFrame, level: float) -> dict[str, Limits]:
-    """Quantiles by the upper bounds of their buckets; those of the middle half hold together."""
+    """Quantiles as upper bounds of their buckets; quartile intervals hold jointly (Bonferroni)."""
     counts = BucketCounts(*(part[name].to_numpy(float) for name in ("lower", "value", "count")))
     found = {name: counts.quantile(share, level) for name, share in QUANTILES.items()}
     each = 1 - (1 - level) / 2
@@ -183,7 +184,7 @@ def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
 
 
 def _finding(table: pd.DataFrame, unit: str) -> str:
-    """One sentence a series: its median and 99th percentile."""
+    """Summarize each series in one sentence: median and 99th percentile."""
     if table.empty:
         return "No run was measured, so there is no distribution."
     return " ".join(

@@ -1,4 +1,4 @@
-"""The paper's claims, or a measured study's hypotheses, judged by runs at other levels of one
+"""Verdicts on the paper's claims, or a measured study's hypotheses, by runs at other levels of one
 factor, such as other machines or sessions: one row a claim, one column a level.
 """
 
@@ -19,8 +19,8 @@ NUMBERS = ("measured_verdict", "estimate", "estimate_low", "estimate_high")
 
 
 def record(context: Context) -> Record:
-    """A table of verdicts, the level at which the claims are first; a claim that no other level can
-    judge is left out and counted.
+    """Build a table of verdicts, the claims' own level first; claims without a verdict at any other
+    level are left out and counted.
     """
     data, study = context.data, context.study
     measured = study.kind == "measured"
@@ -81,7 +81,7 @@ def _verdict(result: dict[Any, Any]) -> str:
 
 
 def _cell(result: dict[Any, Any], unit: str) -> Words:
-    """The verdict with its number, and the interval where there is one."""
+    """Cell with the verdict, its number, and the interval if there is one."""
     word = _verdict(result)
     if word == "no measurement":
         return ""

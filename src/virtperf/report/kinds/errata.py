@@ -1,6 +1,4 @@
-"""Misprints of the paper: cells with what must be meant and why, then everything else a reader
-should know.
-"""
+"""Errata of the paper: misprinted cells with corrections and reasons, then other remarks."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from virtperf.study.printed import corrections
 
 
 def record(context: Context) -> Record:
-    """The table of misprinted cells, and a list of other remarks."""
+    """Build a table of misprinted cells and a list of other remarks."""
     study = context.study
     wrong = corrections(study)
     remarks = [remark.says for remark in study.errata]

@@ -1,4 +1,4 @@
-"""A table of estimates, each with its interval and how the interval was made."""
+"""A table of estimates, each with its interval and the interval's method."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ _PARTS = ("value", "low", "high", "level", "method")
 
 
 def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> Record:
-    """A table of estimates of one provenance, and of one `unit`; where units differ, they stand in
-    the labels.
+    """Build a table of estimates of one provenance and one `unit`; differing units are part of the
+    labels.
 
-    `estimates` are one, or label to `virtperf.models.Estimate` or `Missing`, or label to a mapping
-    of them (a group of rows). Raises `ProvenanceError` where an estimate has no origin or one that
-    is not true of this study, or where two provenances would share the table; `VirtperfError` where
-    something is no estimate.
+    `estimates` is one estimate, or label to `virtperf.models.Estimate` or `Missing`, or label to a
+    mapping of them (a group of rows). Raises `ProvenanceError` if an estimate has no origin, its
+    origin does not match this study, or provenances are mixed; `VirtperfError` for other objects.
     """
     flat = dict(_flat(estimates if isinstance(estimates, Mapping) else {title: estimates}))
     origin = one_origin(context.data, flat)

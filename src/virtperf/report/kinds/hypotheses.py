@@ -1,4 +1,4 @@
-"""The hypotheses of a measured study: what is expected, where it comes from, what its runs say."""
+"""Hypotheses of a measured study: statement, origin, verdict of its runs."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ MAX_LINKED = 4
 
 
 def record(context: Context) -> Record:
-    """A table with one row a hypothesis: its words, its origin and our reading, the verdict with
-    its reason, the smallest difference that its runs could have shown; above it, how many verdicts
-    are expected to be wrong by chance.
+    """Build a table with one row a hypothesis: wording, origin and reading, verdict with its
+    reason, smallest detectable difference; above it the number of verdicts expected to be wrong by
+    chance.
     """
     data = context.data
     if not data.paper_claims:
@@ -77,8 +77,8 @@ def record(context: Context) -> Record:
 
 
 def _said(data: StudyData, claim: Claim, result: Mapping[str, object]) -> Words:
-    """What the runs say, with links to where the values that it compares come from: of a few values
-    to each of them, else to the figure that has them.
+    """The reason of a verdict with links to the compared values: to each of a few, else to their
+    figure.
     """
     reason = str(result.get("reason") or "")
     if not reason:
@@ -101,12 +101,12 @@ def _said(data: StudyData, claim: Claim, result: Mapping[str, object]) -> Words:
 
 
 def verdict(result: Mapping[str, object]) -> str:
-    """The verdict of measured runs, of a row of the table of verdicts."""
+    """Measured verdict in a row of the verdicts table."""
     return str(result.get("measured_verdict") or "no measurement")
 
 
 def _by_chance(results: Sequence[Mapping[str, object]], level: float) -> str:
-    """What several verdicts of one study mean together, and what the last column is."""
+    """Explain the expected number of false verdicts, and the last column."""
     decided = sum(verdict(result) in DECIDED_VERDICTS for result in results)
     share = 100 * (1 - level)
     chance = (
@@ -132,7 +132,7 @@ def _detectable(result: Mapping[str, object]) -> str:
 def _asked(claim: Claim) -> Words:
     words: list[str | Span] = [claim.says]
     if isinstance(claim, Hypothesis) and claim.origin is not None:
-        # in our words, as the claim's own row has them: no quotation of the paper
+        # our wording, as in the claim's own row, and no quotation of the paper
         asked = f"Asked again from {claim.origin.study}: {claim.repeats}"
         link = f"claim:{claim.origin.study}/{claim.origin.claim}"
         words.append(Span(text=asked, style="small", link=link))

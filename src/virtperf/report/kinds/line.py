@@ -1,5 +1,5 @@
-"""Line figures: what the text allows, means and printed numbers over one factor, fitted curves on
-request.
+"""Line figures: ranges allowed by the text, means and printed numbers over one factor, optional
+fitted curves.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from virtperf.study.definition import Exhibit
 def record(
     context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
 ) -> Record:
-    """The figure with its numbers; `shown` are fits by series."""
+    """Build the record of the figure; `shown` are fits by series."""
     return _figure.record(context, exhibit, figure, _figure.fits_among(shown))
 
 
 def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
-    """The default picture."""
+    """Draw the default picture."""
     from virtperf.report import plot
 
     return _figure.draw(

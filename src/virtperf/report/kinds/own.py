@@ -1,4 +1,4 @@
-"""A figure of a reader's own, with the numbers that it draws."""
+"""A reader's custom figure, with the numbers that it draws."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from virtperf.report.records import Record
 def record(
     context: Context, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = ""
 ) -> Record:
-    """A Matplotlib figure as an exhibit of its own; `note` is what a reader should know, below the
-    figure.
+    """Make an exhibit of a Matplotlib figure; `note` is a remark below it.
 
-    The frame is what it draws, for the download; its column `provenance` says what it rests on
-    (`ProvenanceError` where that is missing or not true of the study).
+    The frame holds the drawn numbers, for the download; its column `provenance` states their origin
+    (`ProvenanceError` if it is missing or does not match the study).
     """
     from virtperf.report.plot.axis import plain_logarithmic_numbers  # takes seconds to import
 

@@ -1,6 +1,4 @@
-"""Data quality of a study's runs: what was excluded, and what audits, warm-up and stationarity say
-of the rest.
-"""
+"""Data quality of a study's runs: exclusions, audits, warm-up and stationarity."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from virtperf.report.wording import as_precise, joined, plural, pretty
 from virtperf.study.conditions import CONSTANT, DRIFT, STEADY_MARGIN, UNDETERMINED, rows_by_quantity
 from virtperf.study.run_groups import RunGroup, run_groups
 
-MAX_LISTED_RUNS = 100  # excluded runs that are named
+MAX_LISTED_RUNS = 100  # excluded runs named on the page
 MACHINE_FACTS = ("cpu", "processors", "memory_mb", "kernel")
 PASSED_STATUSES = ("ok", "pass", "passed")
 _REPLICATE = re.compile(r"-r\d+$")
@@ -31,10 +29,10 @@ _STATIONARITY = {
 
 
 def record(context: Context) -> Record:
-    """Excluded runs, warnings, audits by kind with their exceptions, warm-up against the declared
-    one, stationarity.
+    """Build the tables of excluded runs, warnings, audits by kind with their exceptions, warm-up
+    against the declared one, stationarity.
 
-    Of measured runs; where there is none, one line says so.
+    Measured runs only; one line if there are none.
     """
     data = context.data
     quarantined, runs, left_out = (
@@ -96,7 +94,7 @@ def record(context: Context) -> Record:
 
 
 def _left_out(left_out: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """Runs that somebody excluded by hand, with the reason."""
+    """Runs excluded by hand, with the reason."""
     if not left_out:
         return []
     rows = [
@@ -113,7 +111,7 @@ def _left_out(left_out: Sequence[Mapping[str, Any]]) -> list[Block]:
 def _disturbed(
     runs: Sequence[Mapping[str, Any]], left_out: Sequence[Mapping[str, Any]]
 ) -> list[Block]:
-    """How many runs count although they were disturbed, were made again, or were excluded."""
+    """Count disturbed runs by outcome: kept, made again, or excluded by hand."""
     marked = sum(bool(run.get("disturbed")) for run in runs)
     again = [run for run in runs if run.get("attempts")]
     attempts = [attempt for run in again for attempt in run["attempts"]]
@@ -137,7 +135,7 @@ def _disturbed(
 
 
 def _protocols(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """One row a protocol and machine of an experiment."""
+    """Table of protocols, one row a protocol and machine of an experiment."""
     measured = [run for run in runs if run["provenance"] == "measured"]
     groups = run_groups(measured) if any(_described(run) for run in measured) else []
     if not groups:
@@ -165,7 +163,7 @@ def _protocols(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
 
 
 def _clocks(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """By how much the files of each host were shifted: a row a host."""
+    """Clock offsets by which the files of each host were corrected, one row a host."""
     of_hosts: dict[str, list[Mapping[str, float]]] = {}
     for run in runs:
         for host, clock in (run.get("clocks") or {}).items():
@@ -197,21 +195,21 @@ def _described(run: Mapping[str, Any]) -> bool:
 
 
 def _varied(machines: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Facts that are not the same in all groups."""
+    """Names of the facts that differ between groups."""
     names = dict.fromkeys(name for machine in machines for name in machine)
     return [name for name in names if len({repr(machine.get(name)) for machine in machines}) > 1]
 
 
 def _machine_words(group: RunGroup, varied: Sequence[str]) -> str:
-    """What tells a machine: some facts of all, and those in which groups differ."""
+    """Describe a machine by selected facts, and by the facts that differ between groups."""
     named = dict.fromkeys([*MACHINE_FACTS, *varied])
     facts = [f"{name} {group.machine[name]}" for name in named if name in group.machine]
     return ", ".join([*facts, *([f"host {group.host}"] if group.host else [])]) or "not recorded"
 
 
 def warnings_of(run: Mapping[str, Any]) -> list[str]:
-    """What disturbed a run, an entry of the index, and what ingest warned of: of the run, then of
-    its files by name, in the same words for the same file of each run.
+    """Disturbances and ingest warnings of a run, an entry of the index: of the run, then of its
+    files by name, without the run id so that equal warnings of different runs match.
     """
     disturbed = [f"disturbed: {what}" for what in run.get("disturbed", ())]
     of_files = [
@@ -225,12 +223,10 @@ def warnings_of(run: Mapping[str, Any]) -> list[str]:
 
 
 def _audits(audits: pd.DataFrame) -> list[Block]:
-    """One row a kind of audit; then those that did not pass, replicates of one condition
-    together.
-    """
+    """Table of audits, one row a kind; then failed audits, grouped by condition over replicates."""
     if audits.empty:
         return []
-    # Where only an upper limit counts, the distance from it says nothing.
+    # with only an upper limit, the distance from the expected value has no meaning
     share = ((audits["value"] - audits["expected"]) / audits["expected"]).abs()
     compared = (audits["expected"] != 0) & (audits["low"] > 0)
     audits = audits.assign(
@@ -264,7 +260,7 @@ def _audits(audits: pd.DataFrame) -> list[Block]:
 
 
 def _warm_up(audits: pd.DataFrame) -> list[Block]:
-    """Where throughput became steady, against the warm-up that the procedure declares."""
+    """Detected warm-up time of throughput against the warm-up declared by the procedure."""
     found = audits[(audits["audit"] == "warm-up") & audits["value"].notna()]
     if found.empty:
         return []
@@ -286,7 +282,7 @@ def _warm_up(audits: pd.DataFrame) -> list[Block]:
 
 
 def _stationarity(series: pd.DataFrame) -> list[Block]:
-    """Classes of all series, and the remarks on some of them."""
+    """Table of the stationarity classes of all series, and remarks on some."""
     if series.empty:
         return []
     counts = Counter(series["stationarity"].fillna(""))
@@ -310,8 +306,8 @@ def _stationarity(series: pd.DataFrame) -> list[Block]:
 
 
 def _trends(context: Context) -> list[Block]:
-    """Whether measured conditions keep their level within the window, by all runs of each; those that
-    do not, or by their own interval would not, are named.
+    """Classify measured conditions by their trend within the window over all runs; list those with
+    a drift, or with an interval of their own beyond the margin.
     """
     data, study = context.data, context.study
     means = data.means[data.means["provenance"] == "measured"]

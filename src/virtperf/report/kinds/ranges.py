@@ -1,6 +1,4 @@
-"""Numbers that follow from plotted values: the range that a text allows, and what measured runs
-say.
-"""
+"""Derived numbers: the range allowed by a text, and estimates from measured runs."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ from virtperf.study.derived import Derivation, derivations
 NO_RUNS = "No run has measured these numbers yet."
 NO_RANGES = "The ranges of these numbers are not computed yet."
 MAX_SENTENCES = 2
-"""How many sentences are named whose words, read otherwise, change a number."""
+"""Number of sentences named that change a number under other readings."""
 SEARCH_NOTE = (
     "“Found”: a fitted model is no linear function of the values, so that its range was searched for over data sets "
     "that agree with the text. The number can lie outside of it."
@@ -35,10 +33,10 @@ SEARCH_NOTE = (
 
 
 def record(context: Context, names: str | Sequence[str], *, title: str = "") -> Record:
-    """A table of derived numbers: `names` are exhibits, for all of each, or ids of `derived` in
-    study.yaml. Of a measured study, which has no text, it has what runs say.
+    """Build a table of derived numbers: `names` are exhibits, for all of each, or ids of `derived`
+    in study.yaml. For a measured study, which has no text, it has the estimates from runs.
 
-    A `StudyError` names near ones where a name is neither.
+    Raises `StudyError` with close matches if a name is neither.
     """
     wanted = (names,) if isinstance(names, str) else tuple(names)
     chosen = _chosen(context.study, wanted)
@@ -117,7 +115,7 @@ def _chosen(study: Study, names: Iterable[str]) -> list[Derivation]:
 
 
 class _Line:
-    """One number: its row of the table `RANGES` and what measured runs say."""
+    """One derived number: its row of the table `RANGES` and its estimate from measured runs."""
 
     def __init__(self, context: Context, asked: Derivation, row: dict[str, Any], unit: str) -> None:
         self.asked, self.row, self.unit = asked, row, unit
@@ -135,7 +133,7 @@ class _Line:
 
     @property
     def label(self) -> str:
-        """The number's name, with its unit where that does not say it."""
+        """The number's name, with its unit unless the name includes it."""
         name = self.asked.label
         return name if not self.unit or self.unit in name else f"{name}, {self.unit}"
 
@@ -149,7 +147,7 @@ class _Line:
         return f"{value} ({low} to {high})"
 
     def cells(self) -> dict[str, Any]:
-        """The line of the download."""
+        """The row of the download."""
         row, found = self.row, self.measured
         known = found is not None and getattr(found, "available", True)
         return {
@@ -191,7 +189,7 @@ def _grid(title: str, lines: Sequence[_Line]) -> Grid:
 
 
 def _read_otherwise(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
-    """What the numbers are under other readings of words, by the text alone."""
+    """Ranges of the numbers under other readings of words, by the text alone."""
     changed, claims = changed_readings(data, "derived"), read_otherwise(data)
     says = {claim.id: claim.says for claim in data.paper_claims}
     rows: dict[Words, list[Words]] = {}
@@ -217,7 +215,7 @@ def _read_otherwise(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
 
 
 def _linked(names: Sequence[str], says: Mapping[str, str]) -> Words:
-    """A few sentences as links to their claims, and how many more there are."""
+    """The first sentences as links to their claims, and the count of the rest."""
     words: list[str | Span] = []
     for name in names[:MAX_SENTENCES]:
         words += [" "] * bool(words) + [Span(text=says[name], link=f"claim:{name}")]
@@ -226,8 +224,8 @@ def _linked(names: Sequence[str], says: Mapping[str, str]) -> Words:
 
 
 def _unit(study: Study, asked: Derivation, shown: Sequence[Derivation]) -> str:
-    """The unit, the reference point by its name as all that is shown beside it has it; counts and
-    shares have none.
+    """Unit with the reference point named, in the same way for all numbers shown; "" for counts and
+    shares.
     """
     unit = asked.unit
     if not asked.derived.unit:

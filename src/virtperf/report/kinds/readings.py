@@ -1,4 +1,4 @@
-"""Which conclusions depend on how words that stand for a number ("nearly", "half") are read."""
+"""Sensitivity of conclusions to the reading of words that stand for a number ("nearly", "half")."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _FILE = Span(text="data/readings.yaml", style="code")
 
 
 def record(context: Context) -> Record:
-    """Verdicts, ranges, derived numbers and sets of claims set aside that change with the reading,
-    how many do not, and the words with their limits.
+    """Build tables of the verdicts, ranges, derived numbers and set-aside claims that change with
+    the reading, counts of those that do not, and the words with their limits.
     """
     data = context.data
     worded = [c for c in data.paper_claims if c.word]
@@ -125,8 +125,8 @@ def _verdict_rows(
     first: str,
     shown: Callable[[str, int], str],
 ) -> Iterator[tuple[Words, ...]]:
-    """Those with the verdict `first` under some reading before the others; `shown` has the words
-    for a verdict on a claim that so many places of the paper say.
+    """Rows of changed verdicts, those with the verdict `first` under some reading first; `shown`
+    formats a verdict with the number of places that state the claim.
     """
     order = {name: k for k, name in enumerate(says)}
     for name in sorted(
@@ -174,7 +174,7 @@ def _range_rows(
 ) -> Iterator[tuple[Words, ...]]:
     places = data.points.drop_duplicates("quantity").set_index("quantity")["exhibit"]
     for (name, _), cells in changed.items():
-        if name not in places.index:  # of an older state of the study
+        if name not in places.index:  # from an earlier version of the study
             continue
         shown = data.study.exhibit(str(places[name]))
         exhibit = Span(text=exhibit_name(shown.id, shown.kind), link=f"exhibit:{shown.id}")
@@ -183,7 +183,7 @@ def _range_rows(
 
 
 def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...]]) -> list[Block]:
-    """The first rows at once, the others behind a click, no more than `MAX_ROWS` in all."""
+    """Table of the first rows and a collapsed one of the rest, at most `MAX_ROWS` in all."""
     if not rows:
         return []
     label = f"{_TITLES[what]} that change"
@@ -205,11 +205,9 @@ def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...
 
 
 def _words(data: StudyData, worded: Sequence[Claim]) -> Grid:
-    """The words that the study's claims name, with their limits under every reading."""
+    """Table of the words in the study's claims, with their limits under every reading."""
     under = [readings_beside(data.study.folder, reading) for reading in READING_NAMES]
-    alike: dict[
-        str, list[str]
-    ] = {}  # the names of a word by its reason, which each word has one of
+    alike: dict[str, list[str]] = {}  # synonyms by their reason; each word has one
     for name in sorted({c.word for c in worded}):
         alike.setdefault(under[0][name].why, []).append(name)
     rows: list[tuple[Words, ...]] = []

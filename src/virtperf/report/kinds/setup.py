@@ -1,5 +1,5 @@
-"""How a study was measured, as its paper says: machines, guests, workload, procedure; and what we
-had to add.
+"""Test set-up of a study as described by its paper: machines, guests, workload, procedure; and our
+additions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FACT_UNITS = {
     "min": "minutes",
     "percent": "%",
 }
-"""Last words of names in study.yaml that are units."""
+"""Units by the last word of names in study.yaml."""
 SPELLED = {
     "vcpus": "virtual CPUs",
     "cpus": "CPUs",
@@ -37,8 +37,8 @@ SPELLED = {
 
 
 def record(context: Context) -> Record:
-    """Tables of machines and guests, lists of workload and procedure; what the paper does not state
-    says so.
+    """Build tables of machines and guests, and of workload and procedure; missing values are "not
+    stated".
     """
     study, written = context.study, context.study.data
     called = called_of(study)
@@ -72,20 +72,20 @@ def record(context: Context) -> Record:
 
 
 def called_of(study: Study) -> dict[str, str]:
-    """Words for names that are none: those of study.yaml's `names`, and the labels of levels."""
+    """Display names for identifiers: `names` of study.yaml, and the labels of levels."""
     levels = (factor.level_labels.items() for factor in study.factors.values())
     return {str(level): text for labels in levels for level, text in labels} | study.names
 
 
 def _with_networks(entry: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
-    """An entry whose networks have their labels."""
+    """Copy of an entry with networks replaced by their labels."""
     named_networks = {"networks": [labels.get(name, name) for name in entry.get("networks", ())]}
     return {**entry, **(named_networks if "networks" in entry else {})}
 
 
 def _grid(title: str, entries: Mapping[str, Mapping[str, Any]], called: Mapping[str, str]) -> Grid:
-    """One column an entry, one row a fact that the paper tells of any of them; `called` has words
-    for some names.
+    """Table with one column an entry, one row a fact stated for any of them; `called` has display
+    names.
     """
     facts = dict.fromkeys(name for entry in entries.values() for name in entry if name != "label")
     columns = ("", *(str(entry.get("label", key)) for key, entry in entries.items()))
@@ -101,8 +101,8 @@ def _grid(title: str, entries: Mapping[str, Mapping[str, Any]], called: Mapping[
 
 
 def setting_label(name: str, called: Mapping[str, str] = MappingProxyType({})) -> str:
-    """A name of study.yaml in words, without its unit: ``memory_mb`` is ``Memory``; `called` has
-    words for some.
+    """Display name of a key in study.yaml, without its unit: ``memory_mb`` is ``Memory``; `called`
+    has overrides.
     """
     if name in called:
         return called[name]
@@ -114,7 +114,7 @@ def setting_label(name: str, called: Mapping[str, str] = MappingProxyType({})) -
 
 
 def setting_text(name: str, value: Any, called: Mapping[str, str] = MappingProxyType({})) -> str:
-    """A value of study.yaml in words, with the unit that its name ends in."""
+    """Format a value of study.yaml with the unit in its key's suffix."""
     unit = FACT_UNITS.get(name.rpartition("_")[2], "") if "_" in name else ""
     if value is None:
         return "not stated"

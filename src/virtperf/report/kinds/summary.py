@@ -1,6 +1,4 @@
-"""The head of a report: one picture, what was found and how sure that is, and the study in a few
-numbers.
-"""
+"""The head of a report: headline figure, findings with their certainty, key numbers."""
 
 from __future__ import annotations
 
@@ -41,26 +39,23 @@ VERDICT_WORDS = {
     "independent": "Said once in the paper",
     "corroborated": "Follows from others of the paper's claims",
 }
-"""How sure a finding is, by the verdict on its claims; the first that one of them has counts for
-all.
+"""Certainty of a finding by the verdict on its claims; the first one present in this order applies.
 """
-MAX_HYPOTHESES = (
-    8  # hypotheses that the head of a report answers; all of them stand in their own section
-)
+MAX_HYPOTHESES = 8  # hypotheses answered in the head of a report; their own section has all
 _ANSWERS = (
     (("reproduced", "value agrees"), "Hold in the paper's own data ({whose})"),
     (("refuted", "value differs"), "Do not hold in it"),
     (("undecided", "no measurement"), "Can't be decided by it"),
 )
-"""Verdicts by the published data of a paper, and what the head of its report calls them."""
+"""Verdicts by the published data of a paper, and their headings in its report."""
 _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
 
 
 def record(context: Context, figure: Figure | None = None) -> Record:
-    """The head of a report; `figure` is the picture of the study's headline figure.
+    """Build the head of a report; `figure` is the picture of the study's headline figure.
 
-    Raises `StudyError` where a finding names a claim that there is not, or the number of one that
-    prints none, and where measured runs do not support what it says of a number.
+    Raises `StudyError` if a finding names an unknown claim, or the number of a claim without one,
+    and if measured runs do not support the limits given for a number.
     """
     data = context.data
     study, measured = data.study, data.study.kind == "measured"
@@ -109,7 +104,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
 
 
 def draw(context: Context) -> Figure | None:
-    """The study's headline figure, or the one that is best known."""
+    """Draw the study's headline figure, else the one with the most precise points."""
     headline_figure = _headline_figure(context.data)
     draws = headline_figure and kind_of(headline_figure).draw
     return draws(context, headline_figure) if draws else None
@@ -122,13 +117,13 @@ def _headline_figure(data: StudyData) -> Exhibit | None:
 
 
 def finding_text(data: StudyData, finding: Finding) -> str:
-    """A finding with the printed numbers in it; raises `StudyError` as `record` does."""
+    """Fill printed numbers into a finding; raises `StudyError` as `record` does."""
     return _filled(data, finding.says, {claim.id: claim for claim in data.claims or ()})
 
 
 def measured_finding_text(data: StudyData, finding: Finding, level: float) -> tuple[str, str]:
-    """A measured study's finding with its numbers, and their intervals in words; raises
-    `StudyError` as `record` does.
+    """Fill numbers into a measured study's finding, and format their intervals; raises `StudyError`
+    as `record` does.
     """
     numbers = found_numbers(data, finding, level)
     known = {claim.id: claim for claim in data.claims or ()}
@@ -140,7 +135,7 @@ def measured_finding_text(data: StudyData, finding: Finding, level: float) -> tu
 def _measured_finding(
     data: StudyData, finding: Finding, known: dict[str, Claim], level: float
 ) -> Words:
-    """A finding, the intervals of its numbers, and the hypotheses that it answers with their
+    """A finding with the intervals of its numbers, and the hypotheses that it answers with
     verdicts.
     """
     says, intervals = measured_finding_text(data, finding, level)
@@ -161,14 +156,14 @@ def _measured_finding(
 
 
 def _changed(data: StudyData, finding: Finding, level: float) -> list[str | Span]:
-    """What changed since a finding was written."""
+    """Changes in the basis of a finding since it was written."""
     told = changes_in_words(changes(data, finding, level))
     return [Span(text=told, style="small")] if told else []
 
 
 def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
-    """How sure a finding is by the text: the verdict that counts for it, "" without one, and the
-    same in words.
+    """Certainty of a finding by the text: the verdict that applies, "" without one, and its
+    wording.
     """
     known = {claim.id: claim for claim in data.claims or ()}
     claims = [_known(known, name) for name in finding.claims]
@@ -189,7 +184,7 @@ def _finding(
     numbers: dict[str, list[int]],
     level: float,
 ) -> Words:
-    """A finding with how sure it is and links to what it rests on."""
+    """A finding with its certainty and links to its claims."""
     claims = [_known(known, name) for name in finding.claims]
     sure, words = certainty(data, finding)
     says = Span(text=finding_text(data, finding), style="strong")
@@ -219,8 +214,8 @@ def _finding(
 
 
 def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Words]:
-    """Which claims hold in the data that the paper's authors published, which do not, which can't
-    be asked of it.
+    """Claims that hold in the data published by the paper's authors, claims that do not, and claims
+    that the data can't decide.
     """
     by_word: dict[str, list[Claim]] = {}
     for claim in data.paper_claims:
@@ -257,7 +252,7 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
 
 
 def _number_of_the_data(data: StudyData, claim: Claim) -> str:
-    """`` (the data: 146 ms)``, "" where no number was found."""
+    """Estimate from the published data, ``(the data: 146 ms)``; "" without one."""
     estimate = float(data.result(claim.id).get("estimate", math.nan))
     if not math.isfinite(estimate):
         return ""
@@ -272,7 +267,7 @@ def _number_of_the_data(data: StudyData, claim: Claim) -> str:
 
 
 def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
-    """The text with the printed number, and its unit, in place of each ``{claim-id}``."""
+    """Substitute the printed number with its unit for each ``{claim-id}``."""
 
     def number(found: re.Match[str]) -> str:
         claim = _known(known, found[1])
@@ -313,7 +308,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
         label="plotted points known to ±5 % or better",
         note=f"{alone}{bare.open_ended} have no upper limit in the text",
     )
-    # where the data are published, a text that prints none of their values lacks nothing
+    # with published data, a text that prints none of the values is not a defect
     told = () if data.study.artifact and not given.within[0] else (known,)
     return (
         *told,

@@ -1,6 +1,4 @@
-"""A printed table of the paper as it stands there, with its corrections marked; on request one
-column as bars.
-"""
+"""Printed tables of the paper, with corrections marked; optionally one column as bars."""
 
 from __future__ import annotations
 
@@ -32,18 +30,19 @@ _NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(:1| ?%)?|N/A|")
 
 
 class Bars(Model):
-    """The column whose printed numbers are drawn, and what their axis says, with the unit."""
+    """A column of printed numbers to draw, and the axis label with its unit."""
 
     column: str
     label: str
 
 
 class Spec(ExhibitSpec):
-    """`table`: a file in tables/, without its suffix; `reworded`: its words are ours, its numbers
-    the paper's.
+    """Specification of a printed table.
 
-    `footnotes`: what stands below the table, in our words. `bars`: a column that is drawn above it,
-        a bar a row.
+    `table`: a file in tables/, without its suffix. `reworded`: the words are ours, the numbers the
+        paper's.
+    `footnotes`: remarks below the table, in our words. `bars`: a column to draw above the table,
+        one bar a row.
     """
 
     table: str
@@ -53,7 +52,7 @@ class Spec(ExhibitSpec):
 
 
 def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
-    """The numbers of one column as bars; None where study.yaml asks for none."""
+    """Draw one column as bars; None if study.yaml asks for none."""
     bars = spec_of(exhibit).bars
     if bars is None:
         return None
@@ -79,7 +78,7 @@ def _numbers(exhibit: Exhibit, cells: pd.DataFrame, column: str) -> list[float]:
 
 
 def check(study: Study, exhibit: Exhibit) -> None:
-    """Whether the table is there, and numbers where bars are asked for."""
+    """Check that the table exists, and that the column of bars is numeric."""
     cells, bars = read_printed_table(study, exhibit), spec_of(exhibit).bars
     if bars is not None:
         _numbers(exhibit, cells, bars.column)
@@ -88,9 +87,7 @@ def check(study: Study, exhibit: Exhibit) -> None:
 def record(
     context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
 ) -> Record:
-    """The printed table; a cell that is corrected shows both values, and the reason stands
-    below.
-    """
+    """Build the printed table; corrected cells show both values, with the reasons below."""
     study, spec = context.study, spec_of(exhibit)
     cells = read_printed_table(study, exhibit)
     wrong = corrections(study, spec.table)

@@ -1,6 +1,4 @@
-"""Figures over time: the samples of one run, and what the text allows for the levels that it speaks
-of.
-"""
+"""Time series figures: the samples of one run, and levels stated by the text."""
 
 from __future__ import annotations
 
@@ -32,8 +30,8 @@ class _Line(Model):
 
 
 class Spec(ExhibitSpec):
-    """`run` is the condition whose samples are shown, `marks` the quantities whose level the text
-    states.
+    """`run` is the condition of the samples shown, `marks` the quantities with a level stated by
+    the text.
     """
 
     run: SingleCondition
@@ -44,8 +42,8 @@ class Spec(ExhibitSpec):
 def record(
     context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
 ) -> Record:
-    """The figure with its numbers: the samples of a measured run; without one, the levels that the
-    text states.
+    """Build the record of the figure: samples of a measured run; without one, the levels stated by
+    the text.
     """
     table = _samples(context, exhibit)
     marks = _marks(context, exhibit)
@@ -77,9 +75,7 @@ def record(
 
 
 def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
-    """The default picture: one panel a unit; without a run the stated levels side by side, None
-    without these.
-    """
+    """Draw one panel a unit; without a run the stated levels side by side, None without these."""
     from virtperf.report import plot
 
     samples, marks = _samples(context, exhibit), _marks(context, exhibit)
@@ -93,7 +89,7 @@ def _samples(context: Context, exhibit: Exhibit) -> pd.DataFrame:
 
 
 def _marks(context: Context, exhibit: Exhibit) -> pd.DataFrame:
-    """The levels that the text speaks of."""
+    """Levels stated by the text."""
     if not exhibit.series:
         return pd.DataFrame()
     return point_table(

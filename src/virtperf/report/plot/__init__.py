@@ -1,5 +1,5 @@
-"""Figures: seaborn on Matplotlib, for a study's frames and for anybody's own. Change what comes
-back as you like.
+"""Figures with seaborn on Matplotlib, for frames of a study or of any other source; the returned
+figure can be changed freely.
 """
 
 from virtperf.report.plot.distributions import distribution

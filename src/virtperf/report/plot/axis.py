@@ -1,4 +1,4 @@
-"""Axes: where levels stand, what ticks and labels say, where axes end."""
+"""Axes: positions of levels, ticks, labels, limits."""
 
 from __future__ import annotations
 
@@ -18,22 +18,20 @@ from virtperf.report.plot.theme import CHARACTER, FIGURE_WIDTH, FONT
 from virtperf.report.range_words import WIDE
 from virtperf.report.wording import pretty, printable, wrapped
 
-CLOSE = 0.75  # an axis begins above 0 where all values and bands lie above this share of its top
-FAR_RANGE_FACTOR = 4.0  # ranges that reach so many times higher than all that is known well would press it together
-CLIPPED_HEIGHT_FACTOR = (
-    2.2  # an axis then reaches so many times as high; those ranges run out of the top
-)
+CLOSE = 0.75  # an axis may start above 0 if all values and bands exceed this share of its top
+FAR_RANGE_FACTOR = 4.0  # ranges that exceed all well-known values by this factor are clipped
+CLIPPED_HEIGHT_FACTOR = 2.2  # axis limit then, as a multiple of the largest well-known value
 MAX_LABELLED_TICKS = 14  # numeric levels that each get a tick label
-LOG_MARGIN_FACTOR = 1.4  # a logarithmic axis reaches so many times beyond the values
+LOG_MARGIN_FACTOR = 1.4  # a logarithmic axis extends beyond the values by this factor
 TWO_DECADES = 100.0
-LABEL_PAD_PT = 8  # points between an axis and the words above it
-PANEL_WIDTH = FIGURE_WIDTH - 80  # width of a panel, about
+LABEL_PAD_PT = 8  # points between an axis and the label above it
+PANEL_WIDTH = FIGURE_WIDTH - 80  # approximate width of a panel
 
 
 @dataclass(frozen=True)
 class AxisWords:
-    """What axes say: the words that travel with frames (`report.axis_words`), and those of a
-    caller.
+    """Axis metadata: labels and levels attached to frames (`report.axis_words`), overridden by a
+    caller's.
     """
 
     labels: Mapping[str, str]
@@ -44,7 +42,7 @@ class AxisWords:
 
     @classmethod
     def of(cls, frames: Iterable[pd.DataFrame | None], labels: Mapping[str, str]) -> AxisWords:
-        """The words of the first frame that has any; `labels` go before them."""
+        """Metadata of the first frame with any; `labels` have precedence."""
         known = (frame.attrs.get("axes") for frame in frames if frame is not None)
         axes: dict[str, Any] = next((words for words in known if words), {})
         return cls(
@@ -53,21 +51,21 @@ class AxisWords:
         )
 
     def panel(self, quantity: object) -> str:
-        """The panel that a quantity is drawn in: its own, or one with others of its unit."""
+        """Panel of a quantity: its own, or one shared with others of its unit."""
         return self.panels.get(str(quantity), str(quantity))
 
     def label(self, name: object) -> str:
-        """The words for a column, or for a row's value."""
+        """Label of a column, or of a value of `row`."""
         return printable(self.labels.get(str(name), str(name)))
 
 
 @dataclass(frozen=True)
 class AxisLevels:
-    """The levels of an x axis.
+    """Positions and tick labels on an x axis.
 
-    `where` has the position of every level in data units: itself if `numeric`, else its place;
-    `texts` the tick labels in the same order; `side` is the points beyond the first and the last
-        number.
+    `where`: position of every level in data units, the level itself if `numeric`, else its index;
+    `texts`: tick labels in the same order; `side`: margin in points beyond the first and the last
+    number.
     """
 
     where: Mapping[Any, float]
@@ -77,7 +75,7 @@ class AxisLevels:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Left and right end of the axis; the left one is the larger if the levels descend."""
+        """Left and right limit of the axis; reversed if the levels descend."""
         places = list(self.where.values()) or [0.0]
         low, high = min(places), max(places)
         margin = (
@@ -106,13 +104,13 @@ class AxisLevels:
 
     @property
     def per_point(self) -> float:
-        """Data units in a point."""
+        """Data units per point."""
         left, right = self.limits
         return abs(right - left) / PANEL_WIDTH
 
     @property
     def room(self) -> float:
-        """Points between the nearest two levels."""
+        """Distance of the two nearest levels, in points."""
         left, right = self.limits
         near = min(
             (b - a for a, b in pairwise(sorted(self.where.values()))), default=abs(right - left)
@@ -120,9 +118,7 @@ class AxisLevels:
         return near / self.per_point
 
     def _tick_labels(self, turned: bool) -> list[str]:
-        """Labels that do not run into each other: wrapped words, or upright numbers some of which
-        are left out.
-        """
+        """Tick labels without overlap: wrapped text, or rotated numbers with some left out."""
         if not turned:
             characters = max(6, int(self.room / CHARACTER) - 1)
             return (
@@ -148,10 +144,10 @@ def levels_of(
     numeric: bool = True,
     side: float = 0.0,
 ) -> AxisLevels:
-    """The levels of an axis: in a study's order where the frames bring one, else numbers ascending,
-    words as found.
+    """Levels of an axis: in the study's order if the frames have one, else numbers ascending, text
+    in order of appearance.
 
-    `numeric` False gives every number a place of its own, as bars need it.
+    `numeric` False treats numbers as categories, as bars need.
     """
     found = list(
         dict.fromkeys(level for frame in frames if x in frame for level in frame[x].tolist())
@@ -170,10 +166,10 @@ def levels_of(
 
 
 def top_of(values: Iterable[float], bands: pd.DataFrame, bound: float = math.inf) -> float:
-    """Where a y axis ends: above all values and ranges, or at `CLIPPED_HEIGHT_FACTOR` times what is known well if
-    the rest is `FAR_RANGE_FACTOR`.
+    """Upper limit of a y axis: above all values and ranges, or clipped at `CLIPPED_HEIGHT_FACTOR`
+    times the largest well-known value if the rest exceeds it by `FAR_RANGE_FACTOR`.
 
-    `values` are those of marks and curves; a range that is not over `WIDE` is known well.
+    `values` are those of marks and curves; ranges not wider than a factor of `WIDE` are well known.
     """
     low, high = (bands[end].to_numpy(dtype=float) for end in ("low", "high"))
     known = finite(np.fromiter(values, float), high[high <= WIDE * low])
@@ -188,10 +184,9 @@ def top_of(values: Iterable[float], bands: pd.DataFrame, bound: float = math.inf
 def bottom_of(
     values: Iterable[float], top: float, bound: float = 0.0, *, lines: bool = False
 ) -> float:
-    """Where a y axis begins: at 0, or below everything if something is below 0 or may be by its
-    natural bound.
+    """Lower limit of a y axis: 0, or below everything if values or the natural bound are negative.
 
-    That of `lines` begins just below everything where 0 would press all into one line.
+    The axis of `lines` starts just below all values if an axis from 0 would flatten them.
     """
     lowest = min((v for v in values if math.isfinite(v)), default=0.0)
     if lowest < 0 or bound < 0:
@@ -203,8 +198,8 @@ def bottom_of(
 
 
 def lowered(top: float, bottom: float, values: Sequence[float], bound: float) -> float:
-    """The end of an axis that begins above 0, with a natural bound: room above that for the part
-    that is shown only.
+    """Upper limit of an axis that starts above 0 with a natural bound: the margin above is a share
+    of the visible part only.
     """
     if bottom <= 0 or not math.isfinite(bound):
         return top
@@ -213,12 +208,11 @@ def lowered(top: float, bottom: float, values: Sequence[float], bound: float) ->
 
 
 def y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = True) -> None:
-    """Set limits and ticks of the y axis, and its words, which say where the axis begins (if
-    `begins`).
+    """Set limits, ticks and label of the y axis; the label names the start of the axis if above 0
+    (and `begins`).
 
-    They stand above the axis, where they need no turned head and no margin: as the label of a
-    second x axis on top,
-    ``axes.child_axes[0]``, so that a title stands above them.
+    The label is horizontal above the axis, where it needs no margin: it is the label of a second x
+    axis on top, ``axes.child_axes[0]``, so that a title stays above it.
     """
     axes.set_ylim(bottom, top)
     axes.grid(visible=True, axis="y")
@@ -238,10 +232,9 @@ def _above(axes: Axes, label: str) -> None:
 
 
 def log_axis(axes: Axes, values: Sequence[float], label: str) -> None:
-    """A logarithmic y axis around the values above 0, with words as `y_axis` has them.
+    """Set a logarithmic y axis around the positive values, with a label as in `y_axis`.
 
-    Nothing can stand at 0 on it: what lies there, such as the lower end of a range, goes down to
-    the axis.
+    Values at 0, such as the lower end of a range, are clipped to the axis.
     """
     above = [value for value in values if value > 0] or [1.0]
     axes.set_yscale("log", nonpositive="clip")
@@ -255,7 +248,7 @@ def log_axis(axes: Axes, values: Sequence[float], label: str) -> None:
 
 
 def finite(*columns: Sequence[float] | np.ndarray | pd.Series | pd.DataFrame) -> list[float]:
-    """The finite values of columns."""
+    """Finite values of the columns, flattened."""
     return [
         float(v)
         for column in columns
@@ -265,8 +258,8 @@ def finite(*columns: Sequence[float] | np.ndarray | pd.Series | pd.DataFrame) ->
 
 
 def plain_logarithmic_numbers(figure: Figure) -> None:
-    """Print numbers at logarithmic axes as they are: powers of ten would be markup for
-    mathematics, which drawings do not typeset.
+    """Set plain number formatters on logarithmic axes: the default is mathtext, which drawings do
+    not typeset.
     """
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):

@@ -1,4 +1,4 @@
-"""Fitted curves with the interval of their mean, of our models and of statsmodels' alike."""
+"""Fitted curves with the confidence interval of the mean, from our models or statsmodels."""
 
 from __future__ import annotations
 
@@ -24,21 +24,19 @@ _NAMES = {
 
 
 def fitted_curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame | None:
-    """A fitted curve over the range of the levels: columns x, value, low, high; None for a fit that
-    could not be had.
+    """Evaluate a fitted curve over the range of the levels: columns x, value, low, high; None for a
+    fit that is missing.
 
     The fit is a model of `virtperf.models` (``predict(x, interval="mean", alpha=...)``) or a
-    results object of statsmodels (``get_prediction``), made from a formula that calls the variable
-    `x`. Raises `VirtperfError` where the levels are no numbers, or the object predicts nothing.
+    statsmodels results object (``get_prediction``), made from a formula with the variable `x`.
+    Raises `VirtperfError` if the levels are not numeric, or the object has no predictions.
     """
     if not levels or not all(isinstance(v, int | float | np.number) for v in levels):
         raise VirtperfError(
             "no curve can be drawn over levels that are not numbers", expected="a numeric axis"
         )
     at = np.linspace(float(min(levels)), float(max(levels)), CURVE_STEPS)
-    if hasattr(
-        getattr(fit, "model", None), "exog"
-    ):  # statsmodels'; ours have predict with its intervals
+    if hasattr(getattr(fit, "model", None), "exog"):  # statsmodels; ours have predict
         if not hasattr(fit.model, "formula"):
             raise VirtperfError(
                 "a curve needs a model that was made from a formula",
@@ -64,10 +62,10 @@ def fitted_curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.Da
 def curves_of(
     fits: Any, levels: Mapping[Any, Sequence[Any]], x: str, level: float
 ) -> dict[Any, pd.DataFrame]:
-    """Curves by series label; a fit without a label, or one alone, belongs to a figure's only
+    """Evaluate curves by series label; a single fit, labelled or not, belongs to a figure's only
     series.
 
-    A `VirtperfError` names near series where a label is none of the figure's.
+    Raises `VirtperfError` with close matches if a label is no series of the figure.
     """
     if fits is None:
         return {}
@@ -89,7 +87,7 @@ def curves_of(
 
 
 def draw(axes: Axes, table: pd.DataFrame, style: Look) -> None:
-    """A curve and, dotted, its interval as far as the axis shows it."""
+    """Draw a curve and, dotted, its interval, clipped to the axis."""
     axes.plot(
         table["x"],
         table["value"],

@@ -31,10 +31,11 @@ from virtperf.report.plot.theme import (
 from virtperf.report.wording import pretty, wrapped
 
 MARKED = (0.5, 0.99)
-"""Quantiles that are marked on each curve."""
+"""Quantiles marked on each curve."""
 MAX_STEPS = 250
-"""Steps of a drawn curve, which are as many as it is points high: of more samples every k-th in
-their order is drawn, and always the first and the last."""
+"""Largest number of steps of a drawn curve, its height in points; larger samples are thinned by
+rank, with the first and the last kept.
+"""
 BAND_ALPHA = 0.18
 HEIGHT = 300  # points of the panel
 
@@ -50,12 +51,12 @@ def distribution(
     labels: Mapping[str, str] | None = None,
     quantiles: Sequence[float] = MARKED,
 ) -> Figure:
-    """Draw the empirical cumulative distribution of `x`, a curve a value of `hue`.
+    """Draw the empirical cumulative distribution of `x`, one curve for each value of `hue`.
 
-    Each curve has a band that holds the whole true distribution at `level` (Dvoretzky, Kiefer,
-    Wolfowitz), if its samples are independent, and a mark at each of `quantiles`. Of rows with
-    `lower` and `count`, buckets from `lower` to `x`, the marks are the upper bounds and the band
-    has what lies within buckets too. `log`: a logarithmic axis of values.
+    Each curve has a band that covers the whole true distribution at `level` (Dvoretzky, Kiefer,
+    Wolfowitz) if its samples are independent, and a mark at each of `quantiles`. For rows with
+    `lower` and `count`, which are histogram buckets from `lower` to `x`, the marks are at the upper
+    bounds and the band includes the positions within buckets. `log`: a logarithmic axis of values.
     """
     for column in (x, *(c for c in (hue,) if c not in (None, "series"))):
         if column not in frame.columns:
@@ -133,12 +134,12 @@ def distribution(
 
 
 def _only_buckets(frame: pd.DataFrame, x: str) -> bool:
-    """Whether all rows are buckets of histograms, whose points are their upper bounds."""
+    """Whether all rows are histogram buckets, marked at their upper bounds."""
     return "lower" in frame and bool((frame["lower"] != frame[x]).any())
 
 
 def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
-    """One curve with its band, both thinned to the steps that can be seen."""
+    """Draw one curve with its band, both thinned to the visible steps."""
     n = len(values)
     places = np.unique(np.linspace(0, n - 1, min(n, MAX_STEPS)).round().astype(int))
     kept, half = np.unique(values[places]), band_half_width(n, level)
@@ -154,12 +155,12 @@ def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
         linewidth=1.5,
         zorder=3,
     )
-    for line in panel.lines[before:]:  # without its way along the axis, from minus infinity on
+    for line in panel.lines[before:]:  # drop the first point, at minus infinity
         line.set_data(np.asarray(line.get_xdata())[1:], np.asarray(line.get_ydata())[1:])
 
 
 def _band(panel: Axes, at: np.ndarray, low: np.ndarray, high: np.ndarray, style: Look) -> None:
-    """Where the shares of values up to each step may lie."""
+    """Draw a confidence band as a step function, clipped to [0, 1]."""
     panel.fill_between(
         at,
         np.clip(low, 0, 1),
@@ -175,13 +176,13 @@ def _band(panel: Axes, at: np.ndarray, low: np.ndarray, high: np.ndarray, style:
 def _bucket_curve(
     panel: Axes, own: pd.DataFrame, x: str, style: Look, level: float, log: bool
 ) -> None:
-    """The curve of a histogram: a point at each upper bound, where the share is known; between
-    them the band holds every curve that the buckets allow.
+    """Draw the curve of a histogram: a point at each upper bound, where the share is known; the
+    band covers every curve consistent with the buckets.
     """
     ended = own[np.isfinite(own[x])]
     n, half = own["count"].sum(), band_half_width(int(own["count"].sum()), level)
     begin = ended["lower"].to_numpy(float)
-    if log:  # an axis without 0
+    if log:  # no 0 on a logarithmic axis
         begin = np.where(begin > 0, begin, ended[x].to_numpy(float) / 2)
     ends = ended[x].to_numpy(float)
     bounds = np.unique(np.concatenate([begin, ends]))

@@ -1,5 +1,4 @@
-"""Figures over one factor: ranges that a text allows, means, printed numbers, runs, fitted
-curves.
+"""Figures over one factor: ranges allowed by a text, means, printed numbers, runs, fitted curves.
 """
 
 from __future__ import annotations
@@ -38,40 +37,39 @@ def lines(
     level: float = 0.95,
     log: bool = False,
 ) -> Figure:
-    """Draw series over one variable; every argument but `x` may be left out.
+    """Draw series over one variable; every argument but `x` is optional.
 
-    ``lines(runs=frame, x="guests", y="throughput", hue="system")`` draws anybody's own
-        measurements.
+    ``lines(runs=frame, x="guests", y="throughput", hue="system")`` draws measurements of any
+    source.
 
     Parameters
     ----------
     points : DataFrame
-        What a text allows, as ``LoadedStudy.points`` gives it: low, high, perhaps pieces, the same
+        Ranges allowed by a text, from ``LoadedStudy.points``: low, high, perhaps pieces, the same
         without assumptions (low_text, high_text, pieces_text), printed.
     x, y, hue, row : str
-        Columns: the axis, the values of `runs` and `means`, what is told apart by colour and mark,
-        and what gets a panel of its own. Without `row`, quantities of different units have panels
-        of their own.
+        Columns: the axis, the values of `runs` and `means`, the series, shown by colour and mark,
+        and the panels. Without `row`, quantities of different units have separate panels.
     runs, means, printed : DataFrame
-        Values; means with their interval in the columns low and high. A column `provenance` chooses
+        Values; means with their interval in the columns low and high. A column `provenance` selects
         the mark: solid for measured and own data, half-filled for printed numbers, a cross for
         examples.
     fits : mapping of str to fit, or a fit
         Fitted curves by series: objects with ``predict(x)`` or statsmodels' ``get_prediction``.
     xlabel, ylabel : str
-        Words at the axes; frames of a study bring their own.
+        Axis labels; the default are those attached to frames of a study.
     labels : mapping
-        Words for columns and for the values of `row`.
+        Display names for columns and for the values of `row`.
     level : float
-        Confidence level of curves, and what the legend calls the intervals of means.
+        Confidence level of curves, and of the intervals of means in the legend.
     log : bool
-        A logarithmic axis of values, from the lowest one above 0 on.
+        A logarithmic axis of values, from the lowest positive one.
 
     Returns
     -------
     matplotlib.figure.Figure
-        One axes a panel: ``figure.axes[0].set_title("...")``. Positions on the axes are the frames'
-        own values.
+        One axes a panel: ``figure.axes[0].set_title("...")``. Positions on the axes are the values
+        of the frames.
     """
     return _figure(
         points,
@@ -107,14 +105,14 @@ def bars(
     labels: Mapping[str, str] | None = None,
     level: float = 0.95,
 ) -> Figure:
-    """Draw groups, one a level of `x`; the arguments are those of `lines`.
+    """Draw grouped bars, one group a level of `x`; the arguments are those of `lines`.
 
-    A group holds only the bars that it has. A mean is a bar where no range of a text stands, else a
-    mark beside it. Without `points` and `means`, a bar is the mean of its runs.
+    A group has no gaps for missing bars. A mean is a bar if the point has no range of a text, else
+    a mark beside it. Without `points` and `means`, a bar is the mean of its runs.
     """
     if points is None and means is None and runs is not None:
         keys = [c for c in (row, hue, x, "provenance", "quantity") if c is not None and c in runs]
-        if y in runs and x in runs:  # what is missing is told with the names of the columns
+        if y in runs and x in runs:  # else `gathered` raises an error with the column name
             means = runs.groupby(keys, sort=False)[y].mean().reset_index()
             means.attrs = dict(runs.attrs)
     return _figure(
@@ -168,11 +166,8 @@ def _figure(
 
 
 GROUP_WIDTH = 0.84  # of the distance between two levels, for all series together
-MAX_SERIES_WIDTH = {
-    False: 14.0,
-    True: 56.0,
-}  # points that one series takes at a level, of lines and of bars
-MEASURED_OFFSET = 0.7  # of that width, which a measured mark takes to the right of a range
+MAX_SERIES_WIDTH = {False: 14.0, True: 56.0}  # points of a series at a level; lines, bars
+MEASURED_OFFSET = 0.7  # of that width; shift of a measured mark to the right of a range
 
 Placed = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
 
@@ -186,7 +181,7 @@ def _panel(
     bars: bool,
     log: bool = False,
 ) -> None:
-    """Draw a panel; the ticks of its levels and the legend are the figure's."""
+    """Draw a panel, without level ticks and legend."""
     at = {label: found for label in layers.series if (found := layers.levels(label))}
     curve_values = [fitted[label]["value"] for label in at if label in fitted]
     values = axis.finite(
@@ -201,8 +196,7 @@ def _panel(
         axis.log_axis(axes, [*values, *axis.finite(layers.bands[["low", "high"]])], label)
     else:
         axis.y_axis(axes, bottom, axis.lowered(top, bottom, values, high), label)
-    # A group of bars holds only those that it has; a line stands equally far from all of its
-    # levels.
+    # groups of bars have no gaps; lines are dodged by the same offset at all levels
     groups = {
         level: [label for label in at if level in at[label] or not bars] for level in levels.where
     }
@@ -232,7 +226,7 @@ def _add_tips(
     shifts: Mapping[Any, float],
     width: float,
 ) -> None:
-    """Words for every point of a series: its name, its level, what is known there."""
+    """Add a tooltip to every point of a series: name, level, values."""
     texts = dict(zip(levels.where, levels.texts, strict=True))
     for level, shift in shifts.items():
         bands, points = (frame[frame[layers.x] == level] for frame in (layers.bands, layers.marks))
@@ -244,8 +238,8 @@ def _add_tips(
 
 @dataclass(frozen=True)
 class _Series:
-    """One series of a panel: `shifts` are the points to the right of each of its levels, `width`
-    those that it takes there.
+    """One series of a panel: `shifts` are the offsets in points at each level (dodging), `width`
+    the width in points.
     """
 
     axes: Axes
@@ -257,7 +251,7 @@ class _Series:
     bars: bool
 
     def draw(self, curve: pd.DataFrame | None) -> None:
-        """Ranges first, then what is known better."""
+        """Draw ranges first, then more precise layers on top."""
         layers, style = self.layers, self.style
         for at, x, rows in self._placed(layers.bands):
             marks.range_boxes(self.axes, x, rows, style, at, self._width)
@@ -284,7 +278,7 @@ class _Series:
             self._join(layers.runs.groupby(layers.x)["value"].mean().reset_index())
 
     def _points(self, kind: str, rows: pd.DataFrame, *, joined: bool) -> None:
-        """Marks of a line figure; a line joins printed numbers only where every level has one."""
+        """Draw marks of a line figure; printed numbers are joined only if every level has one."""
         beside = kind != marks.PRINTED
         for at, x, part in self._placed(rows, beside=beside):
             self._mark(kind, at, x, part)
@@ -292,8 +286,8 @@ class _Series:
             self._join(rows, beside=beside)
 
     def _columns(self, kind: str, rows: pd.DataFrame, **_: bool) -> None:
-        """Marks of a bar figure. What is measured is a bar where no range stands, a printed number
-        a thin one.
+        """Draw marks of a bar figure: measured values are bars at levels without a range, printed
+        numbers thin bars.
         """
         printed = kind == marks.PRINTED
         solid = kind in (marks.SOLID, marks.OWN_DATA)
@@ -337,8 +331,8 @@ class _Series:
         return self.width * self.levels.per_point
 
     def _placed(self, rows: pd.DataFrame, *, beside: bool = False) -> Placed:
-        """Rows by their place on the axis, those together that stand equally far from their
-        levels.
+        """Group rows by their offset from the levels; yields the transform, the positions and the
+        rows.
         """
         aside = MEASURED_OFFSET * self.width if beside and self._banded else 0.0
         moved = np.array([self.shifts[level] + aside for level in rows[self.layers.x]])

@@ -1,5 +1,5 @@
-"""The layers of a figure and its legend: ranges that a text allows, marks that say what a number
-rests on, and a caller's frames put together for them.
+"""Layers of a figure and its legend: ranges allowed by a text, marks by provenance, and the frames
+of a caller combined for them.
 """
 
 from __future__ import annotations
@@ -42,23 +42,13 @@ _MARK_OF_PROVENANCE = {
     Provenance.MEASURED: SOLID,
     Provenance.EXAMPLE: CROSS,
 }
-WITH_INTERVAL = (SOLID, CROSS, OWN_DATA)  # of a printed number the range says what is uncertain
-TEXT, WITH_ASSUMPTIONS = (
-    "text",
-    "given",
-)  # kinds of ranges: what the text alone allows, and what it allows with our assumptions
-SHARES = {
-    TEXT: 0.8,
-    WITH_ASSUMPTIONS: 0.45,
-}  # widths of boxes: the one inside is narrower, so that both show where they are equal
+WITH_INTERVAL = (SOLID, CROSS, OWN_DATA)  # the uncertainty of a printed number is its range
+TEXT, WITH_ASSUMPTIONS = "text", "given"  # kinds of ranges: by the text alone, with assumptions
+SHARES = {TEXT: 0.8, WITH_ASSUMPTIONS: 0.45}  # widths; the inner box is narrower, to show both
 ALPHAS = {TEXT: 0.2, WITH_ASSUMPTIONS: 0.6}
 EDGES = {TEXT: 0.5, WITH_ASSUMPTIONS: 1.0}
 LINK_ALPHA = 0.07
-MEAN, STATED, RUN = (
-    46,
-    32,
-    20,
-)  # areas of marks, in square points; a printed number leaves its range to be seen
+MEAN, STATED, RUN = 46, 32, 20  # areas of marks, in square points; small over printed ranges
 _COLUMNS = {
     TEXT: ("low_text", "high_text", "pieces_text"),
     WITH_ASSUMPTIONS: ("low", "high", "pieces"),
@@ -71,10 +61,11 @@ def marks_of(
     means: pd.DataFrame | None,
     printed: pd.DataFrame | None,
 ) -> pd.DataFrame:
-    """One row a mark: the columns that tell points apart (`keys`), mark, value, low, high.
+    """Combine frames to one row a mark: `keys` (columns that identify a point), mark, value, low,
+    high.
 
-    A mean's mark follows from its column `provenance`; without that column it is a reader's own,
-    and solid as well.
+    The mark of a mean follows from its column `provenance`; without that column it is a reader's
+    own data, also solid.
     """
     parts = []
     if means is not None:
@@ -97,11 +88,11 @@ def marks_of(
 
 
 def bands_of(keys: Sequence[str], points: pd.DataFrame | None) -> pd.DataFrame:
-    """One row a piece of a range: the columns that tell points apart (`keys`), kind (`TEXT` or
+    """Expand ranges to one row a piece: `keys` (columns that identify a point), kind (`TEXT` or
     `WITH_ASSUMPTIONS`), low, high.
 
-    Where the text alone allows the same at every point, the figure has that kind only; where the
-    frame does not say what the text alone allows, the other one only.
+    If both kinds are equal at every point, only `TEXT` is kept; without the columns of the text
+    alone there is only the other kind.
     """
     given = pd.DataFrame() if points is None else points
     kinds = [kind for kind, names in _COLUMNS.items() if {*names[:2]} <= {*given.columns}]
@@ -125,7 +116,7 @@ def bands_of(keys: Sequence[str], points: pd.DataFrame | None) -> pd.DataFrame:
 
 
 def link(axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transform: Transform) -> None:
-    """A pale area from point to point: ranges are stated at the points only, it guides the eye."""
+    """Fill a pale area between points to guide the eye: ranges are known at the points only."""
     bottom, top = axes.get_ylim()
     hull = (
         bands.assign(x=x)
@@ -148,10 +139,9 @@ def link(axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transform:
 def range_boxes(
     axes: Axes, x: np.ndarray, bands: pd.DataFrame, style: Look, transform: Transform, width: float
 ) -> None:
-    """Ranges as upright boxes of `width` data units, cut off at the ends of the y axis; edges show
-    the narrowest.
+    """Draw ranges as boxes of `width` data units, clipped to the y axis; edges show the narrowest.
 
-    A range over `WIDE` is a bracket: a tall box would look like data.
+    A range wider than a factor of `WIDE` is a bracket: a tall box would look like data.
     """
     bottom, top = axes.get_ylim()
     brackets(axes, x, bands, style, transform, width)
@@ -178,7 +168,7 @@ def range_boxes(
             edgecolor=edge,
             color=to_rgba(style.colour, ALPHAS[kind]),
         )
-        if style.hatch and kind == TEXT:  # a pattern within a pale box would be as pale as the box
+        if style.hatch and kind == TEXT:  # hatching within a pale box would be as pale as the box
             axes.bar(
                 x[chosen],
                 high - low,
@@ -193,16 +183,14 @@ def range_boxes(
 
 
 def wide_bands(bands: pd.DataFrame) -> np.ndarray:
-    """Which ranges are over `WIDE`, a factor, so that all of them are above 0; shape (n,)."""
+    """Mask of non-negative ranges wider than a factor of `WIDE`; shape (n,)."""
     return ((bands["low"] >= 0) & (bands["high"] > WIDE * bands["low"])).to_numpy(dtype=bool)
 
 
 def brackets(
     axes: Axes, x: np.ndarray, bands: pd.DataFrame, style: Look, transform: Transform, width: float
 ) -> None:
-    """Wide ranges as upright lines with a foot and a head; without a head where they go on beyond
-    the y axis.
-    """
+    """Draw wide ranges as vertical brackets; without a head if they extend beyond the y axis."""
     bottom, top = axes.get_ylim()
     for kind, share in SHARES.items():
         chosen = (bands["kind"] == kind).to_numpy() & wide_bands(bands)
@@ -230,8 +218,8 @@ def brackets(
 def arrows(
     axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transform: Transform
 ) -> None:
-    """At the upper end of the axis: a filled arrow where a range has no limit, an open one where it
-    goes on beyond.
+    """Draw arrows at the top of the axis: filled for a range without an upper limit, open for one
+    clipped by the axis.
     """
     top = axes.get_ylim()[1]
     high = bands["high"].to_numpy(dtype=float)
@@ -239,7 +227,7 @@ def arrows(
         (np.isinf(high), colour),
         (np.isfinite(high) & (high > top), SURFACE_COLOUR),
     ):
-        if chosen.any():  # an empty artist that is not clipped would count in the layout
+        if chosen.any():  # the layout includes even an empty artist that is not clipped
             axes.plot(
                 np.unique(x[chosen]),
                 np.full(len(np.unique(x[chosen])), top),
@@ -264,7 +252,7 @@ def draw_columns(
     *,
     solid: bool,
 ) -> None:
-    """Bars from 0 up to values: solid ones of measurements, thin pale ones of printed numbers."""
+    """Draw bars from 0: solid for measurements, thin and pale for printed numbers."""
     named: dict[str, Any] = {"transform": transform, "zorder": 1.9}
     if not solid:
         axes.bar(
@@ -303,7 +291,7 @@ def draw_columns(
 def intervals(
     axes: Axes, x: np.ndarray, marks: pd.DataFrame, colour: str, transform: Transform
 ) -> None:
-    """Intervals of means as error bars."""
+    """Draw intervals of means as error bars."""
     value, low, high = (marks[name].to_numpy(dtype=float) for name in ("value", "low", "high"))
     there = np.isfinite(low) & np.isfinite(high)
     if there.any():
@@ -330,7 +318,7 @@ def scatter(
     *,
     area: int = MEAN,
 ) -> None:
-    """Marks of one layer and series."""
+    """Draw the marks of one layer and series."""
     named: dict[str, Any] = {
         "x": x,
         "y": values,
@@ -358,19 +346,19 @@ def scatter(
         sns.scatterplot(**named, marker=half, color=style.colour, linewidth=0, zorder=4.8)
 
 
-QUANTITY = "quantity"  # the column of a study's frames that says what is measured
-PANEL_COLUMN = "panel"  # the column made of it where quantities of one unit share a panel
-UNNAMED = ""  # the one panel, or the one series, of a figure without such a column
+QUANTITY = "quantity"  # column of the measured quantity in a study's frames
+PANEL_COLUMN = "panel"  # column derived from it if quantities of one unit share a panel
+UNNAMED = ""  # the only panel or series of a figure without such a column
 
 
 @dataclass(frozen=True)
 class Layers:
-    """What a figure, a panel or a series draws: `marks`, `bands` and single `runs` as `marks_of`
-    and `bands_of` make them.
+    """Layers of a figure, a panel or a series: `marks`, `bands` and single `runs` from `marks_of`
+    and `bands_of`.
 
-    `rows` and `series` are panels and series, in order of appearance. `needs_words`: whether the
-    legend explains marks; those of somebody's own runs speak for themselves. `given` are the
-    caller's frames: their levels stand on the axis, whether there is something to draw or not.
+    `rows` and `series` are panels and series in order of appearance. `needs_words`: whether the
+    legend explains marks, unnecessary for a caller's own runs. `given`: the caller's frames, whose
+    levels are on the axis even if empty.
     """
 
     x: str
@@ -388,21 +376,19 @@ class Layers:
     given: tuple[pd.DataFrame, ...]
 
     def look(self, label: Any) -> Look:
-        """How a series looks: in the colour that its study gives it, else by its place in the
-        figure.
-        """
+        """Style of a series: its colour in the study, else by position in the figure."""
         return look(self.words.colours.get(str(label), self.series.index(label)))
 
     def part(self, row: Any) -> Layers:
-        """One panel."""
+        """Layers of one panel."""
         return replace(self._where(self.row, row) if self.row else self, rows=(row,))
 
     def only(self, label: Any) -> Layers:
-        """One series; those of all are kept in `series`."""
+        """Layers of one series; `series` keeps all."""
         return self._where(self.hue, label) if self.hue else self
 
     def levels(self, label: Any) -> list[Any]:
-        """The levels at which a series has anything."""
+        """Levels at which a series has data."""
         own = self.only(label)
         return list(
             dict.fromkeys(
@@ -431,8 +417,8 @@ def gathered(
     xlabel: str | None,
     ylabel: str | None,
 ) -> Layers:
-    """Put frames together; raises `VirtperfError` where there is none, or one has not the columns
-    that are named.
+    """Combine frames to layers; raises `VirtperfError` if there is none, or one lacks a named
+    column.
     """
     given = {"points": points, "means": means, "printed": printed, "runs": runs}
     frames = {name: frame for name, frame in given.items() if frame is not None}
@@ -493,9 +479,9 @@ def gathered(
 
 
 LINE_HEIGHT = FONT * 1.6  # height of a line of the legend
-HANDLE = 44  # width of a mark with the space around it
-MAX_COLUMNS = 4  # columns
-WRAP = 32  # characters of a line, so that two columns fit
+HANDLE = 44  # width of a legend handle with the space around it
+MAX_COLUMNS = 4  # columns of the legend
+WRAP = 32  # characters of a legend line, so that two columns fit
 OVER = "range over a factor of 2"
 _BRACKET = [
     (-0.4, -1),
@@ -506,7 +492,7 @@ _BRACKET = [
     (0.4, 1),
     (0, 1),
     (0, -1),
-]  # a mark is a closed line
+]  # a marker must be a closed path
 _RUNS = {
     SOLID: (INK_COLOUR, "single runs, measured"),
     CROSS: (INK_COLOUR, "single runs, made up"),
@@ -517,16 +503,14 @@ LegendEntry = tuple[Artist, str]
 
 
 def legend(figure: Figure, series: Sequence[LegendEntry], layers: Sequence[LegendEntry]) -> None:
-    """Draw the legend below the axes and make the figure as much taller."""
+    """Draw the legend below the axes and increase the figure's height accordingly."""
     entries = [(handle, wrapped(printable(text), WRAP)) for handle, text in [*series, *layers]]
     if not entries:
         return
     widest = max(len(line) for _, text in entries for line in text.split("\n")) * CHARACTER + HANDLE
     columns = max(1, min(MAX_COLUMNS, len(entries), int(FIGURE_WIDTH // widest)))
     rows = [entries[k : k + columns] for k in range(0, len(entries), columns)]
-    down = [
-        row[k] for k in range(columns) for row in rows if k < len(row)
-    ]  # Matplotlib fills column by column
+    down = [row[k] for k in range(columns) for row in rows if k < len(row)]  # column by column
     lines = sum(max(text.count("\n") + 1 for _, text in row) for row in rows)
     figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * lines / 72)
     figure.legend(
@@ -543,8 +527,8 @@ def legend(figure: Figure, series: Sequence[LegendEntry], layers: Sequence[Legen
 
 
 def series_entry(layers: Layers, label: Any, *, bars: bool) -> LegendEntry:
-    """A series: its marker and, between several, its line; a box where it is bars or has a range
-    without a mark.
+    """Legend entry of a series: its marker and, with several levels, its line; a box for bars, or
+    if ranges have no mark.
     """
     style, own, levels = layers.look(label), layers.only(label), layers.levels(label)
     if bars or not {*levels} <= {*own.marks[layers.x], *own.runs[layers.x]}:
@@ -566,7 +550,7 @@ def series_entry(layers: Layers, label: Any, *, bars: bool) -> LegendEntry:
 
 
 def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[LegendEntry]:
-    """The layers that a figure has."""
+    """Legend entries of the layers in a figure."""
     drawn, bands = layers.marks, layers.bands
     kinds, percent = set(drawn["mark"]), f"{pretty(100 * level)} %"
     entries: list[LegendEntry] = []
@@ -603,13 +587,13 @@ def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[LegendE
 
 
 def box(colour: str, kind: str) -> Patch:
-    """The box of a kind of ranges."""
+    """Legend handle of a kind of ranges."""
     fill, edge = to_rgba(colour, ALPHAS[kind]), to_rgba(colour, EDGES[kind])
     return Patch(facecolor=fill, edgecolor=edge, linewidth=1)
 
 
 def bracket() -> Line2D:
-    """The mark of a wide range."""
+    """Legend handle of a wide range."""
     return _mark(_BRACKET, "none", 13)
 
 

@@ -1,5 +1,5 @@
-"""A Matplotlib figure as SVG for a page: the same bytes every time, and ids of its own; and what
-stands at a point of it in words, shown where a pointer rests on it, or on a tap.
+"""Matplotlib figures as deterministic SVG with unique ids for pages, and tooltips on points, shown
+on hover or tap.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MARKS = {marks.PRINTED: "printed ", marks.SOLID: "measured ", marks.CROSS: "exa
 
 @dataclass(frozen=True)
 class Tip:
-    """Words at `x` of an axis (data units), `shift` points to its right, over `width` points."""
+    """Tooltip at `x` (data units), shifted right by `shift` points, `width` points wide."""
 
     axes: Axes
     x: float
@@ -37,12 +37,12 @@ class Tip:
 
 
 def add(tip: Tip) -> None:
-    """Keep a tip with the figure of its axes."""
+    """Attach a tooltip to the figure of its axes."""
     tip.axes.get_figure(root=True).__dict__.setdefault(_KEY, []).append(tip)
 
 
 def words(bands: pd.DataFrame, points: pd.DataFrame) -> str:
-    """What is known at one point: its ranges, then printed and measured values; "" for nothing."""
+    """Tooltip text of one point: ranges, then printed and measured values; "" if empty."""
     parts = []
     ranges: dict[str, list[str]] = {}
     for kind, low, high in zip(bands["kind"], bands["low"], bands["high"], strict=True):
@@ -61,8 +61,8 @@ def words(bands: pd.DataFrame, points: pd.DataFrame) -> str:
 
 
 def placed(figure: Figure) -> Iterator[tuple[str, dict[str, float]]]:
-    """The words of each tip and its rectangle, in points from the upper left corner of a figure
-    that has been drawn, so that its layout is known.
+    """Yield text and rectangle of each tooltip, in points from the upper left corner; the figure
+    must have been drawn, so that its layout is known.
     """
     tips: list[Tip] = figure.__dict__.get(_KEY, [])
     width, height = (72 * float(inches) for inches in figure.get_size_inches())
@@ -86,7 +86,7 @@ _COMMAND = re.compile(r"\s*([A-Za-z])\s*")
 _SEGMENT = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _WITHOUT_INK = re.compile(r'<path(?: d="[^"]*")?(?: style="fill:none")?/>')
 _INHERITED = {f"font-size:{FONT}px", f"fill:{INK_COLOUR}", "text-anchor:start"}
-"""What the root element says for all text in it."""
+"""Text styles set on the root element."""
 
 
 def svg(
@@ -95,9 +95,8 @@ def svg(
     """Draw a figure as one `svg` element: text stays text in the page's font; no date, no metadata,
     no style rules.
 
-    `name` begins every id in it, so that several drawings fit on one page. `title` and
-    `description` are for people who do not see the drawing. `background` is a colour behind
-    everything, for a file of its own.
+    `name` prefixes every id, so that several drawings fit on one page. `title` and `description`
+    are for screen readers. `background` is a fill colour for standalone files.
     """
     buffer = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
@@ -116,7 +115,7 @@ def svg(
         "viewBox": f"0 0 {width} {height}",
         "width": width,
         "height": height,
-        # Matplotlib writes these as a style rule for "*".
+        # Matplotlib writes these as a style rule for "*"
         "stroke-linejoin": "round",
         "stroke-linecap": "butt",
         "font-family": "sans-serif",
@@ -134,7 +133,7 @@ def svg(
 
 
 def _tips(figure: Figure) -> str:
-    """Rectangles that draw nothing, with the words of the points that they lie over."""
+    """Transparent rectangles over the points, with the tooltips as titles."""
     rectangles = ""
     for text, place in placed(figure):
         sides = "".join(f" {key}={quoteattr(format(value, '.1f'))}" for key, value in place.items())
@@ -144,14 +143,14 @@ def _tips(figure: Figure) -> str:
 
 
 def _cleaned(body: str, prefix: str) -> str:
-    """Matplotlib's elements without metadata, style rules, fonts and groups that say nothing.
+    """Strip metadata, style rules, fonts and groups without attributes from Matplotlib's elements.
 
-    Ids to which something refers are numbered behind `prefix`; Matplotlib's own names of clips and
-    marks depend on the last bit of a position. Text between tags stays as it is.
+    Ids that are referenced are renumbered behind `prefix`, since Matplotlib's own ids of clips and
+    marks depend on the last bit of a position. Text between tags is unchanged.
     """
     body = _OMITTED.sub("", body)
     used = dict.fromkeys(a or b for a, b in _REFERENCE.findall(body))
-    # no anchor of a heading has an underscore
+    # no collision: anchors of headings have no underscore
     names = {name: f"{prefix}_{number}" for number, name in enumerate(used)}
     pieces = (
         _tag(piece, names) if piece.startswith("<") else piece if piece.strip() else ""
@@ -161,7 +160,7 @@ def _cleaned(body: str, prefix: str) -> str:
 
 
 def _tag(tag: str, names: dict[str, str]) -> str:
-    """One tag with short coordinates and styles, and ids and references by their new names."""
+    """Shorten coordinates and styles of one tag, and rename ids and references."""
 
     def id_of(found: re.Match[str]) -> str:
         return f' id="{names[found[1]]}"' if found[1] in names else ""
@@ -172,7 +171,7 @@ def _tag(tag: str, names: dict[str, str]) -> str:
         return f'xlink:href="#{names[found[2]]}"'
 
     def coordinates(found: re.Match[str]) -> str:
-        # a tenth of a pixel is finer than any screen
+        # a tenth of a pixel is below screen resolution
         value = " ".join(_DECIMALS.sub(_rounded, found[2]).split())
         value = shorter_path(_COMMAND.sub(r"\1", value)) if found[1] == "d" else value
         return f' {found[1]}="{value}"'
@@ -190,10 +189,11 @@ def _tag(tag: str, names: dict[str, str]) -> str:
 
 
 def shorter_path(path: str) -> str:
-    """The same path with one coordinate instead of two where a line runs along an axis.
+    """Shorten horizontal and vertical lines of a path to one coordinate.
 
-    Steps of distributions and of their bands are such lines, and most of what a page with some of
-    them weighs. A line to where the pen is draws nothing, but behind a move it is a dot.
+    Steps of distributions and their bands consist of such lines, which make up most of a page's
+    size. A line to the current point draws nothing, except directly after a move, where it is a
+    dot.
     """
     segments, pen, after_move = [], None, False
     for letter, numbers in _SEGMENT.findall(path):

@@ -1,6 +1,4 @@
-"""The house style: seaborn's grid with our colours, type, markers and sizes, while a figure is
-being made.
-"""
+"""Figure style: seaborn's grid with our colours, fonts, markers and sizes, as a context manager."""
 
 from __future__ import annotations
 
@@ -37,17 +35,17 @@ _HATCHES = (
     "----",
 )  # no dots: an SVG draws each by eight curves
 FONT = 11  # points, which are the pixels of an SVG
-CHARACTER = 0.62 * FONT  # mean width of a character of the widest likely font
+CHARACTER = 0.62 * FONT  # mean character width of the widest likely font
 FIGURE_WIDTH = 540
 PANEL_HEIGHT = 250  # height of one panel with its axis
 SHARES_OF_PANEL = {1: 1.0, 2: 0.72}
-"""Of that height, what each panel of a figure has by their number; of more, `MANY_PANELS`."""
+"""Height of a panel relative to `PANEL_HEIGHT`, by number of panels; `MANY_PANELS` for more."""
 MANY_PANELS = 0.58
 
 _RC = {
     "svg.fonttype": "none",
     "text.parse_math": False,  # a $ in a guest's name is a dollar sign
-    "font.family": "DejaVu Sans",  # comes with Matplotlib, so that layout does not depend on the machine
+    "font.family": "DejaVu Sans",  # bundled with Matplotlib: the layout is machine-independent
     **dict.fromkeys(
         (
             "font.size",
@@ -93,8 +91,8 @@ INK_COLOUR, MUTED_COLOUR = INK.light, MUTED.light
 
 @dataclass(frozen=True)
 class Look:
-    """How one series looks: colour, marker and dash of lines, hatching of bars. Colour is never the
-    only difference.
+    """Style of one series: colour, marker and dash of lines, hatching of bars. Colour is never the
+    only distinction.
     """
 
     colour: str
@@ -104,10 +102,10 @@ class Look:
 
 
 def look(position: int) -> Look:
-    """The look of the series at that position (from 0).
+    """Style of the series at a position (from 0).
 
-    Every further six series have the same colours with other markers, dashes and hatches; colour
-    and hatch together repeat after 36.
+    After every six series the colours repeat with other markers, dashes and hatches; colour and
+    hatch together repeat after 36.
     """
     turn, k = divmod(position, len(SERIES_COLOURS))
     other = (k + turn) % len(_MARKERS)
@@ -116,9 +114,11 @@ def look(position: int) -> Look:
 
 @contextmanager
 def theme() -> Iterator[None]:
-    """Draw in the house style, whatever the user's own settings are; they are back afterwards."""
+    """Context manager for our figure style; ignores the user's rcParams and restores them
+    afterwards.
+    """
     _load_backend()
-    interactive = mpl.is_interactive()  # so that a notebook shows a figure at the end of its cell
+    interactive = mpl.is_interactive()  # lets a notebook show a figure at the end of its cell
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.interactive(interactive)
@@ -129,8 +129,8 @@ def theme() -> Iterator[None]:
 
 @cache
 def _load_backend() -> None:
-    """Load the backend now: that of notebooks switches interactive drawing on, which has to outlast
-    the theme.
+    """Load the backend before the theme: the notebook backend enables interactive mode, which must
+    persist after the theme.
     """
     plt.switch_backend(mpl.get_backend())
 
@@ -138,10 +138,10 @@ def _load_backend() -> None:
 def panels(
     count: int = 1, *, share_x: bool = True, height: float = PANEL_HEIGHT
 ) -> tuple[Figure, list[Axes]]:
-    """A pyplot figure of `count` panels above each other, which share x if `share_x`.
+    """Create a pyplot figure of `count` stacked panels, with a common x axis if `share_x`.
 
-    Layout is constrained: labels and the legend below take the room that they need, and the figure
-    grows with them.
+    The layout is constrained: labels and the legend below take the space that they need, and the
+    figure grows with them.
     """
     room = height * SHARES_OF_PANEL.get(count, MANY_PANELS) * count
     figure, axes = plt.subplots(

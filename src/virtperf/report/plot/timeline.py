@@ -1,6 +1,4 @@
-"""Figures over time: samples as they are, and what a text allows for the levels that it speaks
-of.
-"""
+"""Time series figures: unsmoothed samples, and levels stated by a text."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ TIMELINE_ALPHAS = {marks.TEXT: 0.12, marks.WITH_ASSUMPTIONS: 0.25}
 DASHES = (0, (3, 3))
 MAX_TICKS = 8
 TICK_STEPS_S = (1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)
-"""Seconds between ticks; the smallest that leaves at most `MAX_TICKS`."""
+"""Seconds between ticks: the smallest step with at most `MAX_TICKS` ticks."""
 
 
 def timeline(
@@ -39,11 +37,11 @@ def timeline(
     ylabel: str | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw samples over time, one panel a value of `row`; nothing is smoothed.
+    """Draw samples over time, one panel for each value of `row`; nothing is smoothed.
 
-    `frame` has x in seconds and y; perhaps hue and row, which count as None where the frame has no
+    `frame`: x in seconds and y; optionally hue and row, which count as None if the frame has no
         series and unit.
-    `points` are levels that a text states, drawn across the first panel: series, low, high, perhaps
+    `points`: levels stated by a text, drawn across the first panel: series, low, high, perhaps
         printed.
     """
     for column in (x, y, *(c for c in (hue, row) if c not in (None, "series", "unit"))):
@@ -110,7 +108,7 @@ _ENDS = ["low", "high", "low_text", "high_text", "printed"]
 
 
 def _levels(axes: Axes, bands: pd.DataFrame, printed: list[float], end: float) -> None:
-    """The levels that a text states, as bands over the whole time."""
+    """Draw the levels stated by a text as bands over the whole time."""
     bottom, top = axes.get_ylim()
     for kind, low, high in zip(bands["kind"], bands["low"], bands["high"], strict=True):
         axes.fill_between(

@@ -1,3 +1,1 @@
-"""What all studies say together: the same questions put to every study, shared quantities compared,
-capacities.
-"""
+"""Synthesis over all studies: joint questions, comparison of shared quantities, capacities."""

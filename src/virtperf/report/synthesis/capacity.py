@@ -1,4 +1,4 @@
-"""What studies allow or measured at a given overcommitment ratio of processors or memory."""
+"""Results of studies at a given overcommitment ratio of processors or memory."""
 
 from __future__ import annotations
 
@@ -41,22 +41,20 @@ RATIOS = {
     "cpu": "Virtual CPUs for each real CPU",
     "memory": "Memory needed or defined / real memory",
 }
-"""Overcommitment ratios in words."""
+"""Labels of the overcommitment ratios."""
 PER_GUEST = "throughput per guest"
-"""The measure that follows from throughput where the ratio counts guests."""
+"""Measure derived from throughput if the ratio counts guests."""
 MIN_KEPT_SHARE = 0.95
-"""The share of the reference throughput below which a system counts as losing throughput."""
-_CLOSE = 1e-3  # of a ratio, for one that was tested to be met as it is printed
+"""Share of the reference throughput below which a system counts as losing throughput."""
+_CLOSE = 1e-3  # relative tolerance for matching a tested ratio in its printed form
 
 CapacityPoint = tuple[float, tuple[Value, ...]]
-"""A tested overcommitment ratio and the values there."""
+"""A tested overcommitment ratio and its values."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """A curve of `synthesis.yaml` with its values, in ascending order of the overcommitment
-    ratio.
-    """
+    """A curve of `synthesis.yaml` with its values, by ascending overcommitment ratio."""
 
     curve: Curve
     system: str
@@ -64,8 +62,8 @@ class Course:
     points: tuple[CapacityPoint, ...]
 
     def at(self, ratio: float) -> Allowed:
-        """What is known at an overcommitment ratio: of a tested one its own values, else those on
-        both sides.
+        """Values at an overcommitment ratio: its own if tested, else those of the neighbouring
+        ratios.
         """
         around = neighbours([where for where, _ in self.points], ratio)
         if not around:
@@ -74,7 +72,7 @@ class Course:
 
     @property
     def limits(self) -> RatioLimits:
-        """At which tested ratios the measure stays near its reference and at which it falls."""
+        """Classify the tested ratios by whether the measure stays near its reference."""
         start = self.curve.ratio(self.curve.reference)
         known = [(ratio, ends_of(values)) for ratio, values in self.points if ratio != start]
         kept = tuple(ratio for ratio, (low, _) in known if low >= MIN_KEPT_SHARE)
@@ -86,9 +84,10 @@ class Course:
 
 @dataclass(frozen=True)
 class RatioLimits:
-    """Tested ratios beside the reference, by what is certain there.
+    """Tested ratios except the reference, by certain outcome.
 
-    `kept`: at least `MIN_KEPT_SHARE` of the reference. `lost`: less than that. `unknown`: either is possible.
+    `kept`: at least `MIN_KEPT_SHARE` of the reference. `lost`: less than that. `unknown`: either is
+    possible.
     """
 
     kept: tuple[float, ...]
@@ -98,10 +97,10 @@ class RatioLimits:
 
 @dataclass(frozen=True)
 class Allowed:
-    """What one curve says at a ratio.
+    """Values of a curve at a ratio.
 
-    `tested` is the tested ratio, or those on both sides; of a ratio outside all tested ones, of
-    which nothing is said, the smallest and the largest.
+    `tested` is the tested ratio, or the neighbours on both sides; `outside`: the ratio is beyond
+    all tested ones, `tested` has the smallest and the largest, and there are no values.
     """
 
     tested: tuple[float, ...]
@@ -110,12 +109,12 @@ class Allowed:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The smallest and the largest value that is possible; NaN without values."""
+        """Smallest and largest possible value; NaN without values."""
         return ends_of(self.values)
 
     @property
     def words(self) -> str:
-        """``allows 0.9 to 1.1``, with the tested ratios where this one was not tested."""
+        """Format as ``allows 0.9 to 1.1``, with the tested ratios if this one was not tested."""
         if self.outside:
             return f"not tested (only {' to '.join(map(ratio_text, self.tested))})"
         if not self.values:
@@ -135,7 +134,7 @@ class RatioGrid:
     cells: Mapping[tuple[float, float], tuple[Value, ...]]
 
     def at(self, cpu: float, memory: float) -> str:
-        """What is known at both ratios, in words: of the tested configurations around them."""
+        """Describe the values at both ratios, from the tested configurations around them."""
         around = [
             neighbours(sorted({cell[k] for cell in self.cells}), ratio)
             for k, ratio in enumerate((cpu, memory))
@@ -161,7 +160,7 @@ class RatioGrid:
 
 
 def neighbours(tested: Sequence[float], ratio: float) -> tuple[float, ...]:
-    """The tested ratio that this one is, else those next to it on both sides; none outside.
+    """Return the tested ratio equal to `ratio`, else its neighbours on both sides; empty outside.
 
     `tested` is in ascending order.
     """
@@ -173,7 +172,7 @@ def neighbours(tested: Sequence[float], ratio: float) -> tuple[float, ...]:
 
 
 def said_of_all(values: Sequence[Value]) -> str:
-    """The kinds of values and the range from the smallest to the largest, which has no middle."""
+    """Kinds of the values and the range from the smallest to the largest, which has no middle."""
     kinds = " and ".join(dict.fromkeys(v.kind for v in values if v.kind != REFERENCE))
     low, high = useful(ends_of(values))
     both = low > 0 and math.isfinite(high)
@@ -186,23 +185,23 @@ def said_of_all(values: Sequence[Value]) -> str:
 
 
 def ends_of(values: Iterable[Value]) -> tuple[float, float]:
-    """The smallest and the largest value that is possible; NaN without values."""
+    """Smallest and largest possible value; NaN without values."""
     ends = [end for value in values for piece in value.pieces for end in piece]
     return (min(ends), max(ends)) if ends else (math.nan, math.nan)
 
 
 def ratio_text(ratio: float) -> str:
-    """A ratio to three digits."""
+    """Format a ratio with three significant digits."""
     return f"{pretty_ratio(ratio):g}"
 
 
 def pretty_ratio(ratio: float) -> float:
-    """A ratio to three digits."""
+    """Round a ratio to three significant digits."""
     return float(f"{ratio:.3g}")
 
 
 def studies_of(asked: Iterable[Curve | JointGrid], data: Path) -> dict[str, StudyData]:
-    """The studies that curves and grids name, without claims, which curves do not need."""
+    """Load the studies named by curves and grids, without claims, which curves do not need."""
     names = {one.study for one in asked}
     known = Layout(data.parent).studies()
     return {name: load(name, data, with_claims=False) for name in known if name in names}
@@ -211,12 +210,12 @@ def studies_of(asked: Iterable[Curve | JointGrid], data: Path) -> dict[str, Stud
 def courses(
     studies: Mapping[str, StudyData], curves: Sequence[Curve], level: float
 ) -> list[Course]:
-    """The values of every curve, and of each guest where the curve counts guests.
+    """Values of every curve, and per guest if the curve counts guests.
 
     Raises
     ------
     StudyError
-        A curve names what its study does not have.
+        A curve names something that its study does not have.
     """
     found = []
     for curve in curves:
@@ -253,7 +252,7 @@ def _points(data: StudyData, curve: Curve, level: float) -> tuple[CapacityPoint,
 
 
 def _one(data: StudyData, asked: Reference) -> Value:
-    """The value of the condition that is 1."""
+    """Value of the reference condition, 1 by definition."""
     return Value(
         data.study.id,
         asked.label,
@@ -268,8 +267,7 @@ def _one(data: StudyData, asked: Reference) -> Value:
 
 
 def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
-    """The derived numbers of a curve by the level of its factor; raises `StudyError` where it has
-    no axis.
+    """Derived numbers of a curve by the level of its factor; raises `StudyError` without an axis.
     """
     found = []
     for levels, number in instances(study, curve.derived, curve.at):
@@ -287,7 +285,7 @@ def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
 def grids(
     studies: Mapping[str, StudyData], asked: Sequence[JointGrid], level: float
 ) -> list[RatioGrid]:
-    """The values of every grid; raises `StudyError` where one names what its study does not have."""
+    """Values of every grid; raises `StudyError` if one names something missing in its study."""
     found = []
     for grid in asked:
         data = study_named(studies, grid.study)
@@ -309,8 +307,8 @@ def grids(
 
 
 def corners(study: Study, grid: JointGrid) -> list[tuple[tuple[float, float], Derivation]]:
-    """The derived numbers of a grid by CPU ratio and memory ratio; raises `StudyError` where its
-    factors are not those of the number.
+    """Derived numbers of a grid by CPU ratio and memory ratio; raises `StudyError` if its factors
+    are not those of the number.
     """
     found = []
     axes: tuple[FactorAxis, FactorAxis] = (grid.cpu, grid.memory)
@@ -331,7 +329,7 @@ def corners(study: Study, grid: JointGrid) -> list[tuple[tuple[float, float], De
 
 
 def courses_frame(found: Sequence[Course]) -> pd.DataFrame:
-    """One row a curve, ratio and value, for the download and the picture."""
+    """Frame with one row a curve, ratio and value, for the download and the picture."""
     rows: list[dict[str, Any]] = []
     for course in found:
         for ratio, values in course.points:

@@ -1,5 +1,5 @@
-"""What `synthesis.yaml` says of other files: every study, derived number, level and claim that it
-names is there, and no study that has to do with a question is left out without a reason.
+"""Checks of references in `synthesis.yaml`: every study, derived number, level and claim exists,
+and no study relevant to a question is left out without a reason.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Known = Mapping[str, tuple[Study, Iterable[Claim]]]
 
 
 def check_synthesis(file: SynthesisFile, known: Known, report: Report) -> None:
-    """Tell `report` of everything that is named and is not there, and of studies left out."""
+    """Pass an error to `report` for every unresolved reference, and for studies left out."""
     named: list[tuple[Reference | Curve | JointGrid, str]] = [
         (c, row.unit) for row in file.rows.values() for c in row.cells
     ]
@@ -62,8 +62,8 @@ def check_synthesis(file: SynthesisFile, known: Known, report: Report) -> None:
 
 
 def left_out_problems(question: SynthesisQuestion, known: Known) -> Iterator[StudyError]:
-    """The studies whose factors, quantities or derived numbers have to do with a question, and that
-    have neither a cell nor a reason.
+    """Yield errors for studies with factors, quantities or derived numbers relevant to a question,
+    but neither a cell nor a reason.
     """
     for name in question.unused:
         if name not in known or name in question.studies:
@@ -81,8 +81,8 @@ def left_out_problems(question: SynthesisQuestion, known: Known) -> Iterator[Stu
 
 
 def speaks_of(study: Study, words: Iterable[str]) -> str:
-    """The first factor, quantity or derived number of a study whose label has one of the words;
-    "" where none has.
+    """First factor, quantity or derived number of a study with one of the words in its label; "" if
+    none.
     """
     labels = [(f"factor {key}", factor.label) for key, factor in study.factors.items()]
     labels += [(f"quantity {key}", kind.label) for key, kind in study.quantities.items()]

@@ -1,4 +1,4 @@
-"""`data/synthesis.yaml`: questions, and which number of which study answers them."""
+"""Schema of `data/synthesis.yaml`: questions, and the numbers of studies that answer them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from virtperf.study.parts import Id
 
 SYNTHESIS_FILE = "synthesis.yaml"
 RATIO = "ratio"
-"""The unit of a row whose numbers compare two conditions: changes in per cent are turned into
-ratios.
-"""
+"""Unit of a row with comparisons of two conditions: changes in per cent are converted to ratios."""
 
 
 class Reference(Model):
-    """A number of a study: one that it derives, or one that a claim of it prints.
+    """Reference to a number of a study: a derived number, or one printed in a claim.
 
-    `system`: a key of the study's `systems`, which may be left out where there is one.
-    `label`: what is compared with what, as short as a label of a figure.
-    `to`: other levels of the entry's `for_each`. The number is divided by that at these levels; of
-        two ranges the quotient holds every possible value and may be wider than necessary.
+    `system`: a key of the study's `systems`, optional if there is only one.
+    `label`: the comparison, as short as a label of a figure.
+    `to`: other levels of the entry's `for_each`, whose number is the divisor; the quotient of two
+        ranges contains every possible value and may be wider than necessary.
     `times`: a factor of the number, such as 0.5 for the throughput of each of twice the guests.
     """
 
@@ -32,12 +30,12 @@ class Reference(Model):
     system: str = ""
     label: str = Field(min_length=1)
     derived: str = ""  # the id of an entry of `derived` in the study's study.yaml
-    claim: str = ""  # the id of a claim, in its place
+    claim: str = ""  # the id of a claim, instead of `derived`
     at: dict[str, Level] = {}  # levels of the entry's `for_each`
     to: dict[str, Level] = {}
     times: Positive = 1.0
     gives: str = ""  # one of the entry's numbers
-    reading: str = ""  # what corresponds to the question's words, where that is not plain
+    reading: str = ""  # interpretation of the question's words, if not obvious
 
     @model_validator(mode="after")
     def _one(self) -> Reference:
@@ -49,29 +47,26 @@ class Reference(Model):
 
 
 class QuantityRow(Model):
-    """One quantity that several studies speak of."""
+    """One quantity with values from several studies."""
 
     id: Id
     says: str = Field(min_length=1)  # the quantity in words
-    unit: str = RATIO  # or the unit that all its numbers have; "" for claims in words
-    shared: bool = (
-        True  # whether the numbers are of the same quantity, so that they can agree or disagree
-    )
-    cells: Annotated[tuple[Reference, ...], Field(min_length=1)]  # a study that has none is silent
+    unit: str = RATIO  # or the common unit of its numbers; "" for claims in words
+    shared: bool = True  # whether all numbers are of one quantity, so that they are comparable
+    cells: Annotated[tuple[Reference, ...], Field(min_length=1)]  # a study without a cell is silent
 
     @property
     def head(self) -> str:
-        """The quantity in words, with the unit of its numbers where they have one."""
+        """The quantity in words, with the unit of its numbers if any."""
         return self.says if self.unit in ("", RATIO, "share") else f"{self.says}, {self.unit}"
 
 
 class SynthesisQuestion(Model):
     """A question and the quantities that answer it.
 
-    `words`: parts of labels of factors, quantities and derived numbers that have to do with the
-        question, in lower case. A study that uses one of them needs a cell, or a reason in
-        `unused`.
-    `unused`: by study, why its numbers do not answer the question.
+    `words`: lower-case substrings of relevant labels of factors, quantities and derived numbers. A
+        study with a match needs a cell, or a reason in `unused`.
+    `unused`: by study, the reason why its numbers do not answer the question.
     """
 
     id: Id
@@ -83,13 +78,13 @@ class SynthesisQuestion(Model):
 
     @property
     def studies(self) -> set[str]:
-        """The studies that have a cell."""
+        """Studies with a cell."""
         return {cell.study for row in self.rows for cell in row.cells}
 
 
 class Sentence(Model):
-    """A sentence of the summary; ``{row}`` stands for the numbers of a row, ``{row/study}`` for
-    those of one study. `about` are the words in front of it.
+    """A sentence of the summary; ``{row}`` is a placeholder for the numbers of a row,
+    ``{row/study}`` for those of one study. `about` is its lead-in.
     """
 
     about: str = Field(min_length=3)
@@ -101,12 +96,12 @@ Measure = Literal["throughput", "CPU cost", "CPU load", "response time"]
 
 
 class Axis(Model):
-    """How levels of a factor become an overcommitment ratio."""
+    """Mapping from levels of a factor to an overcommitment ratio."""
 
-    one: Positive | None = None  # the ratio is the level, and `plus` more, divided by this number
+    one: Positive | None = None  # the ratio is (level + `plus`) / `one`
     plus: NotNegative = 0.0
-    over: Positive | None = None  # the ratio is this number divided by the level
-    reference: Positive  # the level of the condition that is 1
+    over: Positive | None = None  # the ratio is `over` / level
+    reference: Positive  # the level of the reference condition, with value 1
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -124,12 +119,12 @@ class Axis(Model):
 
 
 class Curve(Axis):
-    """A derived number with one factor in `for_each`, taken along an overcommitment ratio.
+    """A derived number with one factor in `for_each`, as a function of an overcommitment ratio.
 
-    `label`: workload or condition. `against`: the condition that is 1, in words.
-    `divided`: the derived number has a unit, and is divided by that at `reference`.
-    `per_guest`: the levels count the guests that share the throughput, so that the throughput of
-        each guest follows.
+    `label`: workload or condition. `against`: the reference condition in words.
+    `divided`: the derived number has a unit, and is divided by its value at `reference`.
+    `per_guest`: the levels count guests that share the throughput, which gives the throughput per
+        guest.
     """
 
     study: str
@@ -137,8 +132,8 @@ class Curve(Axis):
     label: str = Field(min_length=1)
     derived: Id
     at: dict[str, Level] = {}
-    of: Literal["cpu", "memory"]  # the resource of which more is promised than real
-    measure: Measure  # what changes, as a ratio
+    of: Literal["cpu", "memory"]  # the overcommitted resource
+    measure: Measure  # the dependent variable, as a ratio
     against: str = Field(min_length=1)
     divided: bool = False
     per_guest: bool = False
@@ -165,9 +160,7 @@ class JointGrid(Model):
 
 
 class FrontPageAnswer(Model):
-    """One line of the site's first page: what is compared with what, and the row whose values
-    answer.
-    """
+    """One line of the site's front page: the comparison in words, and the row with the values."""
 
     says: str = Field(min_length=10)
     row: str

@@ -1,6 +1,4 @@
-"""The synthesis with everything that was computed for its studies: what its notebook and `virtperf
-what-if` use.
-"""
+"""Synthesis over the computed results of all studies, for its notebook and `virtperf what-if`."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ _PLACE = re.compile(r"\{([a-z0-9-]+)(?:/([a-z0-9-]+))?\}")
 
 
 def load_synthesis(data: str | Path | None = None, *, level: float = 0.95) -> Synthesis:
-    """Load `data/synthesis.yaml` and what the stages computed for its studies.
+    """Load `data/synthesis.yaml` and the stage results of its studies.
 
     Parameters
     ----------
@@ -40,14 +38,14 @@ def load_synthesis(data: str | Path | None = None, *, level: float = 0.95) -> Sy
     Raises
     ------
     StudyError
-        The file, or a study, number or claim that it names, is not as it should be.
+        The file is invalid, or names an unknown study, number or claim.
     """
     folder = Path(data) if data else find_data()
     return Synthesis(load_file(folder / SYNTHESIS_FILE), folder, level)
 
 
 class Synthesis:
-    """Questions put to all studies, with the numbers that answer them.
+    """Joint questions to all studies, with the numbers that answer them.
 
     Methods that show something return `Shown`, which a notebook displays.
     """
@@ -57,7 +55,7 @@ class Synthesis:
 
     @cached_property
     def studies(self) -> Mapping[str, StudyData]:
-        """Everything that the stages wrote, by study: papers first."""
+        """All stage results by study, papers first."""
         found = {name: load(name, self._data) for name in Layout(self._data.parent).studies()}
         return dict(
             sorted(found.items(), key=lambda item: (item[1].study.kind == "measured", item[0]))
@@ -65,29 +63,29 @@ class Synthesis:
 
     @cached_property
     def _of_curves(self) -> Mapping[str, StudyData]:
-        """The studies of curves and grids, without claims: half the time of all of them."""
+        """Studies of curves and grids, without claims, which halves the loading time."""
         if "studies" in self.__dict__:
             return self.studies
         return capacity.studies_of([*self.file.curves, *self.file.grids], self._data)
 
     @cached_property
     def values(self) -> Mapping[str, Sequence[Value]]:
-        """The numbers of every row, by its id."""
+        """Numbers of every row, by its id."""
         return {name: values(self.studies, row, self.level) for name, row in self.file.rows.items()}
 
     @cached_property
     def courses(self) -> Sequence[Course]:
-        """What changes along an overcommitment ratio, a curve each."""
+        """Curves over an overcommitment ratio."""
         return capacity.courses(self._of_curves, self.file.curves, self.level)
 
     @cached_property
     def grids(self) -> Sequence[RatioGrid]:
-        """What changes with CPUs and memory together."""
+        """Grids over CPU and memory ratios."""
         return capacity.grids(self._of_curves, self.file.grids, self.level)
 
     def summary(self) -> Shown:
-        """The sentences of the file with their numbers filled in, and one picture of what they rest
-        on.
+        """Sentences of the file with their numbers filled in, and one picture of the underlying
+        values.
         """
         from virtperf.report.synthesis import picture
 
@@ -101,11 +99,11 @@ class Synthesis:
         )
 
     def matrix(self) -> Shown:
-        """How many numbers each system has for each question."""
+        """Count the numbers of each system for each question."""
         return Shown(tables.matrix(self.file.questions, self.values, list(self.studies)))
 
     def question(self, name: str) -> Shown:
-        """Every number that answers one question, with its evidence; raises `StudyError` for an
+        """All numbers that answer one question, with their evidence; raises `StudyError` for an
         unknown one.
         """
         known = {question.id: question for question in self.file.questions}
@@ -118,11 +116,11 @@ class Synthesis:
         return Shown(tables.question(known[name], self.values))
 
     def agreements(self) -> Shown:
-        """Shared quantities, and whether the studies have values in common."""
+        """Shared quantities, and whether the studies agree."""
         return Shown(tables.agreements(self.file.questions, self.values))
 
     def capacity(self, of: str, ratios: Sequence[float], measure: str = "throughput") -> Shown:
-        """What every study allows or measured at overcommitment ratios of "cpu" or "memory"."""
+        """Values of every study at overcommitment ratios of "cpu" or "memory"."""
         from virtperf.report.synthesis import picture
 
         made = tables.capacities(self.courses, of, ratios)
@@ -130,15 +128,15 @@ class Synthesis:
         return Shown(made) if figure is None else _drawn(made, figure)
 
     def joint(self, pairs: Sequence[tuple[float, float]]) -> Shown:
-        """What every study allows or measured at pairs of a CPU ratio and a memory ratio."""
+        """Values of every study at pairs of a CPU ratio and a memory ratio."""
         return Shown(tables.joint(self.grids, pairs))
 
     def limits(self) -> Shown:
-        """At which tested overcommitment ratios each system loses throughput."""
+        """Tested overcommitment ratios at which each system loses throughput."""
         return Shown(tables.limits_record(self.courses))
 
     def coverage(self) -> Shown:
-        """What is encoded of each study, in numbers."""
+        """Encoded content of each study, in numbers."""
         return Shown(tables.coverage(self.studies))
 
     def _sentence(self, sentence: Sentence) -> Words:

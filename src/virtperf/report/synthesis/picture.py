@@ -1,4 +1,4 @@
-"""The synthesis in pictures: shared ratios side by side, and throughput against an overcommitment
+"""Figures of the synthesis: shared ratios side by side, and throughput over an overcommitment
 ratio.
 """
 
@@ -34,28 +34,28 @@ from virtperf.report.synthesis.values import REFERENCE, Value
 from virtperf.report.wording import wrapped
 
 VALUE_HEIGHT_PT = 32.0
-"""Points of height that one value takes: its name and its bar."""
+"""Height of one value in points: its name and its bar."""
 NAME_WIDTH = 62
-"""Characters of a line of text, so that a phone shows it whole."""
+"""Characters of a line of text, which fit on a phone."""
 LARGEST_RATIO = 2.5
-"""The end of the axis of ratios; what lies beyond is an arrow."""
+"""Upper limit of the axis of ratios; larger values are arrows."""
 CURVE_DISTANCE = 6
-"""Points between curves at one ratio."""
+"""Offset in points between curves at one ratio (dodging)."""
 RATIOS_WIDTH = 340
-"""Points of a panel beside its legend, about."""
+"""Approximate width in points of a panel beside its legend."""
 PANEL_WITH_KEYS = 310
-"""Height of a panel that has a title and keys of its own above it."""
+"""Height of a panel with a title and a legend above it."""
 AXIS_MARGIN = 0.06
-"""Of the axis, beyond the smallest and the largest ratio."""
+"""Relative margin of the axis beyond the smallest and the largest ratio."""
 
 
 def ratios_figure(
     rows: Mapping[str, QuantityRow], found: Mapping[str, Sequence[Value]], studies: Sequence[str]
 ) -> Figure:
-    """All ratios with a limit, grouped by quantity, one line a value; colours are studies.
+    """Draw all bounded ratios, grouped by quantity, one line a value, coloured by study.
 
-    A bar is a range that a text allows or states (an arrow where it goes on), a mark with a line a
-    mean of runs with its interval. The vertical line is 1: no change.
+    A bar is a range allowed or stated by a text (an arrow if clipped), a mark with a line is a mean
+    of runs with its interval. The vertical line is 1: no change.
     """
     groups = {
         rows[name].says: limited
@@ -102,7 +102,7 @@ def ratios_figure(
 
 
 def _name(axes: Axes, at: float, text: str, *, weight: str = "normal") -> None:
-    """A line of text over the bars, from the left edge of the plot."""
+    """Draw a line of text over the bars, from the left edge of the plot."""
     axes.annotate(
         text,
         (0.005, at),
@@ -116,10 +116,10 @@ def _name(axes: Axes, at: float, text: str, *, weight: str = "normal") -> None:
 
 
 def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Figure | None:
-    """One measure against an overcommitment ratio, a panel for each study and reference; None
+    """Draw one measure over an overcommitment ratio, a panel for each study and reference; None
     without such curves.
 
-    The line at 1 is the reference, itself a range of this one value.
+    The line at 1 is the reference, a range of this single value.
     """
     panes: dict[str, list[Course]] = {}
     for course in found:
@@ -165,7 +165,7 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
 
 
 def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
-    """One curve, `place` steps beside its ratios, and its mark in the legend."""
+    """Draw one curve, dodged by `place` steps, and return its legend handle."""
     left, right = axes.get_xlim()
     at = offset_copy(
         axes.transData, axes.get_figure(root=True), x=CURVE_DISTANCE * place, units="points"
@@ -208,7 +208,7 @@ def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
 
 
 def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
-    """One line of the picture."""
+    """Draw one value."""
     for low, high in value.pieces:
         shown = max(low, 0.0), min(high, LARGEST_RATIO)
         if value.kind == "measured":

@@ -1,5 +1,5 @@
-"""What the synthesis shows, as records: the matrix, one table a question, comparisons (whether studies
-agree by their ranges and intervals alone), capacities, limits, studies.
+"""Records of the synthesis: matrix, one table a question, comparisons (agreement of studies by
+their ranges and intervals alone), capacities, limits, studies.
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ from virtperf.report.wording import (
 )
 
 SAME_VALUE_RATIO = 1.05
-"""Values whose quotient is at most this count as the same: a difference of 5 % between two machines
-is none that a study of virtualization could explain.
+"""Largest ratio of equal values: no study of virtualization could explain a difference of 5 %
+between two machines.
 """
 MAX_COMPARED_RATIO = 1.5
-"""Quotient of the ends beyond which a range is too wide to be compared with anything."""
+"""Largest ratio of the limits of a range for comparisons."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """What a comparison of the values of one row found.
+    """Result of a comparison of the values of one row.
 
-    `compared`: the values with two limits, at most `MAX_COMPARED_RATIO` apart. `left_out`: the others, which
-        limit the quantity too little. `apart`: pairs of different studies whose values differ by more
-        than `SAME_VALUE_RATIO` whatever they are. `same`: whether all values lie within `SAME_VALUE_RATIO`.
+    `compared`: values with two limits, at most a factor of `MAX_COMPARED_RATIO` apart. `left_out`:
+        the others, with too wide a range.
+    `apart`: pairs of different studies whose values certainly differ by more than
+        `SAME_VALUE_RATIO`. `same`: whether all values lie within `SAME_VALUE_RATIO`.
     """
 
     compared: tuple[Value, ...]
@@ -54,7 +55,7 @@ class Agreement:
 
     @property
     def words(self) -> str:
-        """The outcome in one sentence."""
+        """The result in one sentence."""
         if self.same:
             low, high = (pretty(end, PROSE_SIGNIFICANT) for end in _ends(self.compared))
             return f"They agree within 5 %: {low if low == high else f'{low} to {high}'}."
@@ -64,10 +65,10 @@ class Agreement:
 
 
 def agreement(values: Sequence[Value]) -> Agreement | None:
-    """Compare values of one quantity; None where fewer than two studies give two limits that are
-    close enough to each other.
+    """Compare values of one quantity; None if fewer than two studies have a narrow range with two
+    limits.
 
-    Limits of a text are certain, an interval of runs holds with its confidence.
+    Limits of a text are certain; an interval of runs has its confidence level.
     """
     limited = tuple(v for v in values if _narrow(v))
     if len({v.study for v in limited}) < 2:
@@ -95,7 +96,7 @@ def _ends(values: Sequence[Value]) -> Piece:
 
 
 def _distance(first: Sequence[Piece], second: Sequence[Piece]) -> float:
-    """The smallest quotient of a value of one and a value of the other; 1 where they overlap."""
+    """Smallest ratio between values of two ranges; 1 if they overlap."""
     return min(max(1.0, c / b, a / d) for a, b in first for c, d in second)
 
 
@@ -107,7 +108,7 @@ KINDS_OF_WORDS = (
 )
 MAX_LISTED_PAIRS = 4
 ValuesByRow = Mapping[str, Sequence[Value]]
-"""Values by the id of their row."""
+"""Values by row id."""
 
 
 def record(
@@ -117,7 +118,7 @@ def record(
     values: Sequence[Value] = (),
     numbers: pd.DataFrame | None = None,
 ) -> Record:
-    """A record of the synthesis; its provenance is that of all its values."""
+    """Build a record of the synthesis, with the provenance of all its values."""
     kinds = dict.fromkeys(value.provenance for value in values)
     return Record(
         kind="synthesis",
@@ -131,7 +132,7 @@ def record(
 
 
 def values_frame(rows: Mapping[str, QuantityRow], found: ValuesByRow) -> pd.DataFrame:
-    """One row a value and piece: what the download holds and the picture draws."""
+    """Frame with one row a value and piece, for the download and the picture."""
     return pd.DataFrame(
         [
             {
@@ -158,7 +159,7 @@ def values_frame(rows: Mapping[str, QuantityRow], found: ValuesByRow) -> pd.Data
 def matrix(
     questions: Sequence[SynthesisQuestion], found: ValuesByRow, studies: Sequence[str]
 ) -> Record:
-    """How many numbers each system has for each question, and why a study has none."""
+    """Count the numbers of each system for each question, with the reasons for missing ones."""
     every = [value for asked in questions for row in asked.rows for value in found[row.id]]
     systems = dict.fromkeys(
         (v.study, v.system) for v in sorted(every, key=lambda value: studies.index(value.study))
@@ -189,7 +190,7 @@ def matrix(
 
 
 def question(asked: SynthesisQuestion, found: ValuesByRow) -> Record:
-    """Every number that answers one question, with the evidence, and whether the studies agree."""
+    """Table of all numbers that answer one question, with evidence and agreement of studies."""
     lines: list[tuple[Words, ...]] = []
     shown: list[Value] = []
     remarks: list[Block] = []
@@ -220,7 +221,7 @@ def question(asked: SynthesisQuestion, found: ValuesByRow) -> Record:
 
 
 def agreements(questions: Sequence[SynthesisQuestion], found: ValuesByRow) -> Record:
-    """All quantities for which several studies give two limits, with the outcome."""
+    """Table of the quantities with two limits from several studies, with the result."""
     rows: list[tuple[Words, ...]] = []
     shown: list[Value] = []
     for row in (row for asked in questions for row in asked.rows if row.shared):
@@ -256,7 +257,7 @@ def agreements(questions: Sequence[SynthesisQuestion], found: ValuesByRow) -> Re
 
 
 def capacities(found: Sequence[Course], of: str, ratios: Sequence[float]) -> Record:
-    """What every curve of one resource says at these overcommitment ratios."""
+    """Table of all curves of one resource at the given overcommitment ratios."""
     chosen = [course for course in found if course.curve.of == of]
     rows: list[tuple[Words, ...]] = [
         (
@@ -277,7 +278,7 @@ def capacities(found: Sequence[Course], of: str, ratios: Sequence[float]) -> Rec
 
 
 def joint(found: Sequence[JointValues], pairs: Sequence[tuple[float, float]]) -> Record:
-    """What grids say at pairs of a CPU ratio and a memory ratio."""
+    """Table of grids at pairs of a CPU ratio and a memory ratio."""
     rows: list[tuple[Words, ...]] = [
         (
             one.grid.measure,
@@ -296,7 +297,7 @@ def joint(found: Sequence[JointValues], pairs: Sequence[tuple[float, float]]) ->
 
 
 def limits_record(found: Sequence[Course]) -> Record:
-    """At which tested ratios throughput stays near its reference, and at which it does not."""
+    """Table of the tested ratios by whether throughput stays near its reference."""
     chosen = [course for course in found if course.measure == "throughput"]
     rows: list[tuple[Words, ...]] = []
     for course in chosen:
@@ -338,7 +339,7 @@ def _ratios(found: Sequence[float]) -> str:
 
 
 def coverage(studies: Mapping[str, StudyData]) -> Record:
-    """What the repository holds of each study: exhibits, claims encoded and not, runs, verdicts."""
+    """Table of the content of each study: exhibits, claims encoded and not, runs, verdicts."""
     rows: list[tuple[Words, ...]] = []
     numbers = []
     for name, data in studies.items():
@@ -392,8 +393,8 @@ def coverage(studies: Mapping[str, StudyData]) -> Record:
 
 
 def spoken(values: Sequence[Value], *, named: bool = True) -> str:
-    """Values of a row for a sentence, with their systems or without: ``z/VM 5.3, 2009: 12 guests
-    against 6: allows 0.9 to 1.1``.
+    """Format the values of a row for a sentence, optionally with their systems: ``z/VM 5.3, 2009:
+    12 guests against 6: allows 0.9 to 1.1``.
     """
     if not named:
         return joined([value.words for value in values]) or NO_NUMBER

@@ -1,5 +1,5 @@
-"""The numbers that studies give for one quantity: what a text allows or prints, what runs
-measured.
+"""Numbers of studies for one quantity: ranges allowed by a text, printed numbers, measured
+estimates.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from virtperf.study.quantities import Level
 T = TypeVar("T")
 Piece = tuple[float, float]
 REFERENCE = "reference"
-"""The kind of a ratio to itself."""
+"""Kind of a ratio of a value to itself."""
 _problem = partial(StudyError, file="data/synthesis.yaml")
 MAX_END_RATIO = 20.0
-"""How many times its lowest value a range may reach before only one of its ends is told."""
+"""Ratio of the limits of a range above which only one limit is given."""
 ROUNDED = 0.02
-"""The width of a range, of its upper end, up to which its middle is told too."""
+"""Width of a range relative to its upper end, up to which its middle is given, too."""
 _RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
 
 
@@ -40,23 +40,21 @@ _RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
 class Value:
     """One study's number for a quantity.
 
-    Its kind says what the pieces are: the range that a text "allows", the limits that one claim
+    `kind` is the source of the pieces: the range that a text "allows", the limits that one claim
     "states", the interval of runs that "measured" it, or the 1 of a "reference".
     """
 
     study: str
-    label: str  # what is compared with what
+    label: str  # the comparison in words
     number: str  # its name in the study's own report
     kind: str
     words: str  # the number in words, without its kind
-    pieces: tuple[
-        Piece, ...
-    ]  # in ascending order; infinite ends are open; none for a claim without a number
+    pieces: tuple[Piece, ...]  # ascending; infinite if unbounded; empty without a number
     provenance: Provenance
-    link: str  # to where the study shows it
-    value: float = math.nan  # as measured
+    link: str  # link to the number in the study's report
+    value: float = math.nan  # measured mean
     reading: str = field(default="", compare=False)
-    system: str = field(default="", compare=False)  # what was run on what, and the year
+    system: str = field(default="", compare=False)  # software, machine, and year
 
     @property
     def name(self) -> str:
@@ -65,7 +63,7 @@ class Value:
 
     @property
     def ends(self) -> Piece:
-        """The smallest and the largest value that is possible; NaN without a number."""
+        """Smallest and largest possible value; NaN without a number."""
         every = [end for piece in self.pieces for end in piece]
         return (min(every), max(every)) if every else (math.nan, math.nan)
 
@@ -80,13 +78,12 @@ class Value:
 
 
 def values(studies: Mapping[str, StudyData], row: QuantityRow, level: float) -> list[Value]:
-    """Every number of a row, in its order; a derived number that runs measured too has both.
+    """All numbers of a row, in order; a derived number that was also measured has both.
 
     Raises
     ------
     StudyError
-        The row names a study, a derived number or a claim that there is not, or a number of another
-        unit.
+        The row names an unknown study, derived number or claim, or a number of another unit.
     """
     found = []
     for cell in row.cells:
@@ -99,10 +96,10 @@ def values(studies: Mapping[str, StudyData], row: QuantityRow, level: float) -> 
 
 
 def referred(data: StudyData, asked: Reference, unit: str, level: float) -> list[Value]:
-    """The values of a derived number that a reference names, divided and multiplied as it says.
+    """Values of the derived number in a reference, with its division and factor applied.
 
-    A quotient is made of what the text allows only: intervals of runs are not divided, since runs
-    of one block belong together.
+    A quotient uses only the ranges allowed by the text: intervals of runs are not divided, since
+    runs of one block are dependent.
     """
     if not asked.to:
         number = instance(data.study, asked)
@@ -115,7 +112,7 @@ def referred(data: StudyData, asked: Reference, unit: str, level: float) -> list
 
 
 def quotients(of: Sequence[Value], to: Sequence[Value]) -> list[Value]:
-    """The range of what the text allows for one number divided by another; none without both."""
+    """Quotients of the ranges allowed by the text; empty unless both are known."""
     found = []
     for a, b in ((a, b) for a in of for b in to if a.kind == b.kind == "allows"):
         low, high = a.ends[0] / b.ends[1], a.ends[1] / b.ends[0] if b.ends[0] else math.inf
@@ -125,7 +122,7 @@ def quotients(of: Sequence[Value], to: Sequence[Value]) -> list[Value]:
 
 
 def scaled(value: Value, times: float) -> Value:
-    """The value times a factor."""
+    """Multiply a value by a factor."""
     if times == 1:
         return value
     pieces = tuple((times * low, times * high) for low, high in value.pieces)
@@ -141,12 +138,12 @@ def scaled(value: Value, times: float) -> Value:
 
 
 def system_of(study: Study, key: str) -> str:
-    """What a study calls a system of its own; "" where it names none.
+    """Name of a study's system; "" if it names none.
 
     Raises
     ------
     StudyError
-        The study has several and none is named, or not the one that is.
+        The study has several systems and `key` is empty, or `key` is unknown.
     """
     if key:
         return _known(study.systems, key, f"{study.id} has no system")
@@ -161,9 +158,9 @@ def system_of(study: Study, key: str) -> str:
 def derived_values(
     data: StudyData, number: Derivation, asked: Reference, unit: str, level: float
 ) -> list[Value]:
-    """What the text allows for a derived number, and what runs measured, where there is either.
+    """Range allowed by the text and estimate from runs of a derived number, if any.
 
-    A ratio of a number to itself is 1 whatever is known of it, and so is one of runs to themselves.
+    A ratio of a number to itself is 1 whatever is known of it, also for runs.
     """
     turned, bounds = turned_to(number, unit), bounds_of(data.study, number)
     if unit == RATIO:
@@ -221,8 +218,8 @@ def derived_values(
 
 
 def _in_words(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
-    """`range_words`; a range wider than the room of a rounded number has no middle, which would
-    read as a value that somebody stated.
+    """Format a range as `range_words`, but without a middle unless it is as narrow as a rounded
+    number: a middle would read as a stated value.
     """
     pairs = list(zip(ends[::2], ends[1::2], strict=True))
     closed = all(low > bounds.low and high < bounds.high for low, high in pairs)
@@ -236,15 +233,14 @@ def _digits(low: float, high: float) -> tuple[str, str]:
 
 
 def useful(ends: Sequence[float]) -> list[float]:
-    """The ends of a range; of one that reaches over `MAX_END_RATIO` only that end which says something."""
+    """Limits of a range; beyond a ratio of `MAX_END_RATIO`, only the informative limit is kept."""
     if not 0 < MAX_END_RATIO * ends[0] < ends[-1]:
         return list(ends)
     return [0.0, *ends[1:]] if ends[-1] <= 2 else [*ends[:-1], math.inf]
 
 
 def instance(study: Study, asked: Reference) -> Derivation:
-    """The one derived number that a reference names; raises `StudyError` where there is none, or
-    several.
+    """The single derived number of a reference; raises `StudyError` if there is none, or several.
     """
     found = instances(study, asked.derived, asked.at, asked.gives)
     if len(found) != 1:
@@ -258,8 +254,8 @@ def instance(study: Study, asked: Reference) -> Derivation:
 def instances(
     study: Study, derived: str, at: Mapping[str, Level], gives: str = ""
 ) -> list[tuple[tuple[Level, ...], Derivation]]:
-    """The numbers of an entry of `derived` at levels of its `for_each`, each with the levels that
-    are left open.
+    """Numbers of an entry of `derived` at fixed levels of its `for_each`, each with its remaining
+    levels.
     """
     entry = _known({entry.id: entry for entry in study.derived}, derived, f"{study.id} derives no")
     if unknown := [name for name in at if at[name] not in entry.for_each.get(name, ())]:
@@ -280,12 +276,12 @@ def instances(
 
 
 def study_named(studies: Mapping[str, T], name: str) -> T:
-    """A study by its id; raises `StudyError` naming near ones."""
+    """Look up a study by id; raises `StudyError` with close matches."""
     return _known(studies, name, "there is no study")
 
 
 def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
-    """What one claim says, with its own limits."""
+    """Value stated by one claim, with its own limits."""
     claim, result = (
         claim_named(data.study.id, data.claims or (), asked.claim),
         data.result(asked.claim),
@@ -316,9 +312,7 @@ def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
 
 
 def _printed(word: str, value: float, ends: Piece) -> str:
-    """The number that a paper prints, with its word, before what that allows where both ends are
-    limits.
-    """
+    """Format a printed number with its word, and its limits if both are finite."""
     if not all(map(math.isfinite, ends)):
         return f"{word} {pretty(value)}".lstrip()
     shown = as_precise(value, *ends)
@@ -326,7 +320,7 @@ def _printed(word: str, value: float, ends: Piece) -> str:
 
 
 def claim_named(study: str, claims: Iterable[Claim], name: str) -> Claim:
-    """A claim by its id; raises `StudyError` naming near ones."""
+    """Look up a claim by id; raises `StudyError` with close matches."""
     return _known({claim.id: claim for claim in claims}, name, f"{study} has no claim")
 
 
@@ -337,7 +331,7 @@ def _known(among: Mapping[str, T], name: str, problem: str) -> T:
 
 
 def turned_to(number: Derivation, unit: str) -> Callable[[float], float]:
-    """What turns a derived number into a row's unit; raises `StudyError` where nothing does."""
+    """Conversion of a derived number to a row's unit; raises `StudyError` if there is none."""
     if unit == RATIO and number.derived.kind == "percent_change":
         return _percent
     if unit == RATIO and (number.derived.kind != "ratio" or number.unit):

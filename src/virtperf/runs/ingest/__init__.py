@@ -1,1 +1,1 @@
-"""Run folders, measured ones and examples alike, read into tidy samples."""
+"""Ingest: run folders, measured and examples, parsed to tidy samples."""

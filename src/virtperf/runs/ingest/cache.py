@@ -1,4 +1,4 @@
-"""Results of reading runs, kept by the content that they depend on."""
+"""Content-addressed cache of parsed runs."""
 
 from __future__ import annotations
 
@@ -16,32 +16,30 @@ from rawperf.core.files import write_atomically
 from virtperf.study.definition import Study
 
 SOURCES = ("rawperf", "virtperf/core", "virtperf/runs", "virtperf/study")
-"""What reading a run passes through, relative to the folder of both packages; a change of any file
-makes old results invalid.
-"""
+"""Code that parsing a run depends on, relative to the folder of both packages; a change of any file
+invalidates the cache."""
 LIBRARIES = ("defusedxml", "numpy", "pandas", "pyarrow", "pydantic", "pyyaml")
 OWN_PACKAGES = ("rawperf", "virtperf")
 SETTINGS_PREFIX = "VIRTPERF_"
 
 
 def content_key(*parts: str) -> str:
-    """One digest of many texts, of which no two lists share one."""
+    """Hash a list of strings, unambiguously (by JSON encoding)."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def hash_file(path: Path) -> tuple[str, int]:
-    """SHA-256 and size of a file."""
+    """Return SHA-256 and size of a file."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         return digest, file.tell()
 
 
 def fingerprint(study: Study, metrics: Path) -> str:
-    """A digest of everything that reading a run depends on beside the run: code, libraries,
-    dictionary, study.
+    """Hash all inputs of parsing except the run itself: code, libraries, dictionary, study.
 
-    Environment variables of the package that name a file or a folder (a user's own layouts and
-    declarations) count with their content, and programs that a format calls with their version.
+    Environment variables of the package that name a file or a folder (user-defined layouts and
+    declarations) are included by content, external programs of a format by version.
     """
     source = Path(virtperf.__file__).parent.parent
     parts = [hash_file(metrics)[0], hash_file(study.folder / "study.yaml")[0]]
@@ -76,15 +74,15 @@ def fingerprint(study: Study, metrics: Path) -> str:
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder of results: an entry of JSON each, and a file beside those that have one.
+    """Cache folder with a JSON entry per key and, optionally, a data file next to it.
 
-    A damaged or half-written result counts as none.
+    A damaged or incomplete entry counts as a cache miss.
     """
 
     folder: Path
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """The entry of that key, if it and its file are whole."""
+        """Return the entry of a key; None on a miss, or if its data file is damaged."""
         try:
             stored = json.loads(self._path(key, ".json").read_bytes())
             if stored["file"] is not None and hash_file(self.place(key))[0] != stored["file"]:
@@ -94,13 +92,13 @@ class Cache:
             return None
 
     def put(self, key: str, entry: dict[str, Any], *, file: bool = False) -> None:
-        """Keep an entry; `file`: it has one, which was written to `place`."""
+        """Store an entry; with `file`, its data file has been written to `place`."""
         digest = hash_file(self.place(key))[0] if file else None
         text = json.dumps({"file": digest, "entry": entry}, allow_nan=False)
         write_atomically(self._path(key, ".json"), text)
 
     def place(self, key: str) -> Path:
-        """Where the file of that key is."""
+        """Path of the data file of a key."""
         return self._path(key, ".parquet")
 
     def _path(self, key: str, suffix: str) -> Path:

@@ -1,4 +1,4 @@
-"""From the clock of a raw file to seconds since the run's start."""
+"""Conversion of a raw file's clock to seconds since the run's start."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ DAY = 86400.0
 
 
 def align(t: np.ndarray, clock: str, file: RawFile, run: Run) -> np.ndarray:
-    """Seconds since the run's start of all times of a file, as `Clock` has them."""
+    """Convert all times of a file to seconds since the run's start; see `FileClock`."""
     times = FileClock(clock, file, run)
     seconds = times.seconds(t)
     return seconds + times.days
 
 
 class FileClock:
-    """The times of one file, of which parts are given one after the other; `clock` is one of
-    `formats.base.CLOCKS`.
+    """Incremental conversion of one file's times to the run's clock; `clock` is one of
+    `rawperf.base.CLOCKS`.
 
-    absolute: minus the start. time-of-day: minus the start's time of day, moved by the whole days
+    absolute: minus the start. time-of-day: minus the start's time of day, shifted by the whole days
     that put most samples inside the run. elapsed: plus `start_s`. sample: ``start_s + t *
-    interval_s``. none: `at_s`, NaN where that is not given. To each, `clock_offset_s` is added; from
-    what shows the clock of a host (absolute, time-of-day), that host's offset is taken away.
+    interval_s``. none: `at_s`, NaN if not given. `clock_offset_s` is added to all; from a host's
+    clock (absolute, time-of-day), that host's offset is subtracted.
 
     A run without a clock (no `duration_s`) has no seconds: samples keep their number, from 1, and
-    whatever else its files say is of the whole run.
+    all other values belong to the whole run.
     """
 
     def __init__(self, clock: str, file: RawFile, run: Run) -> None:
@@ -36,27 +36,27 @@ class FileClock:
         most = int(run.duration_s // DAY) + 3 if clock == "time-of-day" and run.duration_s else 1
         self._shifts = sorted(range(-2 if most > 1 else 0, most), key=lambda k: (abs(k), -k))
         self._inside = np.zeros(len(self._shifts), dtype=np.int64)
-        # first and last time of the parts so far, without `days`; infinite where there is none
+        # first and last time so far, without `days`; infinite if there is none
         self.low, self.high = np.inf, -np.inf
 
     @property
     def days(self) -> float:
-        """Whole days, in seconds, that put most samples so far into the run; none where nothing is
-        gained by it.
+        """Shift by whole days, in seconds, that puts most samples so far inside the run; 0 if no
+        shift gains any.
         """
         return self._shifts[int(np.argmax(self._inside))] * DAY
 
     @property
     def inside(self) -> int:
-        """How many samples so far are inside the run."""
+        """Number of samples so far inside the run."""
         return int(self._inside.max())
 
     def seconds(self, t: np.ndarray) -> np.ndarray:
-        """Seconds since the run's start of a part of the file, to which `days` of the whole file is
-        to be added.
+        """Convert a part of the file to seconds since the run's start, without `days` of the whole
+        file.
 
-        NaN where a number belongs to the whole run. Raises `RunError` where samples are only
-        numbered, and run.yaml does not say when they were taken.
+        NaN where a number belongs to the whole run. Raises `RunError` if samples are only numbered,
+        and run.yaml does not define their times.
         """
         if self._run.duration_s is None:
             return t + 1 if self.clock == "sample" else np.full(len(t), np.nan)

@@ -1,5 +1,5 @@
-"""Columns of numbers of a table, by one rule for all commands that read tables, and the lines of its
-rows.
+"""Numeric columns of tables, by one rule for all commands that read tables, and line numbers of
+their rows.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ TRUTH = ("True", "False")
 
 
 def number_columns(frame: pd.DataFrame, file: str) -> dict[str, pd.Series]:
-    """The columns of numbers, by name: as float, NaN where a cell is empty.
+    """Return the numeric columns by name, as float, with NaN for empty cells.
 
-    Columns of texts, of truth values and of times are left out, and those that are empty.
+    Text, boolean and datetime columns are skipped, and empty ones.
 
     Raises
     ------
     VirtperfError
-        A column that is mostly numbers has a cell that is none, or a number that is not finite or
-        beyond `core.mean.MAX_NUMBER`; with the line.
+        A mostly numeric column has a non-numeric cell, or a number that is not finite or beyond
+        `core.mean.MAX_NUMBER`; with the line.
     """
     return {
         str(name): numbers_of(column, str(name), file)
@@ -43,12 +43,12 @@ def number_columns(frame: pd.DataFrame, file: str) -> dict[str, pd.Series]:
 
 
 def numbers_of(column: pd.Series, name: str, file: str) -> pd.Series:
-    """A column as float, NaN where a cell is empty.
+    """Convert a column to float, with NaN for empty cells.
 
     Raises
     ------
     VirtperfError
-        A cell that is neither empty nor a finite number of at most `MAX_NUMBER`; with the line.
+        A cell is neither empty nor a finite number of at most `MAX_NUMBER`; with the line.
     """
     values, text = _parsed(column), column.astype(str).str.strip()
     empty = column.isna() | text.isin(EMPTY)
@@ -74,13 +74,14 @@ def numbers_of(column: pd.Series, name: str, file: str) -> pd.Series:
 
 
 def first_text(column: pd.Series) -> pd.Series:
-    """The first cell of a column that is neither empty nor a number; no cell where there is none."""
+    """Return the first non-numeric, non-empty cell of a column, as a series of at most one element.
+    """
     filled = column[column.notna()]
     return filled[_parsed(filled).isna() & ~filled.astype(str).str.strip().isin(EMPTY)].head(1)
 
 
 def row_place(place: Any, file: str) -> tuple[int | None, str]:
-    """The line of a row, from 1, and "" ; for files without lines None, and ``" in row 3"``."""
+    """Locate a row: its line, from 1, and ""; for files without lines None, and ``" in row 3"``."""
     lines = row_lines(file)
     if int(place) < len(lines):
         return lines[int(place)], ""
@@ -88,7 +89,7 @@ def row_place(place: Any, file: str) -> tuple[int | None, str]:
 
 
 def row_lines(file: str) -> list[int]:
-    """The line on which each row of a delimited text begins, from 1; none for other files."""
+    """Return the first line of each row of a delimited text, from 1; [] for other files."""
     if Path(file).suffix.lower() not in DELIMITED:
         return []
     reader = csv.reader(io.StringIO(file_bytes(file).decode("utf-8", "replace")))
@@ -97,7 +98,7 @@ def row_lines(file: str) -> list[int]:
         if cells:
             found.append(first)
         first = reader.line_num + 1
-    return found[1:]  # the first has the names of the columns
+    return found[1:]  # skip the header row
 
 
 def _mostly_numbers(column: pd.Series) -> bool:
@@ -109,22 +110,22 @@ def _mostly_numbers(column: pd.Series) -> bool:
         return False
     text = column.astype(str).str.strip()
     filled = column.notna() & ~text.isin(EMPTY)
-    # numbers of another notation too: left out as texts they would be missed without a word
+    # also count numbers in another notation: skipped as text they would be silently lost
     meant = _parsed(column).notna() | text.str.fullmatch(THOUSANDS.pattern)
     meant |= text.str.fullmatch(DECIMAL_COMMA.pattern)
     return bool(2 * (meant & filled & ~text.isin(TRUTH)).sum() > filled.sum())
 
 
 def _parsed(column: pd.Series) -> pd.Series:
-    """The numbers of a column, NaN for any other cell."""
+    """Convert to float, with NaN for non-numeric cells."""
     try:
         return pd.to_numeric(column, errors="coerce").astype(float)
-    except OverflowError:  # a whole number of Python's beyond the range of floats
+    except OverflowError:  # a Python int beyond the range of floats
         return pd.to_numeric(column.astype(str), errors="coerce").astype(float)
 
 
 def _without_comma(found: str) -> str | None:
-    """What to write in place of a number with a comma."""
+    """Suggest a replacement for a number with a comma."""
     if THOUSANDS.fullmatch(found) and (found.count(",") > 1 or "." in found):
         return f"write {found.replace(',', '')!r}, without commas between thousands"
     if "," in found and "." not in found:

@@ -1,6 +1,4 @@
-"""A run's folder: which raw files it holds, and whose they are. Nothing outside it is ever
-opened.
-"""
+"""Scanning of a run folder: its raw files and their owners. Files outside it are never opened."""
 
 from __future__ import annotations
 
@@ -14,27 +12,25 @@ from rawperf.core.errors import RunError
 
 RUN_FILE = "run.yaml"
 LARGEST_FILE = 64 * 1024**3
-"""Bytes of a raw file. Memory does not grow with it, but reading one of this size takes hours, and
-room on the disk for what waits to be sorted. A larger one is no log, but the image of a disk that
-stands there by mistake."""
+"""Maximum size of a raw file in bytes. Memory does not grow with it, but parsing takes hours, and
+disk space for external sorting. A larger file is not a log, but a misplaced disk image."""
 MAX_FILES = 10_000
 
-# Folders that group files and say nothing about whom a file is from.
+# Grouping folders, not names of owners.
 _HOSTS = frozenset({"host", "hosts"})
 _GROUPS = frozenset({"guest", "guests", "driver", "drivers"}) | _HOSTS
-# People may explain a run beside its files, and keep large files in DVC, which leaves a pointer
-# beside each.
+# Documentation beside the files, and pointers left by DVC for large files.
 _NOT_RAW = (".md", ".rst", ".dvc")
 
 
 def raw_files(folder: Path) -> list[str]:
-    """Relative paths of all raw files of a run folder, sorted.
+    """List the relative paths of all raw files of a run folder, sorted.
 
     Names that begin with a dot, prose (``*.md``, ``*.rst``), ``*.dvc`` and `run.yaml` are not raw
     files.
 
-    Raises `RunError` for a link that leads out of the folder, something that is neither file nor
-    folder, a name that is not UTF-8, a file that is too large, too many files, no file.
+    Raises `RunError` for a link out of the folder, an entry that is neither file nor folder, a name
+    that is not UTF-8, a file that is too large, too many files, no file.
     """
     inside = folder.resolve()
     found = list(islice(_walk(folder, inside, "", {inside}), MAX_FILES + 1))
@@ -48,7 +44,7 @@ def raw_files(folder: Path) -> list[str]:
 
 
 def run_folders(root: Path) -> list[Path]:
-    """The run folders of a root by name; none where there is no root."""
+    """List the run folders of a root by name; empty without a root."""
     return (
         sorted(p for p in root.iterdir() if p.is_dir() and p.name[0] != ".")
         if root.is_dir()
@@ -57,11 +53,9 @@ def run_folders(root: Path) -> list[Path]:
 
 
 def state(place: Path) -> dict[str, tuple[int, int]]:
-    """Size and time of change of every file below a folder, by relative path; equal states: nothing
-    changed.
+    """Snapshot size and mtime of every file below a folder, by relative path, to detect changes.
 
-    Links are told by themselves, not by what they lead to; names that begin with a dot are nobody's
-    raw files.
+    Symbolic links are not followed; names that begin with a dot are skipped.
     """
     return dict(_states(place, "")) if place.is_dir() else {}
 
@@ -77,7 +71,7 @@ def _states(folder: Path | str, prefix: str) -> Iterator[tuple[str, tuple[int, i
                 else:
                     status = entry.stat(follow_symlinks=False)
                     yield prefix + entry.name, (status.st_size, status.st_mtime_ns)
-    except OSError:  # whatever can't be looked at is refused where it is read
+    except OSError:  # unreadable entries are rejected when they are read
         yield prefix, (-1, -1)
 
 
@@ -121,12 +115,12 @@ def _walk(folder: Path, inside: Path, prefix: str, around: set[Path]) -> Iterato
 
 
 def owner(path: str) -> tuple[str, str]:
-    """Whose file it is and of which kind, by its place.
+    """Return the owner of a file and its kind, from its path.
 
     The owner is the first part of the path below a folder such as ``guests`` or ``drivers``:
-    ``guests/lnweb1/sar.txt`` and ``lnweb1/sar.txt`` are the guest lnweb1's,
-        ``drivers/triplet1.log`` is triplet1's. A file that stands beside
-    `run.yaml`, or in a folder ``host``, is the host's.
+    ``guests/lnweb1/sar.txt`` and ``lnweb1/sar.txt`` belong to the guest lnweb1,
+    ``drivers/triplet1.log`` to triplet1. A file next to `run.yaml`, or in a folder ``host``,
+    belongs to the host.
     """
     parts = PurePosixPath(path).parts
     if len(parts) == 1:

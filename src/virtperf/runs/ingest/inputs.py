@@ -1,4 +1,4 @@
-"""Formats that a study or a user declares: they come before all others."""
+"""Formats declared by a study or a user; they take precedence over built-in ones."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from virtperf.study.definition import Study, load_study
 
 
 def inputs_of(study: Study) -> tuple[DeclaredFormat, ...]:
-    """The formats that a study declares; raises `StudyError` where one of them is called as another
-    format is.
-    """
+    """Return the formats declared by a study; raises `StudyError` for a duplicate format name."""
     found: list[DeclaredFormat] = []
     for place, declaration in enumerate(study.inputs):
         form = DeclaredFormat(declaration, study.document, "inputs", place)
@@ -28,13 +26,12 @@ def inputs_of(study: Study) -> tuple[DeclaredFormat, ...]:
 def declared_inputs(
     layout: Layout | None, study: str | None, format_name: str | Path | None
 ) -> tuple[tuple[DeclaredFormat, ...], str | None]:
-    """Declared formats that somebody asks for who reads one file, and the name of the format that
-    they ask for.
+    """Return the declared formats for reading a single file, and the name of the requested format.
 
-    `format_name` may also be a YAML file that declares a format; `study` is the id of one whose
-        inputs are meant.
+    `format_name` may also be a YAML file that declares a format; `study` is the id of a study whose
+    inputs are included.
 
-    Raises `VirtperfError`: there is no such study; what `load_study` and `load_declaration` raise.
+    Raises `VirtperfError` for an unknown study, and as `load_study` and `load_declaration`.
     """
     if format_name is not None and Path(format_name).suffix in DECLARATIONS:
         form = load_declaration(Path(format_name))

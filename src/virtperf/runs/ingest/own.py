@@ -1,4 +1,4 @@
-"""A reader's own file as a frame: raw files of any known format, and tables."""
+"""Reading of a user's own file to a frame: raw files of any known format, and tables."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from virtperf.core.provenance import Provenance
 from virtperf.runs.ingest.inputs import declared_inputs
 
 DELIMITERS = ("\t", ";", ",", "|", " ")
-"""What separates columns, the first of them that the heading has: a comma may be a decimal one."""
+"""Column delimiters, in order of preference: a comma may be a decimal comma."""
 
 
 def _delimited(stream: io.BytesIO) -> pd.DataFrame:
-    """A table with a heading. pandas' own guess takes a letter for the delimiter of one column."""
+    """Parse a delimited table with a header; pandas' sniffer fails for single columns."""
     data = stream.getvalue()
     blank = len(data) - len(data.lstrip(b"\r\n"))
     first = data[blank:].partition(b"\n")[0].decode("utf-8-sig").strip()
@@ -41,14 +41,14 @@ def _delimited(stream: io.BytesIO) -> pd.DataFrame:
     stream.seek(0)
     with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
         try:
-            # without index_col, cells beyond the names move all columns by one
+            # without index_col, surplus cells would shift all columns by one
             return pd.read_csv(stream, index_col=False, **options)
         except pd.errors.ParserWarning:
             raise _TableError("rows have more cells than the first one has names") from None
 
 
 def _require_different(names: Sequence[str], line: int) -> None:
-    """Raise `_TableError` for a name of two columns: pandas gives the second one another name."""
+    """Raise `_TableError` for duplicate column names, which pandas would silently rename."""
     for place, name in enumerate(names):
         if name and name in names[:place]:
             first = names.index(name)
@@ -62,12 +62,12 @@ def _require_different(names: Sequence[str], line: int) -> None:
 
 
 class _TableError(VirtperfError):
-    """A table is none, whose file `table` names."""
+    """Invalid table; the file name is added by `table`."""
 
 
 def _records(stream: io.BytesIO) -> pd.DataFrame:
-    """A JSON list of objects, or an object with such a list under ``records``, as `virtperf read`
-    writes it.
+    """Parse a JSON list of objects, or an object with such a list under ``records``, the output of
+    `virtperf read`.
     """
     content = json.load(stream)
     records = content.get("records") if isinstance(content, dict) else content
@@ -83,7 +83,7 @@ TABLE_READERS: dict[str, Callable[[io.BytesIO], Any]] = {
     ".json": _records,
     ".jsonl": partial(pd.read_json, lines=True),
 }
-"""What reads tables, by suffix: as they are, where no raw format recognises the content."""
+"""Table readers by suffix, used if no raw format recognises the content."""
 
 
 def read(
@@ -98,26 +98,25 @@ def read(
     Parameters
     ----------
     format : str or Path, optional
-        Name of a raw format, or a YAML file that declares one; without it the content decides.
+        Name of a raw format, or a YAML file that declares one; detected by content if omitted.
     interval_s : float, optional
         Seconds between samples, for raw files that only number them.
     study : str, optional
-        Id of a study of this repository, whose declared inputs come first.
+        Id of a study of this repository whose declared inputs take precedence.
 
     Returns
     -------
     DataFrame
-        Of a raw file one row a number, with the columns of `rawperf.tidy.COLUMNS`: `t`
-        in seconds, `value` in the tool's own unit, `metric_value` in the unit that `metric_unit`
-        names. Of a table its own columns. Both have the columns `provenance` ("own data") and
-        `file`, so that whatever is computed from them says so.
-        ``frame.attrs["warnings"]`` holds the reader's warnings.
+        For a raw file one row per number, with the columns of `rawperf.tidy.COLUMNS`: `t` in
+        seconds, `value` in the tool's own unit, `metric_value` in the unit `metric_unit`. For a
+        table its own columns. Both have the columns `provenance` ("own data") and `file`, so that
+        derived results carry their origin. ``frame.attrs["warnings"]`` holds the reader's warnings.
 
     Raises
     ------
     VirtperfError
-        The file can't be read, is too large, or nothing recognises it; names the file and what to
-        do.
+        The file can't be read, is too large, or has no known format; names the file and the
+        remedy.
     """
     place, layout = Path(path), _layout()
     inputs, name = declared_inputs(layout, study, format)
@@ -146,12 +145,12 @@ def read(
 
 
 def table(data: bytes, file: str, suffix: str) -> pd.DataFrame:
-    """The rows of a table, which the suffix tells how to read; errors name `file`.
+    """Parse a table by its suffix; errors name `file`.
 
     Raises
     ------
     VirtperfError
-        Not a table, not in UTF-8, or with two columns of one name; with the line where there is one.
+        Not a table, not in UTF-8, or with duplicate column names; with the line if known.
     """
     if suffix != ".parquet" and not (suffix == ".json" and is_utf16(data[:HEAD_BYTES])):
         _require_utf8(data, file)
@@ -181,7 +180,7 @@ def _require_utf8(data: bytes, file: str) -> None:
 
 
 def _layout() -> Layout | None:
-    """The repository that the working folder lies in, if it lies in one."""
+    """Return the repository that contains the working folder, or None."""
     layouts = (Layout(folder) for folder in (Path.cwd(), *Path.cwd().parents))
     return next(
         (layout for layout in layouts if (layout.root / "data" / "published").is_dir()), None

@@ -1,4 +1,4 @@
-"""What a run is: `run.yaml`, loaded and checked before any raw file is read."""
+"""Model of `run.yaml`, loaded and validated before any raw file is read."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ ROOTS: Mapping[str, tuple[str, ...]] = {
     "measured": ("measured", "example"),
     "example": ("example",),
 }
-"""Which provenances a run may claim, by the kind of folder that it stands in: no example passes as
-measured.
-"""
+"""Provenances allowed by kind of folder: an example can't pass as measured."""
 
 
 Seconds = Annotated[float, Strict(), Field(ge=0, le=MAX_RUN_S)]
@@ -44,7 +42,7 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 def local_time(value: Any) -> datetime:
-    """A date and time, quoted or not, without zone."""
+    """Validate a date and time without zone, quoted or not."""
     if isinstance(value, str) and len(value) >= len("2009-01-31T14:00"):
         with contextlib.suppress(ValueError):
             value = datetime.fromisoformat(value)
@@ -56,27 +54,27 @@ def local_time(value: Any) -> datetime:
 
 
 class RawFile(Model):
-    """A raw file of a run and what `run.yaml` says about it."""
+    """A raw file of a run with its entry in `run.yaml`."""
 
     path: Annotated[str, Field(min_length=1, max_length=1000)]  # relative to the run folder, with /
-    format: str | None = None  # None: the file is sniffed
+    format: str | None = None  # None: detected by content
     entity: str | None = (
-        None  # whose it is, "" for the host's; once a run is loaded, of every file, as is entity_kind
+        None  # owner, "" for the host; set for every file of a loaded run, like entity_kind
     )
     entity_kind: Text | None = None  # kind of that entity where the format calls it "host"
-    # where the file carries no absolute time: seconds from the run's start
+    # for files without absolute times: seconds from the run's start
     start_s: Anywhere | None = None
     interval_s: Annotated[float, Strict(), Field(gt=0, le=LARGEST_NUMBER)] | None = None
     at_s: Anywhere | None = None
     clock_offset_s: Anywhere = 0.0  # added to the file's own clock
-    host: Text | None = None  # whose clock the file has, one of the run's `clocks`
-    lines: Count | None = None  # how many the whole file has, so that a shorter one is refused
-    listed: bool = Field(False, alias="<listed>")  # run.yaml names it
+    host: Text | None = None  # host of the file's clock, one of the run's `clocks`
+    lines: Count | None = None  # expected number of lines, to reject truncated files
+    listed: bool = Field(False, alias="<listed>")  # has an entry in run.yaml
 
 
 class Protocol(Model):
-    """How a run was made: hashes of what decides what is measured, and where and when it was
-    done.
+    """Experimental protocol: hashes of the inputs that determine the measurement, and its place and
+    time.
     """
 
     fingerprint: Text
@@ -91,8 +89,8 @@ class Protocol(Model):
 
 
 class HostClock(Model):
-    """How far the clock of a host was ahead of the run's, in seconds, how surely that is known, and
-    by how much it moved within the run.
+    """Offset of a host's clock ahead of the run's, in seconds, with its uncertainty and its drift
+    within the run.
     """
 
     offset_s: Anywhere
@@ -101,7 +99,7 @@ class HostClock(Model):
 
 
 class Attempt(Model):
-    """An earlier attempt at a run, which was disturbed and made again."""
+    """An earlier, disturbed attempt at a run, which was repeated."""
 
     start: Annotated[datetime, BeforeValidator(local_time)]
     wall_s: Seconds
@@ -109,18 +107,17 @@ class Attempt(Model):
 
 
 class Excluded(Model):
-    """Why a run counts nowhere, although it is kept."""
+    """Reason for excluding a run that is kept."""
 
     reason: Annotated[str, Field(min_length=10)]
 
 
 class Run(Model):
-    """All of `run.yaml`. Once loaded, `factors` has every factor of the study, and `files` every
-    raw file.
+    """The contents of `run.yaml`. Once loaded, `factors` has every factor of the study, and `files`
+    every raw file.
 
     A run without `duration_s`, `warmup_s` and `window_s` has no clock: its files hold numbers of
-    the whole run, and samples that are independent of each other and only numbered. Only such a
-    run may lack `start`.
+    the whole run, and independent samples that are only numbered. Only such a run may lack `start`.
     """
 
     study: str
@@ -153,9 +150,7 @@ class Run(Model):
 
     @property
     def start_epoch(self) -> float:
-        """`start` in seconds since 1970-01-01 00:00, the zone taken as the files print it; of a run
-        with a clock.
-        """
+        """`start` as a Unix timestamp, in the zone printed by the files; for runs with a clock."""
         assert self.start is not None
         return self.start.replace(tzinfo=UTC).timestamp()
 
@@ -202,22 +197,22 @@ class Run(Model):
 def load_run(
     folder: Path, study: Study | None, root: str, paths: list[str], report: Report = stop
 ) -> Run:
-    """Load and check `run.yaml` of a run folder.
+    """Load and validate `run.yaml` of a run folder.
 
     Parameters
     ----------
     study : Study or None
-        Without it, study, name and factors of the run are taken as they are written.
+        If None, study, name and factors of the run are not checked.
     root : str
         Kind of the folder that holds the run, a key of `ROOTS`.
     paths : list of str
-        The folder's raw files, as `raw_files` gives them.
+        The folder's raw files, from `raw_files`.
     report : callable, optional
-        Told of every problem, the last one excepted, which is raised.
+        Callback for every problem except the last one, which is raised.
 
-    Raises `RunError`, with file and line: not YAML, against the model, another run's name, a
-    provenance that has no place there, a factor or level that the study does not have, times that
-    contradict each other, a file that is not there.
+    Raises `RunError`, with file and line: invalid YAML, a violation of the model, another run's
+    name, a provenance that is not allowed there, an unknown factor or level, contradictory times, a
+    missing file.
     """
     path, file = folder / RUN_FILE, f"{folder.name}/{RUN_FILE}"
     if path.is_symlink() or not path.is_file():
@@ -279,7 +274,7 @@ def _files(
         problem = (
             "the file is listed twice" if path in given else "the file is not in the run folder"
         )
-        # an absolute path, a parent, a backslash or an ignored file is none that the folder lists
+        # absolute paths, parents, backslashes and ignored files are never among the listed paths
         if path in given or path not in paths:
             remedy = "name raw files relative to run.yaml, with / between folders, each once"
             raise document.error(
@@ -290,7 +285,7 @@ def _files(
 
 
 def _owned(file: RawFile) -> RawFile:
-    """The file with its owner: as run.yaml says, else by its place."""
+    """Set the file's owner: from run.yaml, else from its path."""
     entity, kind = owner(file.path)
     if file.entity is not None:
         entity, kind = file.entity, "guest" if file.entity else "host"

@@ -1,8 +1,8 @@
-"""Samples of one run: its raw files read, put on one clock, named by the metric dictionary,
-counters as rates.
+"""Samples of one run: raw files parsed, aligned to one clock, named by the metric dictionary, with
+counters converted to rates.
 
-They are sorted by series and time in memory that does not grow with their number. Files that give the
-same series over the same time are an error.
+Samples are sorted by series and time externally, in bounded memory. Overlapping files of the same
+series are an error.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from virtperf.runs.ingest.runs import RawFile, Run
 
 
 class Overlaps:
-    """Refuses files whose samples of one series lie among each other: whose each value is would not
-    be known, and a sum over entities would lack some.
+    """Check for overlapping files of one series: the owner of each value would be ambiguous, and a
+    sum over entities would miss some.
 
-    Files that go on where another one ends are one series, and so are copies: a value that another
-    file gives too at that time is no sample of its own.
+    Consecutive files are one series, and so are copies: a value repeated in another file at the
+    same time is not a separate sample.
     """
 
     def __init__(self, run_id: str, paths: Sequence[str], named: Callable[[int], Key]) -> None:
@@ -57,9 +57,9 @@ class Overlaps:
         self._last = np.zeros(0, ROW)
 
     def check(self, rows: SampleRows) -> None:
-        """Take the next samples, sorted by series, time and order, counters as they were counted.
+        """Check the next samples, sorted by series, time and order, counters before conversion.
 
-        Raises `FormatError`: files that overlap.
+        Raises `FormatError` for overlapping files.
         """
         rows = concat_rows([self._last, rows])
         self._last = rows[-1:]
@@ -95,7 +95,7 @@ class Overlaps:
 
 
 def _other_file(rows: SampleRows) -> np.ndarray:
-    """Where the next sample is of the same series and of another file."""
+    """Mask of samples followed by one of the same series from another file."""
     series, file = rows["series"], rows["file"]
     return (series[1:] == series[:-1]) & (file[1:] != file[:-1])
 
@@ -105,15 +105,15 @@ def _equal(t: np.ndarray) -> np.ndarray:
 
 
 SPILL_ROWS = 1 << 18
-"""Samples that are kept in memory, and that are given at a time."""
+"""Maximum number of samples in memory, and batch size of the output."""
 _EXTENT = np.dtype(
     [("series", "i4"), ("file", "i4"), ("begin", "i8"), ("end", "i8"), ("low", "f8")]
 )
 
 
 class Spill:
-    """Samples of many series; more than `SPILL_ROWS` go to a file in `folder` without a name, gone when
-    the block ends.
+    """External sort of samples of many series; more than `SPILL_ROWS` are spilled to an anonymous
+    temporary file in `folder`, deleted at the end of the block.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -131,20 +131,18 @@ class Spill:
             self._file.close()
 
     def add(self, rows: SampleRows) -> None:
-        """Take samples in any order; those of one file and series later ones need not be later in
-        time.
-        """
+        """Add samples in any order; within a file and series, times need not increase."""
         self._held.append(rows)
         self._count += len(rows)
         if self._count >= SPILL_ROWS:
             self._write()
 
     def parts(self, rank: NDArray[np.int64], shift: NDArray[np.float64]) -> Iterator[SampleRows]:
-        """All samples, sorted by series, time and order; those of one series and time are in one
-        part.
+        """Yield all samples, sorted by series, time and order; those of one series and time are in
+        one part.
 
-        `rank` is the place of each series among all, which `series` of what is given is; `shift`
-        are the seconds to be added to the times of each file.
+        `rank` maps series numbers to their sort positions, which become `series` of the output;
+        `shift` is added to the times of each file, in seconds.
         """
         if self._file is None:
             yield in_order(_placed(concat_rows(self._held), rank, shift), "series")
@@ -172,7 +170,7 @@ class Spill:
     def _long(
         self, extents: NDArray[np.void], rank: NDArray[np.int64], shift: NDArray[np.float64]
     ) -> Iterator[SampleRows]:
-        """The samples of one series, cut by time: extents come by their first times."""
+        """Yield the samples of one long series in time slices; extents are sorted by first time."""
         left = np.zeros(0, ROW)
         for place in range(len(extents)):
             more = _placed(self._read(extents[place : place + 1]), rank, shift)
@@ -214,7 +212,7 @@ class Spill:
 
 
 def _placed(rows: SampleRows, rank: NDArray[np.int64], shift: NDArray[np.float64]) -> SampleRows:
-    """The samples by the ranks of series, on the run's clock: they are changed."""
+    """Map series to ranks and times to the run's clock, in place."""
     rows["t"] += shift[rows["file"]]
     rows["series"] = rank[rows["series"]]
     return rows
@@ -222,23 +220,21 @@ def _placed(rows: SampleRows, rank: NDArray[np.int64], shift: NDArray[np.float64
 
 _ENTITY_COLUMNS = ("entity_kind", "entity", "metric")
 _DERIVED_ORDER = 1 << 62
-"""The order of what is made of samples: behind all that were read."""
+"""Order of derived samples: after all samples read."""
 _PER_FORMAT = 48
-"""Bits of a sample's order that count within its format, whose formats are in the order of their
-first files.
-"""
+"""Bits of a sample's order within its format; the higher bits number formats by first file."""
 BATCH_ROWS = 1 << 15
-"""Records that are translated at once, unless one part of a file has more or there are no more: a
-call takes as long as some thousand records do."""
-# Entities with a name of their own in a run; others (cpu 0, eth0, sda) are called "owner/name".
+"""Minimum batch of records to translate, except at the end: a call costs as much as some thousand
+records."""
+# Entities with unique names within a run; others (cpu 0, eth0, sda) are qualified as "owner/name".
 _UNIQUE_ENTITY_KINDS = ("domain", "driver", "guest", "processor")
 
 
 @dataclass
 class _Held:
-    """Parts of files of one format, not yet translated: their records, times, lines and files.
+    """Untranslated parts of files of one format: their records, times, lines and files.
 
-    `snapshots` are files that are one, of counters that leave out those that are zero.
+    `snapshots` are files with a single snapshot of counters that omits zeros.
     """
 
     parts: list[tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]] = field(
@@ -249,7 +245,7 @@ class _Held:
 
 
 class Gathered:
-    """The samples of a run, whose records come file by file and part by part."""
+    """Accumulator of a run's samples, fed with records file by file and part by part."""
 
     def __init__(self, run: Run, dictionary: MetricDictionary, spill: Spill) -> None:
         self._run, self._dictionary, self._spill = run, dictionary, spill
@@ -257,14 +253,14 @@ class Gathered:
         self._series: dict[Key, int] = {}
         files = len(run.files)
         self._days = np.zeros(files)
-        self._partial: set[int] = set()  # files whose missing counters need not have been zero
+        self._partial: set[int] = set()  # files whose missing counters may be nonzero
         self._read = 0  # samples so far
         self._found, self._untimed = np.zeros(
             (2, files), dtype=np.int64
-        )  # of each file; those without a time
+        )  # samples per file; those without a time
         self._incomplete: dict[
             str, tuple[int, int]
-        ] = {}  # by metric the order of the first, and how many
+        ] = {}  # by metric: order of the first one, and their count
         self._snapshots: list[pd.DataFrame] = []
         self._keys: list[Key] = []
         self._rates, self._once = (
@@ -274,12 +270,12 @@ class Gathered:
         self._overlaps = Overlaps(
             run.run_id, [file.path for file in run.files], lambda number: self._keys[number]
         )
-        # what the samples are of, and how many each file has, once all are given
+        # metrics and sample counts per file, complete after `frames`
         self.metrics: set[str] = set()
         self.counts = np.zeros(files, dtype=np.int64)
 
     def add(self, block: Reading, seconds: np.ndarray, number: int, name: str) -> None:
-        """Take a part of file `number`, of format `name`, with its times on the run's clock."""
+        """Add a part of file `number`, of format `name`, with its times on the run's clock."""
         held = self._held.setdefault(name, _Held())
         lines = np.zeros(len(seconds), dtype=np.int64) if block.lines is None else block.lines
         held.parts.append((block.records, seconds, lines, np.full(len(seconds), number)))
@@ -290,10 +286,10 @@ class Gathered:
             self._translate(name, held)
 
     def end(self, days: Mapping[int, float], said: Sequence[list[str]]) -> None:
-        """End the files that were given, to whose times `days`, in seconds, are to be added.
+        """Finish the given files, whose times are shifted by `days`, in seconds.
 
-        `said` gets, of every file, what is to be said of it. A file that something is said of may
-        lack something, so that a counter that is not there need not have been zero.
+        `said` receives the warnings of every file. A file with warnings may be incomplete, so a
+        missing counter in it is not taken as zero.
         """
         for name, held in self._held.items():
             self._translate(name, held)
@@ -309,7 +305,7 @@ class Gathered:
                 self._partial.add(file)
 
     def _translate(self, name: str, held: _Held) -> None:
-        """Translate what is held of a format, and keep the samples."""
+        """Translate the pending records of a format, and store the samples."""
         if not held.parts:
             return
         parts = [part[0] for part in held.parts]
@@ -368,8 +364,8 @@ class Gathered:
         )
 
     def _owned(self, number: int, kind: str, entity: str) -> tuple[str, str]:
-        """Kind and name of an entity within the run: a file's owner stands for what the tool leaves
-        unnamed.
+        """Return kind and name of an entity within the run: the file's owner replaces unnamed
+        entities, and qualifies others.
         """
         file = self._run.files[number]
         owner, own_kind = str(file.entity), str(file.entity_kind)
@@ -379,9 +375,9 @@ class Gathered:
         return kind, f"{owner}/{entity}" if part else entity
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """The table `SAMPLES`, in parts that are the row groups of its file.
+        """Yield the table `SAMPLES` in parts, the row groups of its file.
 
-        Raises `FormatError`: files that give the same series over the same time.
+        Raises `FormatError` for overlapping files of the same series.
         """
         if self._snapshots:
             self._add_snapshots(pd.concat(self._snapshots, ignore_index=True))
@@ -394,12 +390,12 @@ class Gathered:
             while sum(map(len, left)) > ROW_GROUP:
                 rows = concat_rows(left)
                 frame, left = self._frame(rows[:ROW_GROUP]), [concat_rows([rows[ROW_GROUP:]])]
-                del rows  # what is not needed while the frame is written
+                del rows  # free memory while the frame is written
                 yield frame
         yield self._frame(concat_rows(left))
 
     def sentences(self) -> list[str]:
-        """What is to be said of the run, once all its samples are given."""
+        """Warnings of the run, complete after all samples are given."""
         incomplete = sorted(self._incomplete.items(), key=lambda item: item[1][0])
         return [
             *(
@@ -411,15 +407,15 @@ class Gathered:
         ]
 
     def _numbers(self, keys: Sequence[Key], place: np.ndarray) -> np.ndarray:
-        """The number of each row's series; `place` says which of the keys it has."""
+        """Return the series number of each row; `place` indexes `keys`."""
         used = pd.unique(place).tolist()
         number = np.zeros(len(keys), dtype=np.int32)
         number[used] = [self._series.setdefault(keys[k], len(self._series)) for k in used]
         return number[place]
 
     def _add_snapshots(self, counters: pd.DataFrame) -> None:
-        """Snapshots leave out counters that are zero: what one of an entity has, every other whole
-        one has too.
+        """Fill in zero counters, which snapshots omit: every complete snapshot of an entity gets
+        all counters of that entity.
         """
         whole = ~counters["file"].isin(self._partial)
         who = ["source", *_ENTITY_COLUMNS[:2]]
@@ -442,7 +438,7 @@ class Gathered:
         )
 
     def _tidy(self, rows: SampleRows) -> SampleRows:
-        """Samples of a part, sorted by series and time: counters as rates, each once."""
+        """Convert counters of a sorted part to rates and drop duplicate samples."""
         self._overlaps.check(rows)
         counter = rows["counter"]
         if counter.any():
@@ -467,10 +463,10 @@ class Gathered:
 
 @dataclass(frozen=True)
 class RunSamples:
-    """What was read of one run.
+    """Result of reading one run.
 
-    `files` has of each raw file path, format, entity, clock, records, samples, warnings; `warnings`
-    are of the run as a whole; `processors` are real ones, where a file says how many.
+    `files` has path, format, entity, clock, records, samples and warnings of each raw file;
+    `warnings` are those of the run as a whole; `processors` are real ones, if a file reports them.
     """
 
     files: list[dict[str, Any]]
@@ -488,11 +484,11 @@ def read_run(
     inputs: Sequence[DeclaredFormat] = (),
     not_read: Mapping[str, str] | None = None,
 ) -> RunSamples:
-    """Read all raw files of a run part by part, and write the table `SAMPLES` to the file `out`.
+    """Parse all raw files of a run in parts, and write the table `SAMPLES` to the file `out`.
 
-    `inputs` are the formats that its study declares; `not_read` are patterns of files that it
-    leaves out, each with the reason, where run.yaml does not list them. Raises the `VirtperfError` of the first file
-    that can't be read, with file and line.
+    `inputs` are the formats declared by its study; `not_read` maps patterns of excluded files, if
+    not listed in run.yaml, to reasons. Raises the `VirtperfError` of the first file that can't be
+    read, with file and line.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     files: list[dict[str, Any]] = []
@@ -543,16 +539,14 @@ def read_run(
 
 
 def _left_out(path: str, not_read: Mapping[str, str]) -> str:
-    """Why a file is not read; empty where it is."""
+    """Return the reason for skipping a file; "" if it is read."""
     return next((why for pattern, why in not_read.items() if fnmatchcase(path, pattern)), "")
 
 
 def file_blocks(
     folder: Path, file: RawFile, run_id: str, inputs: Sequence[DeclaredFormat] = ()
 ) -> tuple[str, Iterator[Reading]] | None:
-    """Format and content of one file; None for a file that run.yaml does not list and no format
-    recognises.
-    """
+    """Return format and content of one file; None for an unlisted file of unknown format."""
     place, path = f"{run_id}/{file.path}", folder / file.path
     with path.open("rb") as stream:
         head = stream.read(CHUNK)
@@ -571,7 +565,7 @@ def _blocks(chosen: Format, path: Path, place: str) -> Iterator[Reading]:
             yield from blocks_of(chosen, stream, file=place, coded=True)
     except (VirtperfError, OSError):
         raise
-    except Exception as err:  # a reader's own fault must not stop the other runs
+    except Exception as err:  # a bug in a reader must not stop the other runs
         raise FormatError(
             f"the reader of {chosen.name} failed",
             file=place,
@@ -589,8 +583,8 @@ def _read(
     entry: dict[str, Any],
     gathered: Gathered,
 ) -> tuple[FileClock, dict[str, str]]:
-    """Pass a file's records on, and note in its entry what is to be said of it; its clock, and what
-    its head says.
+    """Pass a file's records on and complete its entry; returns its clock, and the information in
+    its header.
     """
     clock: FileClock | None = None
     info: dict[str, str] = {}

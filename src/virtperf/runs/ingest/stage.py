@@ -1,8 +1,8 @@
-"""The ingest stage: every run folder read into tidy samples, once per content.
+"""The ingest stage: run folders parsed to tidy samples, cached by content.
 
-A run whose files, `run.yaml`, study and readers have not changed is taken from the cache; the
-output has the same bytes either way. A run that can't be read is quarantined: it is named in the
-index with the reason, and the others go on.
+A run with unchanged files, `run.yaml`, study and readers is taken from the cache; the output is
+byte-identical either way. A run that can't be read is quarantined: it is listed in the index with
+the reason, and the others are processed.
 """
 
 from __future__ import annotations
@@ -45,29 +45,28 @@ DESCRIBED = (
     "disturbance",
     "disturbed",
 )
-"""What the index says of a run as `run.yaml` does."""
+"""Fields of `run.yaml` in the index."""
 SAID_BY_SOME = ("protocol", "wall_s", "attempts", "clocks")
-"""What it says of the runs whose `run.yaml` has it."""
+"""Optional fields of `run.yaml` in the index."""
 FEW, SMALL = 4, 16_000_000
-"""Up to so many runs of so many bytes in all are read without other processes, which would take
-longer to start.
-"""
+"""Number of runs, and total bytes, up to which runs are read serially: starting processes would
+take longer."""
 
 
 @dataclass(frozen=True)
 class IngestSummary:
-    """How an ingest went."""
+    """Summary of an ingest."""
 
     n_ok: int  # runs in the output
-    n_read: int  # of all runs, quarantined ones included, those that were not in the cache
+    n_read: int  # cache misses among all runs, including quarantined ones
     quarantined: list[
         dict[str, Any]
-    ]  # as in the index: run, root, and the parts of the error (`refusal_error`)
+    ]  # entries of the index: run, root, and the parts of the error (`refusal_error`)
 
 
 @dataclass(frozen=True)
 class _Task:
-    """One run folder to be read; `files` has SHA-256 and size of every raw file."""
+    """One run folder to read; `files` has SHA-256 and size of every raw file."""
 
     root: str
     folder: Path
@@ -91,25 +90,24 @@ def ingest(
     Parameters
     ----------
     roots : mapping of str to Path
-        Folders of run folders by their kind (`runs.ROOTS`); one that does not exist has no runs.
+        Folders of run folders by kind (`runs.ROOTS`); missing ones have no runs.
     metrics : Path
         The metric dictionary.
     out : Path
-        Replaced as a whole: ``<run_id>.parquet`` (the table `SAMPLES`) and ``index.json``.
+        Replaced atomically: ``<run_id>.parquet`` (the table `SAMPLES`) and ``index.json``.
     cache : Path
-        Results by content; may be deleted at any time.
+        Content-addressed cache; may be deleted at any time.
     jobs, scheduler
-        As `core.parallel.workers` takes them.
+        As in `core.parallel.workers`.
     progress : callable, optional
-        Told in words what is being done.
+        Callback for progress messages.
 
     Raises
     ------
     StudyError
-        The metric dictionary is wrong. Whatever is wrong with a run quarantines that run.
+        The metric dictionary is invalid. Errors in a run quarantine that run.
     RunError
-        A root changed while it was read, so that the output would pass for something that it is
-        not.
+        A root changed while it was read, so that the output would not match its inputs.
     """
     before = {root: state(place) for root, place in roots.items()}
     dictionary = dictionary_of(metrics, inputs_of(study))
@@ -156,15 +154,15 @@ def ingest(
     with replaced_folder(out) as folder:
         for task in tasks:
             if task.folder.name in counted:
-                # a copy: a change of an output must not change the cache
+                # copy, so that changes of the output do not affect the cache
                 shutil.copyfile(store.place(task.key), folder / f"{task.folder.name}.parquet")
         (folder / INDEX).write_text(json_text(index), encoding="utf-8")
     return IngestSummary(len(runs), len(missing), quarantined)
 
 
 def _warn_of_differences(study: Study, runs: list[dict[str, Any]]) -> None:
-    """Add a warning to each run that was made otherwise than runs of its condition or experiment;
-    runs come from a cache, whose entries stay as they are.
+    """Add a warning to each run whose facts differ from other runs of its condition or experiment;
+    cached entries are copied, not changed.
     """
     measured = [run for run in runs if run["provenance"] == "measured"]
     warnings: dict[str, list[str]] = {}
@@ -181,9 +179,7 @@ def _warn_of_differences(study: Study, runs: list[dict[str, Any]]) -> None:
 
 
 def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Who remembers what a result was made from looks at the files afterwards: they have to be
-    those that were read.
-    """
+    """Raise `RunError` if files changed since `before`: results must match the recorded inputs."""
     changed = sorted(
         path for path in before.keys() | after.keys() if before.get(path) != after.get(path)
     )
@@ -198,11 +194,11 @@ def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, An
 
 
 def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict[str, Any]]]:
-    """Run folders by name, and those that are refused before anything is read: unsafe ones, and
-    repetitions.
+    """List the run folders to read by name, and those rejected beforehand: unsafe ones, and
+    duplicates.
 
-    Roots come in the order that is given: of two runs with the same name or the same files the
-    later is refused, so that example files which were copied among measured ones are found out.
+    Roots are processed in the given order: of two runs with the same name or the same files the
+    later is rejected, so that example files copied among measured ones are detected.
     """
     tasks: dict[str, _Task] = {}
     refused = []
@@ -213,8 +209,7 @@ def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict
         name, run_file = folder.name, folder / RUN_FILE
         try:
             files = {path: hash_file(folder / path) for path in raw_files(folder)}
-            # a run.yaml that is missing or a link is refused when the run is read; it is not opened
-            # here
+            # a missing or linked run.yaml is rejected when the run is read; do not open it here
             own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
             same = "".join(sorted(digest for digest, _ in files.values()))
             if name in tasks:
@@ -240,10 +235,10 @@ def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict
 def _read_one(
     task: _Task, study: Study, dictionary: MetricDictionary, store: Cache
 ) -> dict[str, Any]:
-    """Read a run and keep the result in the cache; a refusal is a result too."""
+    """Read a run and cache the result; rejections are cached too."""
     pa.set_memory_pool(
         pa.system_memory_pool()
-    )  # Arrow's own gives back what the next part asks for again
+    )  # Arrow's own pool returns memory that the next part needs again
     try:
         run = load_run(task.folder, study, task.root, sorted(task.files))
         found = read_run(
@@ -254,7 +249,7 @@ def _read_one(
             inputs_of(study),
             study.not_read,
         )
-    except Exception as err:  # whatever is wrong with one run, the others go on
+    except Exception as err:  # errors in one run must not stop the others
         entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
         store.put(task.key, entry)
         return entry
@@ -295,5 +290,5 @@ def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
 
 
 def refusal_error(refused: Mapping[str, Any]) -> RunError:
-    """The error of a quarantined run, from its entry in the index."""
+    """Rebuild the error of a quarantined run from its entry in the index."""
     return RunError(**{part: said for part, said in refused.items() if part not in ("run", "root")})

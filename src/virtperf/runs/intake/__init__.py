@@ -1,3 +1,3 @@
-"""A folder of raw files on its way to become a measured run: described, previewed with the real
-stages, then copied.
+"""Intake of a folder of raw files as a measured run: described, previewed by the real stages, then
+copied.
 """

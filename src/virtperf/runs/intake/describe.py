@@ -1,5 +1,5 @@
-"""`run.yaml` of a run that has none: what is known of it, what has to be asked, and its text; its
-files on one clock, the stretch that all of them cover, the measurement window.
+"""Generation of a missing `run.yaml`: known facts, questions for the rest, clock alignment of
+files, their common coverage, and the measurement window.
 """
 
 from __future__ import annotations
@@ -26,26 +26,24 @@ from virtperf.study.definition import Study
 from virtperf.study.parts import Procedure
 
 MAY_MISS = 1.5
-"""Intervals of a file that may be missing at the ends of a window, as in the audit of coverage."""
+"""Sampling intervals that may be missing at the ends of a window, as in the audit of coverage."""
 
 ZONE_S = 900
-"""Time zones differ by multiples of it."""
+"""Granularity of time zone offsets, in seconds."""
 ZONE_MISS_S = 120
-"""By how much a file that was started with the run may begin before or after it."""
+"""Tolerance for the first time of a file that was started with the run."""
 
 RELATIVE = ("elapsed", "sample")
-"""Clocks that begin when a tool does, so that they are of use only where the run's start is
-known.
-"""
+"""Clocks relative to the start of a tool, usable only if the run's start is known."""
 
 TimeSpan = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Inspected:
-    """One raw file: what it is, and its different times by its own clock, ascending.
+    """One raw file: its format, and its distinct times on its own clock, ascending.
 
-    `format` is "" where no format recognises it; `clock` then is "" too.
+    `format` and `clock` are "" for an unknown format.
     """
 
     path: str
@@ -60,11 +58,10 @@ def inspect(
     formats: Mapping[str, str],
     inputs: Sequence[DeclaredFormat] = (),
 ) -> list[Inspected]:
-    """Read every raw file once, in the format that was told, else in the one that its name or
-    content shows.
+    """Read every raw file once, in the given format, else in the one detected by name or content.
 
-    Raises `FormatError` where a recognised file can't be read, with file and line, and for an
-    unknown format.
+    Raises `FormatError` if a recognised file can't be read, with file and line, and for an unknown
+    format.
     """
     found = []
     for path in paths:
@@ -83,8 +80,8 @@ def inspect(
 
 
 def first_time(files: Sequence[Inspected]) -> datetime | None:
-    """The first time that a file with date and time of day has, where no file's clock depends on
-    the run's start.
+    """Return the first absolute time of the files; None if the clock of any file depends on the
+    run's start.
     """
     begins = [f.times[0] for f in files if f.clock == "absolute" and len(f.times)]
     if not begins or any(f.clock in RELATIVE for f in files):
@@ -98,14 +95,13 @@ def first_time(files: Sequence[Inspected]) -> datetime | None:
 def timed(
     files: Sequence[Inspected], given: Given, procedure: Procedure
 ) -> tuple[Given, list[str]]:
-    """What is given, with the run's length, warm-up and window; notes on how they were found.
+    """Complete the run's length, warm-up and window; also returns notes on their sources.
 
-    What is not given is taken from the study's procedure, and what that does not say from the
-    files: the run ends with the last sample, and the window is what all files cover after the
-    warm-up.
+    Missing values are taken from the study's procedure, else from the files: the run ends with the
+    last sample, and the window is the common coverage of all files after the warm-up.
 
-    Raises `RunError`: samples are only numbered and nothing says when they were taken; no stretch
-    that all files cover after the warm-up.
+    Raises `RunError`: samples are only numbered without known times; there is no common coverage
+    after the warm-up.
     """
     told = given.duration_s or procedure.run_s
     spans = covered(files, given, float(told or DAY))
@@ -157,7 +153,7 @@ def _declared(
     warmup: float,
     notes: list[str],
 ) -> TimeSpan | None:
-    """The procedure's window, if all files cover it and it does not begin in the warm-up."""
+    """Return the procedure's window, if covered by all files and not in the warm-up."""
     if procedure.window_s is None:
         return None
     begin, end = procedure.window_s
@@ -176,10 +172,10 @@ def _declared(
 
 
 def covered(files: Sequence[Inspected], given: Given, duration_s: float) -> dict[str, TimeSpan]:
-    """What each file with several samples covers, in seconds from the start of a run of about that
-    length.
+    """Return the time span of each file with several samples, in seconds from the start of a run of
+    about that length.
 
-    A sample speaks of the interval that ends at its time.
+    A sample covers the interval that ends at its time.
     """
     run = Run.model_construct(run_id="run", start=given.start, duration_s=duration_s)
     spans = {}
@@ -192,10 +188,10 @@ def covered(files: Sequence[Inspected], given: Given, duration_s: float) -> dict
 
 
 def other_zone(spans: Mapping[str, TimeSpan]) -> tuple[float, list[str]]:
-    """By how many seconds the clock of some files differs from the run's, a multiple of a quarter of
-    an hour as time zones have it, and these files; (0, none) where that explains nothing.
+    """Detect files with a clock in another time zone: return the offset, a multiple of a quarter of
+    an hour, and these files; (0, none) if that explains nothing.
 
-    The other files have to begin at the run's start, and to meet these once they are shifted.
+    The other files must begin at the run's start, and overlap with these after the shift.
     """
     shifts = {path: ZONE_S * round(begin / ZONE_S) for path, (begin, _) in spans.items()}
     near = {path for path, (begin, _) in spans.items() if abs(begin - shifts[path]) <= ZONE_MISS_S}
@@ -218,11 +214,10 @@ def _tidy(seconds: float) -> float | int:
 
 @dataclass(frozen=True)
 class PromptQuestion:
-    """Something to be asked.
+    """A question to the user.
 
-    `about` is ``("factors", name)``, ``("start",)`` or ``("files", path, key)``; `option` answers
-        it too; without
-    `choices` any number or date will do.
+    `about` is ``("factors", name)``, ``("start",)`` or ``("files", path, key)``; `option` is the
+    equivalent command-line option; without `choices` any number or date is accepted.
     """
 
     about: tuple[str, ...]
@@ -233,7 +228,7 @@ class PromptQuestion:
 
 
 def questions(study: Study, files: Sequence[Inspected], given: Given) -> list[PromptQuestion]:
-    """What is not known yet: factors, the start, times of samples that are only numbered."""
+    """Questions for missing facts: factors, the start, times of samples that are only numbered."""
     asked = [
         PromptQuestion(
             ("factors", name),
@@ -279,7 +274,7 @@ def questions(study: Study, files: Sequence[Inspected], given: Given) -> list[Pr
 
 
 def answered(study: Study, given: Given, about: tuple[str, ...], answer: str) -> Given:
-    """What is given, with one more answer; raises `RunError` where it is none."""
+    """Add an answer to the known facts; raises `RunError` for an invalid one."""
     if about[0] == "factors":
         name, level = parse_factor(study, f"{about[1]}={answer}")
         return replace(given, factors={**given.factors, name: level})
@@ -292,7 +287,7 @@ def answered(study: Study, given: Given, about: tuple[str, ...], answer: str) ->
 
 
 def run_text(study: Study, name: str, given: Given, files: Sequence[Inspected]) -> str:
-    """The text of `run.yaml`; the formats that were recognised are written down."""
+    """Format the text of `run.yaml`, including the detected formats."""
     head: dict[str, Any] = {
         "study": study.id,
         "run": name,
@@ -326,19 +321,19 @@ def describe(
     measured: Path,
     ask: Callable[[PromptQuestion], str] | None,
 ) -> list[str]:
-    """Write the `run.yaml` of a folder of raw files; notes on how the run's times were found.
+    """Write the `run.yaml` of a folder of raw files; returns notes on the sources of its times.
 
     Parameters
     ----------
     given : Given
-        What is known about the run already.
+        Facts already known about the run.
     measured : Path
-        The study's run folders, among which replicates are counted.
+        The study's run folders, to number replicates.
     ask : callable or None
-        Answers questions; without it defaults are taken.
+        Callback that answers questions; None uses the defaults.
 
-    Raises `RunError`: something is not known and nobody can be asked; a file can't be read; an
-    answer is none.
+    Raises `RunError`: a fact is unknown and can't be asked for; a file can't be read; an answer is
+    invalid.
     """
     formats = {
         path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry
@@ -365,12 +360,12 @@ def describe(
 
 
 def _next_replicate(study: Study, given: Given, measured: Path) -> int:
-    """One more than the runs of this condition that are there."""
+    """One more than the largest replicate number of this condition."""
     wanted, taken = study.filled(given.factors), [0]
     for folder in run_folders(measured):
         with suppress(
             VirtperfError
-        ):  # whatever is wrong with another run is for `virtperf check` to say
+        ):  # errors in other runs are not raised here: `virtperf check` reports them
             other = load_run(folder, study, "measured", raw_files(folder))
             if other.factors == wanted:
                 taken.append(other.replicate)

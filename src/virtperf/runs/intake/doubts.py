@@ -1,5 +1,5 @@
-"""What a run's own files say against it: a machine that did something else, a window unlike that of
-its replicates.
+"""Plausibility checks of a run's own files: disturbed machines, and windows unlike those of its
+replicates.
 """
 
 from __future__ import annotations
@@ -21,24 +21,23 @@ LIMITS = {
     "swap_in_rate": (0.0, "were swapped in", 1 / 1024, "KiB/s"),
     "swap_out_rate": (0.0, "were swapped out", 1 / 1024, "KiB/s"),
 }
-"""Means in the window above which a machine counts as disturbed, by metric: the limit in the
-metric's unit, words, and the factor to the unit that is said.
-"""
+"""Limits for disturbed machines, by metric: maximum mean in the window in the metric's unit, words,
+and the factor and unit for display."""
 
 
 def disturbed(
     samples: pd.DataFrame, window_s: Sequence[float] | None, observed: Sequence[str]
 ) -> list[str]:
-    """What else a run's machines did in the window, in words, one a metric and entity.
+    """Describe disturbances of a run's machines in the window, one per metric and entity.
 
     Parameters
     ----------
     samples : DataFrame
         The table `SAMPLES` of the run.
     window_s : sequence of float, optional
-        Begin and end of the window, seconds; without one nothing is found.
+        Begin and end of the window, seconds; None skips the check.
     observed : sequence of str
-        Metrics that the study itself asks for: what it measures is no disturbance.
+        Metrics observed by the study itself, which do not count as disturbances.
     """
     if window_s is None:
         return []
@@ -58,9 +57,7 @@ def disturbed(
 
 
 def other_windows(study: Study, run: Mapping[str, Any], root: Path) -> list[str]:
-    """Windows of the replicates in the folder `root` that are not this run's, in words, one line
-    for all.
-    """
+    """Describe differing windows of the replicates in the folder `root`, in one line."""
     if run.get("window_s") is None:
         return []
     own = [float(value) for value in run["window_s"]]
@@ -82,7 +79,7 @@ def _windows(study: Study, root: Path) -> Iterator[tuple[str, dict[str, Any], tu
     for folder in run_folders(root) if root.is_dir() else ():
         try:
             run = load_run(folder, study, "measured", raw_files(folder))
-        except (RunError, OSError):  # `virtperf check` says it
+        except (RunError, OSError):  # reported by `virtperf check`
             continue
         if run.window_s is not None:
             yield run.run_id, dict(run.factors), run.window_s

@@ -1,4 +1,4 @@
-"""What users say about a run by options: levels of factors, times, and what raw files leave out."""
+"""Command-line descriptions of a run: factor levels, times, and facts missing in raw files."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from virtperf.study.quantities import Level, parse_level
 
 TEXT_KEYS = ("format", "entity", "entity_kind")
 NUMBER_KEYS = ("start_s", "interval_s", "at_s", "clock_offset_s")
-"""What an entry of `files` in run.yaml may say beside the path."""
+"""Fields of an entry of `files` in run.yaml, besides the path."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """What is known about a run: at first what a user says; what is None or missing is asked,
-    derived or left out.
+    """Known facts about a run, initially from the user; None or missing ones are asked for, derived
+    or omitted.
     """
 
     factors: Mapping[str, Level] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Given:
 
 
 def parse_factor(study: Study, text: str) -> tuple[str, Level]:
-    """``name=level`` as the study has it; raises `RunError` listing what there is."""
+    """Parse ``name=level`` of the study; raises `RunError` with the known names or levels."""
     name, equals, level = text.partition("=")
     if not equals or name not in study.factors:
         raise RunError(
@@ -56,10 +56,10 @@ def parse_factor(study: Study, text: str) -> tuple[str, Level]:
 def parse_files(
     given: Sequence[tuple[str, str]], paths: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """Entries by path from pairs of a pattern and ``key=value,...``; later ones win.
+    """Parse entries by path from pairs of a pattern and ``key=value,...``; later ones win.
 
-    Raises `RunError` for a pattern that no file has, an unknown key, a value that is no number
-    where one is needed.
+    Raises `RunError` for a pattern without a match, an unknown key, or a non-numeric value of a
+    numeric key.
     """
     entries: dict[str, dict[str, Any]] = {}
     for pattern, text in given:
@@ -86,7 +86,7 @@ def parse_files(
 
 
 def parse_start(text: str) -> datetime:
-    """A date and time without zone; raises `RunError` for anything else."""
+    """Parse a date and time without zone; raises `RunError` for anything else."""
     try:
         return local_time(text)
     except ValueError as err:

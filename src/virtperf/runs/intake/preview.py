@@ -1,4 +1,4 @@
-"""What the pipeline would make of a run: the real stages, run on a copy in a folder of its own."""
+"""Preview of a run: the real stages, run on a copy in a scratch folder."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from virtperf.study.definition import Study
 
 @dataclass(frozen=True)
 class Preview:
-    """A run as the pipeline sees it."""
+    """A run as processed by the pipeline."""
 
     run: Mapping[str, Any]  # its entry in the index of samples
     units: Mapping[str, str]  # of its metrics
     samples: pd.DataFrame  # the table `SAMPLES`
     quantities: (
         pd.DataFrame
-    )  # rows of `OBSERVATIONS`; `value` is NaN, and `note` says why, where it can't tell
-    audits: pd.DataFrame  # rows of `AUDITS` that did not pass
+    )  # rows of `OBSERVATIONS`; a missing `value` is NaN, with the reason in `note`
+    audits: pd.DataFrame  # violated rows of `AUDITS`
 
     @property
     def warnings(self) -> list[str]:
-        """Of the run and of its files."""
+        """Warnings of the run and of its files."""
         return [
             *self.run["warnings"],
             *(f"{f['path']}: {w}" for f in self.run["files"] for w in f["warnings"]),
@@ -40,11 +40,11 @@ class Preview:
 
 
 def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: float) -> Preview:
-    """Ingest and summarize one run folder, `copy`, which is alone in its parent folder; `workplace`
-    is written to.
+    """Ingest and summarize one run folder, `copy`, the only one in its parent folder; output goes
+    to `workplace`.
 
-    Raises `RunError`: whatever would quarantine the run, or that none of the study's quantities can
-    be had from it.
+    Raises `RunError`: an error that quarantines the run, or none of the study's quantities is
+    observed in it.
     """
     samples, runs = workplace / "samples", workplace / "runs"
     done = ingest(study, {"measured": copy.parent}, metrics, samples, workplace / "cache", jobs=1)
@@ -71,7 +71,7 @@ def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: 
 
 
 def _of_other_kinds(study: Study, samples: pd.DataFrame) -> Iterator[str]:
-    """The study's metrics that the run has, but of another kind of entity than the study asks for."""
+    """Yield the study's metrics that the run has only for other kinds of entities."""
     asked: dict[str, set[str]] = {}
     for kind in study.quantities.values():
         for source in kind.observed_by.sources if kind.observed_by else ():

@@ -1,6 +1,4 @@
-"""Copies of run folders: only what a run may hold, whole or not at all, and never of a run that is
-there already.
-"""
+"""Copies of run folders: only files allowed in a run, atomically, and without duplicate runs."""
 
 from __future__ import annotations
 
@@ -16,12 +14,12 @@ from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders, state
 from virtperf.runs.ingest.runs import LARGEST_RUN_FILE
 
 PROSE = (".md", ".rst")
-"""Suffixes of what people write beside a run's files."""
+"""Suffixes of documentation beside a run's files."""
 
 
 def run_name(folder: Path, name: str | None) -> str:
-    """The run's name: as told, else that of run.yaml, else the folder's; raises `RunError` where it
-    is none.
+    """Return the run's name: as given, else from run.yaml, else the folder's; raises `RunError` for
+    an invalid one.
     """
     described = folder / RUN_FILE
     if name is None and described.is_file() and described.stat().st_size <= LARGEST_RUN_FILE:
@@ -40,12 +38,12 @@ def run_name(folder: Path, name: str | None) -> str:
 
 
 def snapshot(folder: Path, target: Path) -> list[str]:
-    """Copy a run folder to a new one: its raw files, whose paths are returned, its `run.yaml` and
-    prose.
+    """Copy raw files, `run.yaml` and prose of a run folder to a new one; returns the paths of the
+    raw files.
 
-    Raises `RunError` for a symbolic link anywhere in the folder, and whatever `raw_files` refuses.
+    Raises `RunError` for a symbolic link anywhere in the folder, and as `raw_files`.
     """
-    visible = sorted(state(folder))  # a link to a folder stands there as it is
+    visible = sorted(state(folder))  # symbolic links to folders are listed, not followed
     for path in (folder, *(folder / name for name in visible)):
         if path.is_symlink():
             place = path.relative_to(folder.parent)
@@ -66,9 +64,9 @@ def snapshot(folder: Path, target: Path) -> list[str]:
 
 
 def accept(copy: Path, target: Path) -> None:
-    """Put a finished copy in its place; a copy that fails leaves nothing behind.
+    """Install a finished copy at its target; a failure leaves nothing behind.
 
-    Raises `RunError` where something stands there already.
+    Raises `RunError` if the target exists.
     """
     if target.exists() or target.is_symlink():
         raise RunError(
@@ -88,12 +86,11 @@ def accept(copy: Path, target: Path) -> None:
 
 
 def refuse_twins(run: Path, roots: Mapping[str, Path]) -> list[str]:
-    """Compare a run's raw files with those of all runs that are there; a sentence for each that has
-    some of them too.
+    """Compare a run's raw files with those of all existing runs; returns a warning for each run
+    with some identical files.
 
-    `roots` are folders of run folders by what they hold ("measured", "example"). Empty files
-        don't count. Raises
-    `RunError` where all files of one of the two runs are in the other.
+    `roots` are folders of run folders by kind ("measured", "example"). Empty files are ignored.
+    Raises `RunError` if all files of one of two runs are in the other.
     """
     own = _hashes(run)
     warnings = []
@@ -105,7 +102,7 @@ def refuse_twins(run: Path, roots: Mapping[str, Path]) -> list[str]:
         except (
             RunError,
             OSError,
-        ):  # whatever is wrong with another run is for `virtperf check` to say
+        ):  # errors in other runs are reported by `virtperf check`
             continue
         same = sorted(own[digest] for digest in own.keys() & theirs.keys())
         if same and len(same) == min(len(own), len(theirs)):
@@ -122,6 +119,6 @@ def refuse_twins(run: Path, roots: Mapping[str, Path]) -> list[str]:
 
 
 def _hashes(run: Path) -> dict[str, str]:
-    """A path by the SHA-256 of its content."""
+    """Map SHA-256 hashes of nonempty raw files to paths."""
     hashed = {path: hash_file(run / path) for path in raw_files(run)}
     return {digest: path for path, (digest, size) in hashed.items() if size}

@@ -1,3 +1,1 @@
-"""Samples reduced to steady-state means with intervals, to the study's quantities, and to
-audits.
-"""
+"""Summaries of samples: steady-state means with intervals, quantities, and audits."""

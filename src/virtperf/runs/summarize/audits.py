@@ -1,8 +1,7 @@
-"""Audits of a run: laws and sums that its numbers must obey, whatever they are.
+"""Audits of a run: consistency checks by conservation laws and sums.
 
-Each audit takes a run's series and gives rows: what was found, what was expected, between which
-limits it may lie, and whether it does (``ok`` or ``violated``). An audit that a run has no numbers
-for gives no row.
+Each audit takes a run's series and yields rows: value, expected value, limits, and status (``ok``
+or ``violated``). An audit without applicable data in a run yields no row.
 """
 
 from __future__ import annotations
@@ -20,18 +19,17 @@ from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate
 OK, VIOLATED = "ok", "violated"
 
 AUDIT_TOLERANCE = 0.02
-"""A convention: what differs by 2 % or less is not worth a warning, however surely it differs."""
+"""Convention: differences up to 2 % cause no warning, even if significant."""
 ERRORS = 0.001
-"""A convention: failed requests up to one in a thousand page elements."""
+"""Convention: tolerated share of failed requests among page elements, one in a thousand."""
 EVENT_BIN_S = 1.0
-"""Events, such as single requests, come at no interval: they have to be found in every second, or in
-every stretch of `EVENTS_A_BIN` of their usual gaps where that is longer."""
+"""Bin width for events, such as single requests, which have no sampling interval: each second must
+contain some, or each stretch of `EVENTS_A_BIN` median gaps where that is longer."""
 EVENTS_A_BIN = 10
 IRREGULAR = 0.1
-"""Times are those of events where half of the gaps differ by more than this share from the median
-gap."""
+"""Times count as events if half of the gaps differ by more than this share from the median gap."""
 COUNTER_STEP_S = 1.0
-"""Hypervisors' counters of processor time are cut to whole seconds."""
+"""Hypervisors' counters of processor time are truncated to whole seconds."""
 
 THROUGHPUT, RESPONSE, CLIENTS = "page_element_throughput", "page_element_response_time", "clients"
 PROCESSORS, SYSTEM, GUESTS, GUEST_SECONDS = (
@@ -42,23 +40,23 @@ PROCESSORS, SYSTEM, GUESTS, GUEST_SECONDS = (
 )
 ERROR_TOTALS, ELEMENTS_TOTAL = ("driver_web_errors", "driver_network_errors"), "page_elements_total"
 COUNTED_KINDS = ("domain", "driver", "guest")
-"""Entities of which all runs of a condition have equally many; of processes or devices they need not."""
+"""Kinds of entities with equal counts in all runs of a condition; processes and devices may vary.
+"""
 
 AuditRow = dict[str, Any]
 
 
 def audit(run: RunSeries) -> list[AuditRow]:
-    """All audits of a run."""
+    """Apply all audits to a run."""
     head = {name: run.info[name] for name in ("run_id", "provenance")}
     return [head | row for check in AUDIT_CHECKS for row in check(run)]
 
 
 def response_time_law(run: RunSeries) -> Iterator[AuditRow]:
-    """In a closed loop, clients = throughput x (response time + think time).
+    """Check the interactive response time law: clients = throughput x (response + think time).
 
     Computed sample by sample over all drivers. The limits are the interval of the mean, widened by
-    what the rounding of the printed numbers allows. Without a declared think time only the upper
-    limit counts.
+    the rounding of the printed numbers. Without a declared think time only the upper limit counts.
     """
     clients = run.info["clients"]
     source, x = run.of(THROUGHPUT, "driver")
@@ -101,7 +99,7 @@ def response_time_law(run: RunSeries) -> Iterator[AuditRow]:
 
 
 def declared_clients(run: RunSeries) -> Iterator[AuditRow]:
-    """The drivers report as many clients as run.yaml declares."""
+    """Check the number of clients reported by drivers against run.yaml."""
     found = _total(run, CLIENTS, "driver")
     if found and run.info["clients"]:
         yield _close(
@@ -110,9 +108,7 @@ def declared_clients(run: RunSeries) -> Iterator[AuditRow]:
 
 
 def processor_accounting(run: RunSeries) -> Iterator[AuditRow]:
-    """z/VM: what guests are charged for, and what none is charged for, add up to what the
-    processors did.
-    """
+    """Check that, on z/VM, charged and uncharged times add up to the processors' own total."""
     busy, guests = _total(run, PROCESSORS, "processor"), _total(run, GUESTS, "guest")
     system = _total(run, SYSTEM, "processor")
     if busy is None or guests is None:
@@ -130,7 +126,7 @@ def processor_accounting(run: RunSeries) -> Iterator[AuditRow]:
 
 
 def domain_accounting(run: RunSeries) -> Iterator[AuditRow]:
-    """Xen: all domains together use no more processors than there are."""
+    """Check that, on Xen, all domains together use no more processors than there are."""
     domains, processors = _total(run, GUESTS, "domain"), run.info["processors"]
     if domains and processors:
         note = "sum over all domains, against the real processors"
@@ -138,7 +134,7 @@ def domain_accounting(run: RunSeries) -> Iterator[AuditRow]:
 
 
 def counter_against_share(run: RunSeries) -> Iterator[AuditRow]:
-    """The growth of the counters of processor seconds agrees with the printed shares."""
+    """Check the growth of the counters of processor seconds against the printed shares."""
     shares, found = _total(run, GUESTS, "domain"), _total(run, GUEST_SECONDS, "domain")
     if shares is None or found is None or min(shares.n, found.n) < 2:
         return
@@ -153,7 +149,7 @@ def counter_against_share(run: RunSeries) -> Iterator[AuditRow]:
 
 
 def agreement_of_sources(run: RunSeries) -> Iterator[AuditRow]:
-    """Where two tools give the same metric of the same entities, they agree."""
+    """Check that two tools agree on the same metric of the same entities."""
     for metric, facts in run.metrics.items():
         kinds: dict[str, dict[str, set[str]]] = {}
         for source, kind, entity, name in run.series:
@@ -178,7 +174,7 @@ def agreement_of_sources(run: RunSeries) -> Iterator[AuditRow]:
 
 
 def warm_up(run: RunSeries) -> Iterator[AuditRow]:
-    """The throughput of all drivers is steady no later than the procedure declares."""
+    """Check that the throughput of all drivers is steady by the end of the declared warm-up."""
     if run.independent:
         return
     found = run.combined(THROUGHPUT, "driver", "sum")
@@ -197,9 +193,10 @@ def warm_up(run: RunSeries) -> Iterator[AuditRow]:
 
 
 def coverage(run: RunSeries) -> Iterator[AuditRow]:
-    """Every source has samples over the whole window; one and a half intervals may be missing.
+    """Check that every source has samples over the whole window, with a tolerance of one and a half
+    intervals.
 
-    Where times are those of events, an interval is a stretch in which some should be found.
+    For event times, an interval is a bin that should contain some events.
     """
     if run.independent:
         return
@@ -232,8 +229,8 @@ def coverage(run: RunSeries) -> Iterator[AuditRow]:
 def _share_covered(
     inside: np.ndarray, begin: float, end: float, gaps: np.ndarray
 ) -> tuple[float, float]:
-    """The share of a window in which times lie, and the interval that this share counts by; `gaps`
-    are those of the whole series.
+    """Return the share of a window covered by times, and the interval it is based on; `gaps` are
+    those of the whole series.
     """
     step = float(np.median(gaps))
     if np.median(np.abs(gaps - step)) > IRREGULAR * step:
@@ -245,7 +242,7 @@ def _share_covered(
 
 
 def failed_requests(run: RunSeries) -> Iterator[AuditRow]:
-    """Hardly any request failed."""
+    """Check the share of failed requests."""
     elements = _total(run, ELEMENTS_TOTAL, "driver")
     totals = [found for metric in ERROR_TOTALS if (found := _total(run, metric, "driver"))]
     if elements is None or not totals:
@@ -276,11 +273,11 @@ AUDIT_CHECKS: tuple[Callable[[RunSeries], Iterator[AuditRow]], ...] = (
 
 
 def same_entities(observed: Sequence[Mapping[str, Any]], factors: Sequence[str]) -> list[AuditRow]:
-    """Runs of a condition observe a quantity on equally many drivers and guests: where a run has
+    """Check that runs of a condition observe a quantity on equally many drivers and guests: with
     fewer, a file may be missing, and a sum over them is too small.
 
-    `observed` are rows of the table `OBSERVATIONS`; a row of the result is one run that shares its
-    condition with others, over all its quantities.
+    `observed` are rows of the table `OBSERVATIONS`; a result row is one run with other runs at its
+    condition, over all its quantities.
     """
     condition = itemgetter("provenance", *factors)
     counts: dict[tuple[Any, ...], Counter[int]] = defaultdict(Counter)
@@ -312,9 +309,7 @@ def same_entities(observed: Sequence[Mapping[str, Any]], factors: Sequence[str])
 
 
 def _total(run: RunSeries, metric: str, entity_kind: str, source: str | None = None) -> Mean | None:
-    """The mean of the sum over all entities; None where the run has no sample of it in its
-    window.
-    """
+    """Mean of the sum over all entities; None without samples in the window."""
     found = run.combined(metric, entity_kind, "sum", source)
     return found.steady.mean if found and found.steady.mean.n else None
 
@@ -352,8 +347,7 @@ def _row(
 
 
 def _step(values: np.ndarray) -> float:
-    """The step in which numbers were printed: the largest power of ten, up to 1, that all are
-    multiples of.
+    """Printing precision of numbers: the largest power of ten, up to 1, that divides all of them.
     """
     for digits in range(10):
         scaled = values * 10.0**digits

@@ -1,5 +1,5 @@
-"""Independent samples and histograms of a run: the counts of buckets within the window, what they
-tell, and figures of distributions.
+"""Independent samples and histograms of a run: bucket counts within the window, statistics of them,
+and figures of distributions.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from virtperf.runs.summarize.steady import without_error
 from virtperf.study.definition import Exhibit, Study
 
 RATE = "1/s"
-"""Unit of buckets that a tool counts from its start: their samples are growth per second."""
+"""Unit of buckets from cumulative counts: their samples are rates of growth."""
 INDEPENDENT_EVENTS = "the interval takes the counted events as independent"
 
 
 @dataclass(frozen=True)
 class RunBuckets:
-    """Buckets of a run, with bounds in the unit that was asked for; `found` says whose they are."""
+    """Buckets of a run, with bounds in the requested unit; `found` is their source."""
 
     counts: BucketCounts
     found: Combined
@@ -42,11 +42,11 @@ class RunBuckets:
 def run_buckets(
     run: RunSeries, source: Mapping[str, Any], name: str, unit: str
 ) -> RunBuckets | None:
-    """The buckets of a metric within the run's window, by bounds, in `unit`; None where the run has
-    none.
+    """Return the bucket counts of a metric within the run's window, with bounds in `unit`; None if
+    the run has none.
 
-    Buckets that several entities have in common are added. Raises `StudyError` for an entity whose
-    name tells no bounds, and for a unit that they can't be converted to.
+    Equal buckets of several entities are added. Raises `StudyError` for an entity whose name has no
+    bounds, and for a unit without a conversion.
     """
     metric, kind = source["metric"], source["entity_kind"]
     format_name, series = run.of(metric, kind, entity=source.get("entity", "*"))
@@ -77,8 +77,8 @@ def run_buckets(
 
 
 def bucket_mean(buckets: BucketCounts, rule: Mapping[str, Any], limit: float, level: float) -> Mean:
-    """What a quantity's rule makes of buckets; NaN where nothing was counted, or where the quantile
-    lies in a bucket without an end.
+    """Apply a quantity's rule to bucket counts; NaN without events, or if the quantile lies in an
+    open-ended bucket.
     """
     if not buckets.n > 0:
         return without_error(math.nan, 0, level, BUCKETED)
@@ -96,7 +96,7 @@ def bucket_mean(buckets: BucketCounts, rule: Mapping[str, Any], limit: float, le
 
 
 def bucket_flags(buckets: BucketCounts, mean: Mean) -> tuple[str, ...]:
-    """What has to be said of it."""
+    """Notes on a statistic of bucket counts."""
     if not buckets.n > 0:
         return ("no event in the window",)
     if math.isnan(mean.value):
@@ -106,8 +106,9 @@ def bucket_flags(buckets: BucketCounts, mean: Mean) -> tuple[str, ...]:
 
 
 def _counted(samples: SampleSeries, window: tuple[float, float], rate: bool) -> float:
-    """How many events a bucket's samples in the window count: a rate times the time since the
-    sample before it, of the first since the next sample's or the window's begin.
+    """Number of events counted by a bucket's samples in the window. Rates are multiplied by the
+    time since the previous sample; for the first, by the time to the next, or since the window's
+    begin.
     """
     t, value = samples.t, samples.value
     if np.isnan(t).any():
@@ -123,15 +124,15 @@ def _counted(samples: SampleSeries, window: tuple[float, float], rate: bool) -> 
 
 
 KIND = "distribution"
-"""The kind of exhibit in study.yaml."""
+"""Kind of exhibit in study.yaml."""
 
 
 def distribution_rows(study: Study, exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
-    """Every sample of a run that a figure of distributions shows, ascending, or every bucket of its
+    """Yield all samples of a run for a figure of distributions, ascending, or all buckets of its
     histogram: rows of `DISTRIBUTIONS`.
 
-    A series shows the metric that its quantity is observed by, of the runs at its levels; a series
-    over time has no independent samples, and gives no row. Raises as `converted`.
+    A series shows the metric observed for its quantity, from runs at its levels; a series over time
+    has no independent samples, and gives no row. Raises as `converted`.
     """
     for series, _, quantity in study.points(exhibit):
         if not _at(run.info["factors"], dict(quantity.at)):
@@ -158,7 +159,7 @@ def distribution_rows(study: Study, exhibit: Exhibit, run: RunSeries) -> Iterato
 def _shown(
     run: RunSeries, source: Mapping[str, Any], name: str, unit: str
 ) -> list[tuple[float, float, float]] | None:
-    """Both bounds and the count of each sample or bucket, in `unit`; None where the run has none."""
+    """Bounds and count of each sample or bucket, in `unit`; None if the run has none."""
     if source["entity_kind"] == BUCKET:
         buckets = run_buckets(run, source, name, unit)
         if buckets is None:

@@ -1,5 +1,5 @@
-"""What runs say about a study's quantities: its `observed` rules applied, values relative to
-reference points, figures over time, and a thumbnail a run.
+"""Observations of a study's quantities in runs: `observed` rules, values relative to reference
+points, figures over time, and a thumbnail per run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NUMBERS = (
     *("relative", "relative_se", "relative_df"),
 )
 OF_SINGLE_VALUES = ("median", "quantile", "interquartile", "above")
-"""Statistics of the single values of all drivers together."""
+"""Statistics of the pooled single values of all drivers."""
 NO_MEAN = (
     "not measured in this run: {metric} of {n} entities, and the mean of percentiles is no percentile; "
     "observe single values by statistic: quantile"
@@ -43,8 +43,8 @@ _TEXTS = ("method", "source", "entity_kind", "metric", "stationarity", "note")
 
 
 def observe(study: Study, run: RunSeries) -> tuple[list[ObservationRow], list[ObservationRow]]:
-    """What a run says about the quantities that the study says how to observe: rows of
-    `OBSERVATIONS` and `LINEAGE`.
+    """Apply the `observed` rules of the study's quantities to a run: rows of `OBSERVATIONS` and
+    `LINEAGE`.
 
     Values are in the quantity's unit, or NaN with the reason in `note`. Raises as
     `observed_factor`.
@@ -114,7 +114,7 @@ def _observe(
 
 
 def _told(mean: Mean, found: Combined, stationarity: str, flags: Sequence[str]) -> ObservationRow:
-    """What a row says of a number and of what it was found in."""
+    """Build the columns of an observation from its mean and source."""
     return {
         "value": mean.value,
         "se": mean.se,
@@ -136,7 +136,7 @@ def _told(mean: Mean, found: Combined, stationarity: str, flags: Sequence[str]) 
 def _observe_buckets(
     kind: QuantityKind, run: RunSeries, row: ObservationRow
 ) -> tuple[ObservationRow, list[tuple[str, Combined]]]:
-    """What the buckets of the first source that the run has say, between their bounds."""
+    """Observe a quantity from the buckets of the first available source."""
     rule = kind.observed
     share = rule["statistic"] == "above"
     unit = rule["limit"]["unit"] if share else kind.unit
@@ -154,7 +154,7 @@ def _observe_buckets(
 
 
 def _reduction(kind: QuantityKind, run: RunSeries, source: Mapping[str, str]) -> Reduction:
-    """What the quantity's rule reduces a metric's samples to."""
+    """Return the reduction of a metric's samples by the quantity's rule."""
     rule, limit = kind.observed, np.nan
     if "limit" in rule and source["metric"] in run.metrics:
         unit = run.metrics[source["metric"]]["unit"]
@@ -163,11 +163,10 @@ def _reduction(kind: QuantityKind, run: RunSeries, source: Mapping[str, str]) ->
 
 
 def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
-    """What a metric in `unit`, divided by one in `per`, is multiplied by to be in the quantity's
-    unit.
+    """Conversion factor from a metric in `unit`, divided by one in `per`, to the quantity's unit.
 
-    A relative quantity is kept in the metric's own unit. A rule with `cpus` speaks of the share of
-    so many processors. Raises `StudyError` naming both units where no conversion is known.
+    A relative quantity is kept in the metric's own unit. A rule with `cpus` refers to the share of
+    that many processors. Raises `StudyError` naming both units if there is no conversion.
     """
     if kind.observed.get("relative"):
         return 1.0
@@ -199,7 +198,7 @@ def _words(wanted: Mapping[str, str]) -> str:
 
 
 def quotient_of_means(of: Mean, to: Mean) -> Mean:
-    """One mean divided by another, with the error of the delta method as for independent means."""
+    """Ratio of two means, with the delta-method error of independent means."""
     value = of.value / to.value
     variances = [(of.se / to.value) ** 2, (value * to.se / to.value) ** 2]
     df = satterthwaite(variances, [of.df, to.df])
@@ -214,16 +213,15 @@ def quotient_of_means(of: Mean, to: Mean) -> Mean:
 
 
 def add_relative(study: Study, rows: Sequence[ObservationRow]) -> None:
-    """Fill `relative`, `relative_se` and `relative_df` of the rows of `observe`, which are changed
-    in place.
+    """Fill `relative`, `relative_se` and `relative_df` of the rows of `observe` in place.
 
-    The mean of the runs at the reference point is its value; that point is the one which shares
-    most factor levels with the run (`Study.reference_for`). A run is compared with runs of its own
+    Values are divided by the mean of the runs at the reference point, the one with most factor
+    levels in common with the run (`Study.reference_for`). A run is compared with runs of its own
     provenance only.
 
     Errors are those within runs, by the delta method; a run that is part of its reference shares
-    its error with it, so a single reference run has none. Degrees of freedom are Welch and
-    Satterthwaite's over the same terms, the run's and those of its reference.
+    its error with it, so a single reference run has none. Degrees of freedom are
+    Welch-Satterthwaite's over the same terms, the run's and those of its reference.
     """
     by_point: dict[tuple[str, Quantity], list[ObservationRow]] = {}
     for row in rows:
@@ -253,8 +251,8 @@ def _relate(
         row["note"] = f"{row['note']}; {note}".lstrip("; ")
         return
     share = row["value"] / base
-    # one term for each independent run: the row itself, which may be part of its reference, and the
-    # reference's others
+    # one term per independent run: the row itself, possibly part of its reference, and the other
+    # runs of the reference
     own = 1 - share / k if any(r is row for r in reference) else 1.0
     others = [r for r in reference if r is not row]
     variances = [(own * row["se"]) ** 2, *((share / k * r["se"]) ** 2 for r in others)]
@@ -264,10 +262,10 @@ def _relate(
 
 
 def lineage_rows(run: RunSeries, used: Combined, role: str) -> Iterator[dict[str, Any]]:
-    """One row a raw file: columns of `stage_tables.LINEAGE` without run and quantity.
+    """Yield one row per raw file: columns of `stage_tables.LINEAGE` without run and quantity.
 
-    Samples count where the evaluated stretch has them: after its begin, up to the window's end, at
-    times that all entities have. A total of the run stands without a time and counts as it is.
+    Samples count within the evaluated stretch: after its begin, up to the window's end, at times
+    common to all entities. A total of the run has no time and is always counted.
     """
     declared, end = run.window
     begin = used.steady.begin_s if np.isfinite(used.steady.begin_s) else declared
@@ -302,13 +300,13 @@ def lineage_rows(run: RunSeries, used: Combined, role: str) -> Iterator[dict[str
 
 ORDER = (Provenance.MEASURED, Provenance.EXAMPLE)
 THUMBNAIL_STEPS = 80
-"""Steps of a thumbnail; longer series are averaged down to them."""
+"""Maximum number of steps of a thumbnail; longer series are averaged."""
 MIN_SAMPLES = 3
 
 
 def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Of each provenance the first run, by its id, at the condition of a figure over time; in the
-    order of `ORDER`.
+    """Select, for each provenance, the first run by id at the condition of a figure over time; in
+    the order of `ORDER`.
     """
     wanted = study.filled(exhibit.run.at if exhibit.run else {})
     found: dict[str, str] = {}
@@ -319,8 +317,7 @@ def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]
 
 
 def timeline_rows(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
-    """Every sample of a run that a figure over time shows, summed over entities: rows of
-    `TIMELINES`.
+    """Yield the samples of a run for a figure over time, summed over entities: rows of `TIMELINES`.
     """
     for spec in exhibit.spec["series"]:
         _, found = run.of(spec["metric"], spec["entity_kind"], entity=str(spec.get("entity", "*")))
@@ -341,15 +338,15 @@ def timeline_rows(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
 
 
 def series_factor(exhibit: Exhibit, spec: Mapping[str, Any], unit: str) -> float:
-    """What a metric in `unit` is multiplied by to be in a series' unit; raises `StudyError` naming
-    both without one.
+    """Conversion factor from a metric in `unit` to a series' unit; raises `StudyError` naming both
+    if there is none.
     """
     return converted(f"{exhibit.id}, {spec['label']}", "series", unit, spec["unit"])
 
 
 def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
-    """The first metric of the study's quantities that a run has, in at most `THUMBNAIL_STEPS` steps over its
-    whole length.
+    """Downsample the run's first metric of the study's quantities to at most `THUMBNAIL_STEPS`
+    steps over its whole length.
     """
     for kind in study.quantities.values():
         for source in kind.observed.get("from", ()):
@@ -370,7 +367,7 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
 
 
 def _summed(series: Mapping[str, SampleSeries]) -> SampleSeries:
-    """The sum of what all entities have at each time, totals left out."""
+    """Sum over entities at each time, without totals."""
     parts = in_rounds(series).values()
     t, value = (np.concatenate([getattr(s, name) for s in parts]) for name in ("t", "value"))
     timed = np.isfinite(t)

@@ -1,6 +1,4 @@
-"""The samples of one run as time series, and their steady state within the run's measurement
-window.
-"""
+"""Time series of one run, and their steady state within the run's measurement window."""
 
 from __future__ import annotations
 
@@ -38,29 +36,29 @@ from virtperf.runs.summarize.steady import (
 )
 
 WARMUP_CONFIDENCE = 0.999
-"""Confidence at which a warm-up that was found later than declared shortens the window: MSER picks
-the cut that looks worst, so a test at a lower level finds too many."""
+"""Confidence level at which a warm-up detected later than declared shortens the window: MSER
+selects the most extreme cut, so a test at a lower level has too many false alarms."""
 
 SAME_ROUND = 0.1
-"""Of a sampling interval: entities that are read within it were sampled together."""
+"""Share of a sampling interval within which entities count as sampled together."""
 
 
 Reduction = Callable[[np.ndarray, float], Mean]
-"""What a series is reduced to: samples and a confidence level to a number with its interval."""
+"""Reduction of samples, at a confidence level, to a number with its interval."""
 STATISTICS: Mapping[str, Reduction] = {
     "mean": cosine_mean,
     "median": median,
     "max": maximum,
     "sum": total,
 }
-"""What a series over time can be reduced to; all but the mean take the declared window as it is."""
+"""Reductions of time series; all except the mean use the declared window unchanged."""
 
 
 def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.nan) -> Reduction:
-    """What a quantity's `observed` rule reduces samples to; `limit` is that of `above`, in the
+    """Return the reduction for a quantity's `observed` rule; `limit` is that of `above`, in the
     metric's unit.
 
-    Raises `StudyError` for a statistic of independent samples where they are a series over time.
+    Raises `StudyError` if a statistic of independent samples is applied to a time series.
     """
     name = rule.get("statistic", "mean")
     of_independent: Mapping[str, Reduction] = {
@@ -86,7 +84,7 @@ def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.n
 
 
 def converted(name: str, what: str, unit: str, wanted: str, per: str = "1") -> float:
-    """`conversion_factor` for something of study.yaml; raises `StudyError` naming both units where
+    """`conversion_factor` for an entry of study.yaml; raises `StudyError` naming both units if
     there is none.
     """
     try:
@@ -103,8 +101,7 @@ class SampleSeries:
     """Samples of one metric; `t` in seconds from the run's start, shape (n,), NaN for a total of
     the run.
 
-    `files` and `lines`, of the same shape, say in which raw file of the run's and where in it each
-        sample stands.
+    `files` and `lines`, of the same shape, locate each sample in the run's raw files.
     """
 
     t: np.ndarray
@@ -115,14 +112,13 @@ class SampleSeries:
 
 @dataclass(frozen=True)
 class Steady:
-    """A series within its run's window.
+    """Steady-state evaluation of a series within its run's window.
 
-    `warmup_s`: detected end of the warm-up, in seconds from the run's start; NaN where the series
-        can't show it.
-    `begin_s`: where the evaluated stretch begins: the window, or later where the warm-up
-        demonstrably lasts longer.
-    `stationarity`: as `steady.stationarity` says; "" for totals.
-    `trend`: as `steady.trend` says; NaN for totals, and for statistics other than the mean.
+    `warmup_s`: detected end of the warm-up, in seconds from the run's start; NaN if not detectable.
+    `begin_s`: begin of the evaluated stretch: that of the window, or later if the warm-up
+        significantly lasts longer.
+    `stationarity`: class by `steady.stationarity`; "" for totals.
+    `trend`: value of `steady.trend`; NaN for totals, and for statistics other than the mean.
     """
 
     mean: Mean
@@ -135,10 +131,10 @@ class Steady:
 
 @dataclass(frozen=True)
 class Combined:
-    """Several entities' series as one quantity; `steady` is of their sum or mean.
+    """Series of several entities combined to one quantity; `steady` evaluates their sum or mean.
 
-    `times` are those at which all entities have a sample, and which count; None where each counts
-    alone.
+    `times` are the evaluated times, common to all entities; None if entities are evaluated
+    separately.
     """
 
     metric: str
@@ -151,8 +147,8 @@ class Combined:
 
 @dataclass(frozen=True)
 class RunSeries:
-    """A run with its series by (source, entity kind, entity, metric), and what the index says about
-    run and metrics.
+    """Series of a run by (source, entity kind, entity, metric), with the index entries of run and
+    metrics.
     """
 
     info: Mapping[str, Any]
@@ -163,27 +159,25 @@ class RunSeries:
 
     @property
     def window(self) -> tuple[float, float]:
-        """Begin and end in seconds; a sample belongs to it after the begin, since it speaks of what
-        was before it. Everything, where the run has no clock.
+        """Begin and end in seconds, as a half-open interval: a sample at the begin is excluded,
+        since it covers the time before. Unbounded for a run without a clock.
         """
         begin, end = self.info["window_s"] or (-np.inf, np.inf)
         return float(begin), float(end)
 
     @property
     def independent(self) -> bool:
-        """Whether samples are only numbered, and independent of each other: the run has no
-        clock.
-        """
+        """Whether samples are only numbered, and mutually independent: the run has no clock."""
         return self.info["window_s"] is None
 
     def of(
         self, metric: str, entity_kind: str, source: str | None = None, entity: str = "*"
     ) -> tuple[str, dict[str, SampleSeries]]:
-        """Series of a metric by entity, from one format: `source`, or the dictionary's first that
-        has any.
+        """Return the series of a metric by entity, from one format: `source`, or the dictionary's
+        first with any.
 
-        `entity` is a name or a pattern of names with ``*`` and ``?``; letters have to be as the
-        tool writes them, since Linux and Xen tell `web` from `Web`.
+        `entity` is a name or a case-sensitive pattern with ``*`` and ``?``: Linux and Xen
+        distinguish `web` and `Web`.
         """
         formats = [source] if source else self.metrics.get(metric, {}).get("formats", [])
         for name in formats:
@@ -204,7 +198,7 @@ class RunSeries:
         return self._found[key]
 
     def _in_window(self, series: SampleSeries) -> int:
-        """How many samples the window has."""
+        """Number of samples in the window."""
         begin, end = self.window
         return int(((series.t > begin) & (series.t <= end)).sum())
 
@@ -219,15 +213,15 @@ class RunSeries:
         reduce_by: Reduction | None = None,
         merged: bool = False,
     ) -> Combined | None:
-        """Sum or mean over entities, over the window its mean, or what `reduce_by` makes of it;
-        None where the run has none.
+        """Combine entities by sum or mean and reduce over the window, by default to the mean; None
+        if the run has none.
 
         `merged`: single values of several entities, such as the response times of several drivers,
-        are reduced as one set; those that were sampled at the same times, by a clock, are not.
+        are pooled; not those sampled at common times by a clock.
 
-        Entities that were sampled together are combined sample by sample, so that what they have in
-        common counts in the error. Where one has samples in the window that another lacks, their
-        means are combined, with errors as of independent ones.
+        Entities that were sampled together are combined sample by sample, so that the error
+        includes their correlation. If one has samples in the window that another lacks, their means
+        are combined, with errors as for independent means.
         """
         name, found = self.of(metric, entity_kind, source, entity)
         if not found:
@@ -239,7 +233,7 @@ class RunSeries:
         summed, times = _sum_at_common_times(parts), None
         left_out = summed is not None and max(map(self._in_window, parts)) - self._in_window(summed)
         if left_out and reduce_by is cosine_mean:
-            summed = None  # what is left out may differ from the rest: a guest that swaps is late
+            summed = None  # missing times may be atypical: a swapping guest reports late
         if merged and len(parts) > 1 and (self.independent or summed is None):
             steady = evaluate(_all_values(parts), self.window, self.level, reduce_by)
         elif summed is not None:
@@ -264,8 +258,8 @@ class RunSeries:
 def load_series(
     path: Path, info: Mapping[str, Any], metrics: Mapping[str, Mapping[str, Any]], level: float
 ) -> RunSeries:
-    """The series of one run from its samples, sorted by series and time; raises `VirtperfError` for
-    another file.
+    """Load the series of one run from its samples, sorted by series and time; raises
+    `VirtperfError` for another file.
     """
     table = SAMPLES.read_arrow(path)
     keys = ("source", "entity_kind", "entity", "metric")
@@ -298,12 +292,12 @@ def evaluate(
     level: float,
     reduce_by: Reduction = cosine_mean,
 ) -> Steady:
-    """Mean of a series over the window, after the warm-up that it shows itself; or what another
-    reduction makes of it.
+    """Evaluate the mean of a series over the window, after its detected warm-up; or another
+    reduction.
 
-    A warm-up that MSER-5 puts after the window's begin shortens the window only where the stretch
-    before it has another mean than the stretch after it, at `WARMUP_CONFIDENCE`: MSER's cut scatters widely in
-    series that are steady all the time.
+    A warm-up that MSER-5 detects after the window's begin shortens the window only if the means
+    before and after it differ significantly at `WARMUP_CONFIDENCE`: in stationary series, MSER's
+    cut varies widely.
     """
     begin, end = window
     t, x = series.t, series.value
@@ -344,10 +338,10 @@ def _nothing(level: float) -> Mean:
 
 
 def in_rounds(series: Mapping[str, SampleSeries]) -> dict[str, SampleSeries]:
-    """The same series, with one time for samples of one round.
+    """Align the times of samples of one polling round.
 
-    A monitor that reads one entity after the other stamps each with its own time. What lies within
-    `SAME_ROUND` of a sampling interval of a time of the longest series gets that time.
+    A monitor that reads entities in turn stamps each with its own time. Samples within `SAME_ROUND`
+    of a sampling interval of a time of the longest series get that time.
     """
     longest = max(series.values(), key=lambda s: len(s.t)).t
     if len(longest) < 2 or all(np.array_equal(s.t, longest) for s in series.values()):
@@ -366,7 +360,7 @@ def in_rounds(series: Mapping[str, SampleSeries]) -> dict[str, SampleSeries]:
 
 
 def _sum_at_common_times(series: list[SampleSeries]) -> SampleSeries | None:
-    """The sum over series at the times that all of them have; None where there are hardly any."""
+    """Sum over series at their common times; None if fewer than half of the times are common."""
     first = series[0]
     if all(
         len(s.t) == len(first.t) and np.array_equal(s.t, first.t, equal_nan=True) for s in series
@@ -379,7 +373,7 @@ def _sum_at_common_times(series: list[SampleSeries]) -> SampleSeries | None:
 
 
 def _all_values(series: list[SampleSeries]) -> SampleSeries:
-    """The values of all series, in the order of their times."""
+    """Concatenate the values of all series, sorted by time."""
     t = np.concatenate([s.t for s in series])
     order = np.argsort(t, kind="stable")
     return SampleSeries(t[order], np.concatenate([s.value for s in series])[order])

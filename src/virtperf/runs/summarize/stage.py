@@ -1,5 +1,4 @@
-"""The summarize stage: from samples to steady-state means, observations of quantities, their
-lineage, and audits.
+"""The summarize stage: steady-state means, observations of quantities, their lineage, and audits.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from virtperf.study.definition import Study
 
 TableRows = list[dict[str, Any]]
 SERIAL_LIMIT = 200
-"""Up to so many runs are summarized without other processes, which would take longer to start."""
+"""Number of runs up to which they are summarized serially: starting processes would take longer."""
 
 
 def summarize(
@@ -51,12 +50,11 @@ def summarize(
     scheduler: str = "",
     progress: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Write the tables of summarize (`core.stage_tables`) into the folder `out`, replacing it as a
-    whole.
+    """Write the tables of summarize (`core.stage_tables`) into the folder `out`, replacing it
+    atomically.
 
-    `samples` is the output of ingest; `jobs` and `scheduler` are as `core.parallel.workers` takes
-    them. Raises `VirtperfError`: the samples have no index or can't be read; a unit can't be
-    converted.
+    `samples` is the output of ingest; `jobs` and `scheduler` are as in `core.parallel.workers`.
+    Raises `VirtperfError`: the samples have no index or can't be read; a unit can't be converted.
     """
     index = _index(samples)
     shown = {
@@ -117,8 +115,8 @@ def _one(
     level: float,
     shown: Mapping[str, Collection[str]],
 ) -> tuple[TableRows, TableRows, TableRows, TableRows, TableRows, TableRows, dict[str, TableRows]]:
-    """Of one run: rows of series, observations, lineage, thumbnails, audits and distributions, and
-    timelines by exhibit.
+    """Summarize one run: rows of series, observations, lineage, thumbnails, audits and
+    distributions, and timelines by exhibit.
     """
     run = load_series(samples / f"{info['run_id']}.parquet", info, metrics, level)
     head = {name: info[name] for name in ("run_id", "provenance", "replicate")}
@@ -149,7 +147,7 @@ def _one(
 
 
 def series_rows(run: RunSeries) -> TableRows:
-    """One row a series: its steady-state mean and what there is to say about it."""
+    """Return one row per series: its steady-state mean with flags."""
     rows = []
     for key in run.series:
         source, entity_kind, entity, metric = key

@@ -1,9 +1,9 @@
-"""The steady-state mean of one series with an honest error: where its warm-up ends, whether it
-stays where it is, and its mean.
+"""Steady-state analysis of one series: warm-up detection, stationarity, and the mean with a
+standard error under autocorrelation.
 
-Neighbouring samples of a run are correlated, so a standard error that takes them as independent is
-too small, by ``sqrt((1 + r) / (1 - r))`` for a correlation r of neighbours. Three remedies stand here:
-the series' slowest cosines (the default), batch means, and a first-order autoregressive model.
+Adjacent samples of a run are correlated, so the standard error of independent samples is too small,
+by ``sqrt((1 + r) / (1 - r))`` for lag-1 autocorrelation r. Two remedies are implemented: the
+series' slowest cosines (the default), and a first-order autoregressive model.
 
 References
 ----------
@@ -32,26 +32,24 @@ from virtperf.core.mean import COUNTED, INDEPENDENT, ORDERED, Mean, student
 
 LARGEST_CORRELATION = 0.95
 NOISE, NOISE_WEIGHT = 4.0, 0.1
-"""White noise over a slow part: its variance relative to the part's, and its weight before the data
-are seen.
-"""
+"""White noise added to an autoregressive component: its variance relative to the component's, and
+its prior weight."""
 FREQUENCIES = 1024
-"""Cosines that tell models apart; a longer series has them all below the frequencies that matter
-for its mean.
-"""
+"""Number of cosines used to discriminate models; for longer series they are all below the
+frequencies that matter for the mean."""
 FEWEST_TIMES = 10
 FEWEST_FOR_TIMES = 20
-"""Correlation times that a run should last, and the samples below which it can't show them."""
+"""Minimum length of a run in correlation times, and minimum number of samples to estimate them."""
 
 
 def ar1_mean(x: np.ndarray, level: float) -> Mean:
     """Mean with the standard error under first-order autocorrelation.
 
-    With correlation r of neighbours, ``var(mean) = sigma**2 f / n`` with
+    With lag-1 autocorrelation r, ``var(mean) = sigma**2 f / n`` with
     ``f = (1 + r) / (1 - r) - 2 r (1 - r**n) / (n (1 - r)**2)``, and the sample variance
-    underestimates ``sigma**2`` by the factor ``(n - f) / (n - 1)``. r is corrected for its bias
-    (Marriott and Pope) and taken from 0 to 0.95: an error is never made smaller by a negative
-    estimate from few samples. Degrees of freedom are ``n / f - 1``.
+    underestimates ``sigma**2`` by the factor ``(n - f) / (n - 1)``. r is bias-corrected (Marriott
+    and Pope) and clipped to 0 to 0.95: a negative estimate from few samples never reduces the
+    error. Degrees of freedom are ``n / f - 1``.
     """
     x = np.asarray(x, dtype=float)
     n = len(x)
@@ -63,22 +61,20 @@ def ar1_mean(x: np.ndarray, level: float) -> Mean:
 
 
 def effective_samples(x: np.ndarray) -> float:
-    """How many independent samples would tell as much as these, by a first-order autoregressive
-    model; at most n.
-    """
+    """Effective sample size under a first-order autoregressive model; at most n."""
     return len(x) / inflation(correlation(x - x.mean(), 1), len(x))
 
 
 def cosine_mean(x: np.ndarray, level: float) -> Mean:
     """Mean with the standard error from the slowest cosines of the series.
 
-    It covers as promised from few samples on (docs/calibration.md).
+    The interval has its nominal coverage even for few samples (docs/calibration.md).
     The variance of a mean is the spectrum at frequency zero over n. The squared coefficients of the
-    first B cosines estimate the spectrum next to it, each with one degree of freedom, whence
-    Student's t with B (Müller 2007; Lazarus et al. 2018, whose ``B = 0.4 n**(2/3)`` is taken,
-    rounded, and at least 2). In short series even these cosines are quick, and correlation makes
-    the spectrum fall between zero and them: the variance is multiplied by how far it falls,
-    averaged over the models of `_spectra` with the weights that the series gives them.
+    first B cosines estimate the spectrum near zero, each with one degree of freedom, hence
+    Student's t with B (Müller 2007; ``B = 0.4 n**(2/3)`` from Lazarus et al. 2018, rounded, and at
+    least 2). In short series even these frequencies are high, and with autocorrelation the spectrum
+    falls between zero and them: the variance is multiplied by this ratio, averaged over the models
+    of `_spectra` with their posterior weights.
     """
     x = np.asarray(x, dtype=float)
     n = len(x)
@@ -97,8 +93,8 @@ def cosine_mean(x: np.ndarray, level: float) -> Mean:
 def too_short(x: np.ndarray) -> bool:
     """Whether a series probably lasts fewer than `FEWEST_TIMES` of its correlation times.
 
-    Its interval may then be too short: the slow part hardly shows (docs/calibration.md). Fewer than
-    `FEWEST_FOR_TIMES` samples can't tell.
+    Its interval may then be too short: the slow component is hardly visible (docs/calibration.md).
+    Undecidable, hence False, with fewer than `FEWEST_FOR_TIMES` samples.
     """
     x = np.asarray(x, dtype=float)
     if len(x) < FEWEST_FOR_TIMES or not (power := _powers(x)).any():
@@ -116,11 +112,11 @@ class _Spectra:
     at_cosines: np.ndarray  # (m, J)
     at_zero: np.ndarray  # (m,), n times the variance of the mean
     time: np.ndarray  # (m,)
-    before: np.ndarray  # (m,), weights before the data are seen
+    before: np.ndarray  # (m,), prior weights
 
     def weights(self, power: np.ndarray) -> np.ndarray:
-        """The likelihood of each model (Whittle 1953, the scale profiled out) times its weight,
-        scaled to sum 1.
+        """Posterior weights of the models: prior times Whittle likelihood (Whittle 1953, with the
+        scale profiled out), normalized.
         """
         power = power[: self.at_cosines.shape[1]]
         scale = np.log(np.mean(power / self.at_cosines, axis=1)) * len(power)
@@ -131,10 +127,10 @@ class _Spectra:
 
 @lru_cache(maxsize=16)
 def _spectra(n: int) -> _Spectra:
-    """First-order autoregressive models whose correlation time ``(1 + r) / (1 - r)`` doubles from 1
-    to 2 n samples.
+    """Grid of first-order autoregressive models with correlation times ``(1 + r) / (1 - r)`` that
+    double from 1 to 2 n samples.
 
-    Each stands alone and beneath white noise. A grid is enough, since only the average over it
+    Each occurs with and without added white noise. A grid suffices, since only the average over it
     matters.
     """
     time = 2.0 ** np.arange(int(np.log2(2 * n)) + 1)
@@ -151,25 +147,24 @@ def _waves(n: int) -> int:
 
 
 def _powers(x: np.ndarray) -> np.ndarray:
-    """Squared coefficients of the series' cosines but the constant one, scaled so that white noise
-    has its variance.
+    """Squared cosine coefficients of the series without the constant one, scaled so that those of
+    white noise equal its variance on average.
     """
     return fft.dct(x - x.mean())[1:] ** 2 / (
         2 * len(x)
-    )  # dct doubles the sums of products with the cosines
+    )  # scipy's dct returns twice the sums of products with the cosines
 
 
 def median(x: np.ndarray, level: float) -> Mean:
-    """The median, as `series_quantile` takes it."""
+    """Median of a time series; see `series_quantile`."""
     return replace(series_quantile(x, 0.5, level), method="median")
 
 
 def series_quantile(x: np.ndarray, share: float, level: float) -> Mean:
-    """The quantile below which a share of a series over time lies, with the interval between two
-    order statistics that covers it, whatever the distribution.
+    """Quantile of a time series with a distribution-free interval between two order statistics.
 
-    Their ranks are those for as many independent samples as `effective_samples` finds in the
-    series; where there are too few for the level, there is no interval.
+    The ranks are those for an effective sample size of `effective_samples`; there is no interval if
+    that is too small for the level.
     """
     x = np.asarray(x, dtype=float)
     n, n_eff = len(x), effective_samples(x)
@@ -183,12 +178,12 @@ def series_quantile(x: np.ndarray, share: float, level: float) -> Mean:
 
 
 def maximum(x: np.ndarray, level: float) -> Mean:
-    """The largest sample; how far from it another run's would be, one run can't tell."""
+    """Maximum of the samples; a single run shows no error of it."""
     return without_error(float(np.max(x)), len(x), level, "maximum")
 
 
 def independent_mean(x: np.ndarray, level: float) -> Mean:
-    """The mean of independent samples, with Student's interval."""
+    """Mean of independent samples with Student's t interval."""
     x = np.asarray(x, dtype=float)
     if len(x) < 2:
         return _one(x, level)
@@ -196,17 +191,17 @@ def independent_mean(x: np.ndarray, level: float) -> Mean:
 
 
 def independent_quantile(x: np.ndarray, share: float, level: float) -> Mean:
-    """A quantile of independent samples between order statistics."""
+    """Quantile of independent samples with an interval between order statistics."""
     return _between(x, order_statistics.quantile(x, share, level), level, ORDERED)
 
 
 def independent_spread(x: np.ndarray, level: float) -> Mean:
-    """The interquartile range of independent samples."""
+    """Interquartile range of independent samples."""
     return _between(x, order_statistics.interquartile_range(x, level), level, ORDERED)
 
 
 def independent_share(x: np.ndarray, limit: float, level: float) -> Mean:
-    """The share of independent samples above a limit, in the unit 1."""
+    """Proportion of independent samples above a limit, in the unit 1."""
     return _between(x, order_statistics.share_above(x, limit, level), level, COUNTED)
 
 
@@ -217,18 +212,17 @@ def _between(x: np.ndarray, limits: order_statistics.Limits, level: float, metho
 
 
 def total(x: np.ndarray, level: float) -> Mean:
-    """The sum of all samples, such as that of the parts of a whole; one number a run."""
+    """Sum of all samples, such as the parts of a whole; one number per run."""
     return without_error(float(np.sum(x)), 1, level, "sum")
 
 
 def without_error(value: float, n: int, level: float, method: str) -> Mean:
-    """A value whose error can't be known: a total, one sample, a maximum."""
+    """A value with an unknown error: a total, one sample, a maximum."""
     return student(value, np.nan, np.nan, level=level, n=n, method=method)
 
 
 def correlation(residuals: np.ndarray, parameters: int) -> float:
-    """Correlation of neighbouring residuals, corrected for the bias that fitting so many parameters
-    causes.
+    """Lag-1 autocorrelation of residuals, corrected for the bias of `parameters` fitted parameters.
     """
     n = len(residuals)
     squares = float(residuals @ residuals)
@@ -239,7 +233,7 @@ def correlation(residuals: np.ndarray, parameters: int) -> float:
 
 
 def inflation(r: float, n: int) -> float:
-    """How many times the variance of a mean of `n` samples exceeds that of independent ones."""
+    """Variance inflation of the mean of `n` samples by autocorrelation r."""
     return max((1 + r) / (1 - r) - 2 * r * (1 - r**n) / (n * (1 - r) ** 2), 1.0)
 
 
@@ -254,21 +248,20 @@ def _mean(x: np.ndarray, se: float, df: float, level: float, method: str) -> Mea
 BATCH = 5
 FEWEST_BATCHES = 10
 LEFT_BATCHES = 5
-"""MSER's statistic is of no use where fewer batches than this are left: it falls by chance (Hoad et
-al. 2010).
-"""
+"""Minimum number of batches after the cut: with fewer, MSER's statistic falls by chance (Hoad et
+al. 2010)."""
 FEWEST_FOR_TREND = 12
 FEWEST_FOR_SLOPE = 3
 
 
 @dataclass(frozen=True)
 class Warmup:
-    """Where a warm-up ends.
+    """Result of warm-up detection.
 
-    `cut`: samples to leave out at the beginning, the best cut in the first half; 0 where the series
+    `cut`: number of initial samples to discard, the best cut in the first half; 0 for a series that
         is too short.
-    `status`: ``steady``; ``not steady`` where the best cut lies in the second half, which says that
-        the series had not settled; ``too short`` to say anything.
+    `status`: ``steady``; ``not steady`` if the best cut is in the second half, so that the series
+        has not settled; ``too short`` for a decision.
     """
 
     cut: int
@@ -276,19 +269,19 @@ class Warmup:
 
 
 def mser(x: np.ndarray) -> Warmup:
-    """The cut of equally spaced samples that minimises the marginal standard error (MSER-5: batches
-    of five).
+    """Find the warm-up cut of equally spaced samples by the marginal standard error rule (MSER-5:
+    batches of five).
 
-    Over means ``z`` of batches, the cut after ``d`` batches minimises ``sum((z[d:] -
-    mean(z[d:]))**2) / (k - d)**2``, for k batches. A cut in the first half is taken; a later one
-    means that the series is still moving.
+    For k batch means ``z``, the cut after ``d`` batches minimises ``sum((z[d:] -
+    mean(z[d:]))**2) / (k - d)**2``. A cut in the first half is accepted; a later one means that the
+    series has not settled.
     """
     x = np.asarray(x, dtype=float)
     k = len(x) // BATCH
     if k < FEWEST_BATCHES:
         return Warmup(0, "too short")
     z = x[: k * BATCH].reshape(k, BATCH).mean(axis=1)
-    z = z - z[-1]  # the sums of squares below lose no digits to a large level
+    z = z - z[-1]  # avoids cancellation in the sums of squares below
     left = np.arange(k, 0, -1)
     first = np.cumsum(z[::-1])[::-1]
     squares = np.cumsum(z[::-1] ** 2)[::-1]
@@ -299,11 +292,11 @@ def mser(x: np.ndarray) -> Warmup:
 
 
 def warmup(x: np.ndarray) -> Warmup:
-    """MSER-5 with its alarm confirmed.
+    """Detect the warm-up by MSER-5 with a confirmation of its alarm.
 
-    In one of ten series that are steady from the beginning, MSER's best cut lies in the second half
-    by chance. So the series counts as not steady only where what follows the best cut of the first
-    half is not constant either (`stationarity`).
+    In one of ten stationary series, MSER's best cut is in the second half by chance. So a series is
+    classified as not steady only if the part after the best cut of the first half is not constant
+    either (`stationarity`).
     """
     found = mser(x)
     if (
@@ -315,10 +308,10 @@ def warmup(x: np.ndarray) -> Warmup:
 
 
 def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
-    """Whether an early stretch has another mean than the steady state that follows it.
+    """Test whether an early stretch has another mean than the steady state that follows it.
 
-    The noise of both stretches is taken from the late one: if the early one belongs to the same
-    steady state it has the same noise, and if it is a ramp its own variance says nothing.
+    The noise of both stretches is estimated from the late one: under the null hypothesis it is the
+    same, and if the early one is a ramp its own variance is meaningless.
     """
     if len(early) == 0 or len(late) < 2:
         return False
@@ -331,15 +324,13 @@ def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
 
 
 def stationarity(x: np.ndarray, alpha: float = 0.01) -> str:
-    """Whether a series keeps its level: ``constant``, ``drift`` (a trend), ``step``;
-    ``undetermined`` for few samples.
+    """Classify a series as ``constant``, ``drift`` (a trend), ``step``, or ``undetermined`` with
+    few samples.
 
     A straight line and the best single step are fitted by least squares to equally spaced samples,
-    each with the chance
-    `alpha` to be seen in a constant series. Errors respect autocorrelation: each is tested with the
-    effective number of samples of its own residuals; the step's p-value is multiplied by the number
-    of independent places that it could have (Bonferroni). Of two significant ones the one with less
-    residual variance wins.
+    and each is tested at level `alpha`. Tests account for autocorrelation by the effective sample
+    size of the residuals; the step's p-value is multiplied by the effective number of candidate
+    positions (Bonferroni). If both are significant, the smaller residual variance decides.
     """
     x = np.asarray(x, dtype=float)
     if len(x) < FEWEST_FOR_TREND:
@@ -352,9 +343,8 @@ def stationarity(x: np.ndarray, alpha: float = 0.01) -> str:
 
 
 def trend(x: np.ndarray) -> float:
-    """By how much a series changes from the begin to the end of its window, as a share of its mean:
-    the least-squares line over equally spaced samples. NaN for fewer than three samples or a mean of
-    zero.
+    """Relative change of a series over its window, as a share of its mean, by a least-squares line
+    over equally spaced samples. NaN for fewer than three samples or a mean of zero.
     """
     x = np.asarray(x, dtype=float)
     n, mean = len(x), float(np.mean(x)) if len(x) else 0.0
@@ -365,7 +355,7 @@ def trend(x: np.ndarray) -> float:
 
 
 def _drift(x: np.ndarray) -> tuple[float, float]:
-    """Sum of squares beside the straight line, and its p-value."""
+    """Return the residual sum of squares of the straight line, and its p-value."""
     n = len(x)
     t = np.arange(n) - (n - 1) / 2
     slope = float(t @ x) / float(t @ t)
@@ -374,13 +364,13 @@ def _drift(x: np.ndarray) -> tuple[float, float]:
 
 
 def _step(x: np.ndarray) -> tuple[float, float]:
-    """The same of the best step."""
+    """Return the residual sum of squares of the best step, and its p-value."""
     n = len(x)
     z = x - x.mean()
     edge = max(3, n // 10)
     places = np.arange(edge, n - edge + 1)
     before = np.cumsum(z)[places - 1]
-    gain = before**2 * n / (places * (n - places))  # what a step there takes off the sum of squares
+    gain = before**2 * n / (places * (n - places))  # reduction of the sum of squares
     at = int(places[np.argmax(gain)])
     low, high = float(z[:at].mean()), float(z[at:].mean())
     squares, p, n_eff = _tested(
@@ -392,10 +382,10 @@ def _step(x: np.ndarray) -> tuple[float, float]:
 def _tested(
     estimate: float, residuals: np.ndarray, per_variance: float
 ) -> tuple[float, float, float]:
-    """Sum of squares of the residuals, p-value of the estimate, effective number of samples.
+    """Return residual sum of squares, p-value of the estimate, and effective sample size.
 
-    The estimate's variance is that of a residual times `per_variance`, inflated by their
-    correlation.
+    The estimate's variance is the residual variance times `per_variance`, inflated by
+    autocorrelation.
     """
     n = len(residuals)
     f = inflation(correlation(residuals, 2), n)

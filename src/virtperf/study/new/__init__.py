@@ -1,1 +1,1 @@
-"""What a new study begins with: commented files that the whole pipeline runs through at once."""
+"""Scaffolding of a new study: commented files that the whole pipeline accepts."""

@@ -1,6 +1,4 @@
-"""An exhibit or a claim added to a study: entries in its files, which say EXAMPLE where a person has
-to write what nobody gave.
-"""
+"""Add an exhibit or a claim to a study's files, with EXAMPLE placeholders for missing texts."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from virtperf.study.yaml_edit import append_entry
 
 REPLACE = "EXAMPLE, replace"
 PLOTTED = ("line", "bar")
-"""Kinds of exhibits whose series are made of the study's quantities and factors."""
+"""Kinds of exhibits whose series plot the study's quantities over factors."""
 TABLE = "EXAMPLE: replace by the printed heading,second column\nEXAMPLE: replace by the printed cells,\n"
 
 
@@ -32,10 +30,10 @@ def add_exhibit(
 ) -> list[Path]:
     """Append an exhibit to study.yaml, with a file for a printed table; returns the files written.
 
-    `given` has what the entry says. Title and section that it lacks say that they are to be
-    replaced; a figure plots the first quantity over the first numeric factor without a default, a
-    series for each level of the next one. Raises `StudyError`, and changes nothing, where study.yaml
-    would not be in order, or `check` refuses the study with the exhibit.
+    `given` has the known fields of the entry; a missing title or section becomes a placeholder. By
+    default a figure plots the first quantity over the first numeric factor without a default, with
+    a series for each level of the next one. On error nothing is changed: raises `StudyError` if
+    study.yaml would be invalid, or `check` rejects the study with the exhibit.
     """
     if any(exhibit == each.id for each in study.exhibits):
         raise StudyError(f"there is an exhibit {exhibit!r} already", file="study.yaml")
@@ -68,10 +66,9 @@ def add_exhibit(
 def add_claim(study: Study, claim: str, kind: str, given: Mapping[str, Any]) -> list[Path]:
     """Append a claim of a paper, or a hypothesis of a measured study; returns the files written.
 
-    Words and section that `given` lacks say that they are to be replaced, `about` names the figures
-    that plot what the claim speaks of, and a paper's claim takes the first note that nothing
-    accounts for, else a new one. Raises `StudyError`, and changes nothing, where the claim is not in
-    order.
+    Text and section missing in `given` become placeholders. `about` defaults to the figures that
+    plot the claim's quantities, and the ledger of a paper's claim to the first unused note, else a
+    new one. On error nothing is changed: raises `StudyError` if the claim is invalid.
     """
     measured = study.kind == "measured"
     name, key = (HYPOTHESES_FILE, "hypotheses") if measured else ("claims.yaml", "claims")
@@ -103,8 +100,9 @@ def add_claim(study: Study, claim: str, kind: str, given: Mapping[str, Any]) -> 
 def _of_what_was_given(
     err: StudyError, path: Path, key: str, entry: str, given: Mapping[str, Any]
 ) -> StudyError:
-    """The error by what was given, where it is one of the last entry of `key`: that entry is taken
-    out of the file again, so that its line would lead nowhere.
+    """Restate an error in the appended entry in terms of the given options.
+
+    The entry is removed from the file again, so its line number would be meaningless.
     """
     document = load_yaml(path)
     listed = document.data.get(key) or [{}]
@@ -116,7 +114,6 @@ def _of_what_was_given(
     name = where.removeprefix(f"{key}/{entry}/").partition("/")[0]
     if not where.startswith(f"{key}/{entry}/") or name not in given:
         return err.restated(StudyError, file=None, line=None)
-    # what was found is what was given
     file = f"{name}={given[name]}"
     return err.restated(StudyError, problem=problem, file=file, line=None, found=None)
 
@@ -127,7 +124,7 @@ def _plotted(study: Study, given: Mapping[str, Any]) -> dict[str, Any]:
     order = sorted(free or study.factors, key=lambda name: not _numeric(study, name))
     over = str(given.get("over") or next(iter(order), ""))
     if over not in study.factors or quantity not in study.quantities:
-        # what is unknown is named when the study is loaded
+        # loading the study reports the unknown name
         return {"quantity": quantity, "over": over, "series": [{"label": quantity, "levels": [1]}]}
     levels = list(study.factors[over].levels)
     rest = [name for name in free if name != over]
@@ -149,7 +146,7 @@ def _numeric(study: Study, factor: str) -> bool:
 
 
 def _about(study: Study, given: Mapping[str, Any]) -> list[str]:
-    """The figures that plot a quantity of which the claim speaks; the text where none does."""
+    """Figures that plot a quantity of the claim; ``["text"]`` if there is none."""
     texts = [str(given.get(name, "")) for name in ("of", "to")]
     texts += [str(text) for name in ("order", "parts") for text in given.get(name) or ()]
     named = {text.partition("[")[0].strip() for text in texts if text}
@@ -162,9 +159,7 @@ def _about(study: Study, given: Mapping[str, Any]) -> list[str]:
 
 
 def _note(study: Study) -> tuple[str, int]:
-    """The first note of the paper that no claim accounts for, and how many notes there are with
-    it.
-    """
+    """The first unused note of the paper, and the number of notes including it."""
     claims = claims_of(study)
     used = {note for claim in claims for note in claim.ledger} | set(claims.not_encoded)
     free = (n for n in range(1, len(used) + 2) if f"c{n:03d}" not in used)

@@ -1,6 +1,4 @@
-"""The notebook of a new study: what was found, the exhibits, how it was measured, what concerns all
-of it.
-"""
+"""Notebook template of a new study: findings, exhibits, set-up, appendix."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ METADATA = {
 
 
 def notebook_text(study: Study, parameters: Parameters) -> str:
-    """A notebook without outputs, as a file's text: the same bytes for the same study and
-    parameters.
-    """
+    """Generate a notebook without outputs; deterministic for a study and parameters."""
     cells = list((_measured if study.kind == "measured" else _paper)(study, parameters))
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number:03d}"
@@ -29,8 +25,9 @@ def notebook_text(study: Study, parameters: Parameters) -> str:
 
 
 def with_exhibits(text: str, exhibits: Sequence[str], shown: Sequence[bool]) -> str:
-    """A notebook's text with a cell for each exhibit behind the last cell that shows some, else at
-    the end; `shown` says of each cell whether it does.
+    """Insert a cell for each exhibit after the last cell that shows some, else at the end.
+
+    `shown`: for each cell, whether it shows an exhibit.
     """
     notebook = reads(text, as_version=4)
     at = max((place for place, shows in enumerate(shown, 1) if shows), default=len(shown))
@@ -59,7 +56,7 @@ def _paper(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
 
 
 def _measured(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
-    """A measured study: for each figure the runs as a frame, then the exhibit."""
+    """Cells of a measured study: for each figure, its runs as a data frame and the exhibit."""
     yield from _begin(study, parameters)
     yield from _parts(("What was found", "summary()"), ("Hypotheses", "hypotheses()"))
     yield new_markdown_cell("## Results")

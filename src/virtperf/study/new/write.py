@@ -1,4 +1,4 @@
-"""A new study on disk: all of its files, or none."""
+"""Create the files of a new study, all or none."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MEASURED = {
     name: f"measured/{name}.j2"
     for name in ("study.yaml", "hypotheses.yaml", "measure.yaml", "work.py", "README.md")
 }
-"""The files of a study and their templates."""
+"""File names of a study and their templates."""
 _ARTIFACT = "import_runs.py"
 
 
@@ -41,22 +41,22 @@ def write_study(
     measured: bool = False,
     artifact: bool = False,
 ) -> list[Path]:
-    """Write the files of a new study, and return them; an error leaves nothing behind.
+    """Write the files of a new study, and return them; on error everything is rolled back.
 
     Parameters
     ----------
     title : str, optional
-        Without it the title says that it is to be replaced.
+        Default is a placeholder.
     measured : bool
-        Whether the study begins with measurements, not with a paper.
+        Whether the study starts from measurements, not from a paper.
     artifact : bool
-        Whether the paper's authors published their data: a script that makes run folders of it, a
-        notice beside them, and what `study.yaml` says of it.
+        Whether the paper's authors published their data: adds a script that converts them to run
+        folders, a notice, and a section of `study.yaml`.
 
     Raises
     ------
     VirtperfError
-        An id that is none, a study or notebook of that name, a folder that is no repository of
+        Invalid id, an existing study or notebook with this id, a folder that is no repository of
         studies.
     """
     if not _ID.fullmatch(study_id):
@@ -112,11 +112,11 @@ def write_study(
 
 
 def pipeline_text(layout: Layout, study_id: str) -> str:
-    """The text of `pipelines/<study>/dvc.yaml`: the same stages for all studies of a kind.
+    """Render `pipelines/<study>/dvc.yaml`: the same stages for all studies of a kind.
 
-    A folder of example runs is a dependency where there is one; DVC allows none that is absent.
-    A measured study depends on the papers whose claims its hypotheses repeat, and on no other.
-    Raises `StudyError` where the study's files are not in order.
+    A folder of example runs is a dependency only if it exists, since DVC requires dependencies to
+    exist. A measured study depends only on the papers whose claims its hypotheses repeat. Raises
+    `StudyError` if the study's files are invalid.
     """
     study = load_study(layout.definition(study_id))
     values = {

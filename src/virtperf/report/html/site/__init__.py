@@ -1,1 +1,1 @@
-"""The pages over all studies and of each study, beside the reports."""
+"""Site pages over all studies and of each study, beside the reports."""

@@ -1,4 +1,4 @@
-"""The site: pages over all studies and of each study, beside the reports."""
+"""Builds the site: pages over all studies and of each study, beside the reports."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def build_site(
     """Write the pages over all studies into the folder `out`: index, claims, contradictions, data
     quality, methods, glossary, search.
 
-    Raises `VirtperfError` where a page would be too large for a browser, or a study's files can't
-    be read.
+    Raises `VirtperfError` if a page is too large for a browser, or a study's files can't be read.
     """
     studies = []
     for study in layout.studies():
@@ -55,8 +54,8 @@ def build_site(
 
 
 def build_study_pages(layout: Layout, facts: StudyFacts, out: Path) -> list[Path]:
-    """Write one study's pages into the folder `out`: claims, data quality, traces (also as
-    JSON); where `facts` has a prefix of their names, those that depend on runs.
+    """Write one study's pages into the folder `out`: claims, data quality, traces (also as JSON);
+    with a prefix in `facts`, only the pages that depend on runs.
 
     Raises as `build_site` does.
     """

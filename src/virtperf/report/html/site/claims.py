@@ -1,7 +1,8 @@
-"""All claims: an overview of every paper, and a page a paper, to be filtered, searched, sorted and
-linked.
+"""Pages of all claims: an overview of every paper, and a page a paper with filters, search, sorting
+and links.
 
-A small drawing shows what is printed, what the other claims allow, and what measured runs give.
+A small drawing shows the printed number, the range implied by the other claims, and the estimate
+from measured runs.
 """
 
 from __future__ import annotations
@@ -43,11 +44,10 @@ FROM_STAGES = ("implied_low", "implied_high", "estimate", "estimate_low", "estim
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """One claim as its page shows it.
+    """One claim as shown on its page.
 
-    `about` has id and name of each exhibit that it speaks of, and whether the report has that
-    exhibit; `against` the addresses of the claims that exclude it; `seen` what filters and sorting
-    look at.
+    `about`: id and name of each exhibit of the claim, and whether the report has it; `against`:
+    URLs of the claims that exclude it; `seen`: keys for filters and sorting.
     """
 
     claim: Claim
@@ -61,8 +61,8 @@ class ClaimRow:
 
 @dataclass(frozen=True)
 class MeasuredAgain:
-    """What measured studies have to do with a paper: claims that they ask again, and questions that
-    both they and the paper have numbers for.
+    """Links from a paper to measured studies: claims that they ask again, and questions with
+    numbers from both.
     """
 
     facts: StudyFacts
@@ -71,9 +71,9 @@ class MeasuredAgain:
 
 
 def overview_page(every: Sequence[StudyFacts], file: SynthesisFile | None = None) -> str:
-    """How many claims each paper has by verdict, what measured studies found where they ask them
-    again, and the claims that contradict their paper however it is read. `file` has the questions
-    that studies share.
+    """Render the overview: claims of each paper by verdict, verdicts of measured studies that ask
+    them again, and claims that contradict their paper under every reading. `file` has the questions
+    shared by studies.
     """
     studies = [facts for facts in every if facts.data.study.kind == "paper"]
     found = []
@@ -115,8 +115,7 @@ def _measured_again(
 
 
 def excluded_by_the_text(facts: StudyFacts) -> Iterator[Claim]:
-    """Claims that are set aside since the text alone excludes them, whichever way its words are
-    read.
+    """Yield the claims set aside and excluded by the text alone under every reading of its words.
     """
     found = facts.data.readings
     changed = set(found.loc[found["kind"].isin(("verdict", "set aside")), "name"])
@@ -139,8 +138,8 @@ def depended_on(facts: StudyFacts) -> set[str]:
 
 
 def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
-    """Claims by what they change: those first of contradictions on which plotted points depend, or
-    that runs exclude, then those that narrow the ranges of plotted points most; else in their order.
+    """Sort claims by effect: first those in contradictions that affect plotted points, or excluded
+    by runs, then by how much they narrow the ranges of plotted points; the sort is stable.
     """
     disputed = {
         c
@@ -167,7 +166,7 @@ def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
 
 
 def study_page(facts: StudyFacts, glossary: Glossary = NO_WORDS) -> str:
-    """The claims of one paper; rows carry what filters look at in data attributes."""
+    """Render the claims of one paper; data attributes of the rows are the keys for filters."""
     rows = [_row(facts, claim) for claim in ordered(facts, facts.data.paper_claims)]
     numbers = _numbers(facts, rows)
     return page(
@@ -231,9 +230,7 @@ def _filters(
 
 
 def _verdicts(claim: Claim, told: ClaimWords) -> tuple[str, str]:
-    """What the filter of verdicts has of a claim: the words that are shown, without the number of
-    places.
-    """
+    """Keys of a claim for the verdict filter: displayed labels without the number of places."""
     return shown_verdict(told.text_verdict, claim.n_places), told.measured_verdict
 
 
@@ -243,7 +240,7 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _numbers(facts: StudyFacts, rows: Sequence[ClaimRow]) -> Numbers:
-    """One row a claim: what is printed, what follows, both verdicts."""
+    """Table with one row a claim: printed number, implied range, both verdicts."""
     table = []
     for claim, told in ((row.claim, row.said) for row in rows):
         result = facts.data.result(claim.id)
@@ -269,10 +266,9 @@ WIDTH, HEIGHT, EDGE = 132, 18, 6
 
 @dataclass(frozen=True)
 class Interval:
-    """Places along the drawing, in its own units: a `line` for what the paper's other claims allow,
-    which ends in an arrow where they set no limit (`open_low`, `open_high`); a `bar` (begin and
-    width) for the printed number with its rounding; what measured runs give, and its interval as a
-    `whisker`.
+    """Drawing coordinates: a `line` for the range implied by the paper's other claims, with an
+    arrow at an unbounded end (`open_low`, `open_high`); a `bar` (start and width) for the printed
+    number with its rounding; the measured estimate, and its interval as a `whisker`.
     """
 
     line: tuple[float, float]
@@ -284,7 +280,7 @@ class Interval:
 
 
 def claim_interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
-    """What to draw for a claim; None where there is no number to draw."""
+    """Drawing coordinates of a claim; None if there is no number to draw."""
     printed = (claim.low, claim.high)
     allowed = (_number(result, "implied_low", -math.inf), _number(result, "implied_high", math.inf))
     value, low, high = (

@@ -1,4 +1,4 @@
-"""The site's first page: the studies as a table, newest first, then the joint answers, each a line
+"""The site's front page: a table of the studies, newest first, then the joint answers, each a row
 of one figure with its number.
 """
 
@@ -25,7 +25,7 @@ from virtperf.report.synthesis.values import REFERENCE, Value, values
 from virtperf.report.written_for import changes
 
 AXIS_END = 2.2
-"""The end of the figure's axis of ratios; what lies beyond is an arrow."""
+"""Upper limit of the axis of ratios; larger values are arrows."""
 RATIO_TICKS = (0.0, 0.5, 1.0, 1.5, 2.0)
 CHANGED = "What this rests on changed since it was written: see the report."
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -35,10 +35,9 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 class Line:
     """One study in the table.
 
-    `finding` is its first finding, of a measured study with the intervals of its numbers (`told`);
-    without one, its first hypothesis that runs decide, with the `verdict` and what was measured
-    (`told`). `sure` says how sure that is, in words. `runs` counts
-    the runs that were measured for it.
+    `finding` is its first finding, for a measured study with the intervals of its numbers (`told`);
+    without one, its first decided hypothesis with the `verdict` and the measured value (`told`).
+    `sure` is the certainty in words. `runs` counts the runs measured for it.
     """
 
     facts: StudyFacts
@@ -56,10 +55,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Mark:
-    """A value in the figure; places are percent of the axis.
+    """A value in the figure; positions are percent of the axis.
 
-    `bars` are ranges (begin and width), `whisker` the interval of a measured mean, `dot` the mean.
-    `beyond`: the value goes on past the end of the axis.
+    `bars` are ranges (start and width), `whisker` the interval of a measured mean, `dot` the mean.
+    `beyond`: the value extends past the end of the axis.
     """
 
     value: Value
@@ -76,7 +75,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class AnswerLines:
-    """One answer: what is compared with what, the question's place on the page of all answers, the
+    """One answer: the comparison in words, the question's anchor on the page of all answers, the
     values.
     """
 
@@ -91,9 +90,9 @@ def front_page(
     level: float = 0.95,
     glossary: Glossary = NO_WORDS,
 ) -> str:
-    """The page that a reviewer opens first; `file` has the joint answers, where there are some.
+    """Render the front page; `file` has the joint answers, if any.
 
-    Raises `StudyError` where a finding or an answer names what its study does not have.
+    Raises `StudyError` if a finding or an answer names something that its study does not have.
     """
     lines = sorted(
         (_line(facts, studies, level) for facts in studies),
@@ -117,7 +116,7 @@ def front_page(
 
 
 def _last(line: Line) -> int:
-    """For sorting, the newest first."""
+    """Sort key, the newest first."""
     return -max(map(int, _YEAR.findall(line.year)), default=0)
 
 
@@ -155,9 +154,7 @@ def _line(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> Lin
 
 
 def year_of(facts: StudyFacts) -> str:
-    """When a study was published or measured: ``2009``, ``2013 to 2019``; "" where nothing says
-    it.
-    """
+    """Year of publication or measurement: ``2009``, ``2013 to 2019``; "" if unknown."""
     study = facts.data.study
     for text in (str(study.bibliography.get("published", "")), " ".join(study.systems.values())):
         years = sorted(set(_YEAR.findall(text)))
@@ -167,7 +164,7 @@ def year_of(facts: StudyFacts) -> str:
 
 
 def _more(facts: StudyFacts) -> Iterator[str]:
-    """How far a study's numbers are known, in counts."""
+    """Precision of a paper's plotted points, as a count."""
     if facts.data.study.kind == "measured":
         return
     if facts.reach.points:
@@ -186,12 +183,12 @@ def _answers(
 
 
 def percent(ratio: float) -> float:
-    """The place of a ratio on the axis, in percent of its length; its ends for what lies beyond."""
+    """Position of a ratio on the axis, in percent of its length; clipped to the ends."""
     return round(100 * min(max(ratio, 0.0), AXIS_END) / AXIS_END, 2)
 
 
 def mark(value: Value) -> Mark:
-    """What is drawn of a value: nothing of one without limits."""
+    """Drawing of a value; empty for a value without limits."""
     low, high = value.ends
     beyond = high > AXIS_END
     places = [(percent(a), percent(b)) for a, b in value.pieces]

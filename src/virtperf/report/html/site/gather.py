@@ -1,4 +1,4 @@
-"""What the site says of each study: its data, its points, and the counts of its verdicts."""
+"""Data of each study for the site: tables, point precision, and verdict counts."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from virtperf.report.records import Record
 from virtperf.study.hypotheses import Hypothesis
 
 MEASURED_VERDICTS = ("reproduced", "value agrees", "refuted", "value differs", "undecided")
-"""Verdicts by runs on claims of a paper."""
+"""Verdicts of runs on claims of a paper."""
 HYPOTHESIS_VERDICTS = ("holds here", "does not hold here", "undecided")
-"""Verdicts on a hypothesis that runs have tested."""
+"""Verdicts on a hypothesis tested by runs."""
 
 
 class StudyFacts:
-    """One study as the site shows it; all that it has is read at once.
+    """One study as shown by the site, loaded eagerly.
 
-    `text` and `measured` count claims of the paper by verdict, without our assumptions. With a
-    `prefix` of file names it is the study with something else shown, such as its example runs.
-    Raises `VirtperfError` where a file can't be read.
+    `text` and `measured` count claims of the paper by verdict, without our assumptions. A `prefix`
+    of file names denotes a variant of the study, such as the one with example runs. Raises
+    `VirtperfError` if a file can't be read.
     """
 
     def __init__(
@@ -42,19 +42,19 @@ class StudyFacts:
 
     @property
     def place(self) -> LinkBase:
-        """Where links within this study's records lead from a page of the site."""
+        """Base of links from a page of the site within this study's records."""
         listed = self.data.paper_claims if self.data.study.kind == "paper" else ()
         return LinkBase(elsewhere=True, listed=frozenset(c.id for c in listed), prefix=self.prefix)
 
     def record(self, kind: str) -> Record:
-        """An exhibit that speaks of the whole study, such as ``quality``."""
+        """Record of an exhibit on the whole study, such as ``quality``."""
         return kinds()[kind].record(self.context)
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """A claim of a paper that a measured study asks again: its `hypothesis`, and what the study's
-    runs say of it.
+    """A claim of a paper that a measured study asks again: its `hypothesis`, and the verdict of the
+    study's runs.
     """
 
     study: str
@@ -66,7 +66,7 @@ class Repetition:
 
 @dataclass(frozen=True)
 class Asked:
-    """A measured study that asks claims of a paper again, and how many have which verdict."""
+    """A measured study that asks claims of a paper again, with verdict counts."""
 
     study: str
     paper: str
@@ -74,7 +74,7 @@ class Asked:
 
 
 def asked_again(study: str, studies: Sequence[StudyFacts]) -> Iterator[Asked]:
-    """The measured studies that ask claims of `study` again."""
+    """Yield the measured studies that ask claims of `study` again."""
     verdicts: dict[str, Counter[str]] = {}
     for found in repetitions(study, studies):
         verdicts.setdefault(found.study, Counter())[found.verdict] += 1
@@ -83,7 +83,7 @@ def asked_again(study: str, studies: Sequence[StudyFacts]) -> Iterator[Asked]:
 
 
 def repetitions(study: str, studies: Sequence[StudyFacts]) -> Iterator[Repetition]:
-    """Every claim of `study` that a measured study asks again, study by study."""
+    """Yield every claim of `study` that a measured study asks again, study by study."""
     for other in studies:
         for claim in other.data.paper_claims:
             if not isinstance(claim, Hypothesis) or claim.origin is None:

@@ -1,6 +1,4 @@
-"""Pages over all studies: what papers say against themselves, how numbers are made, what words
-mean.
-"""
+"""Pages over all studies: contradictions within papers, methods, glossary."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from virtperf.report.html.templating import page
 
 
 def contradictions_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_WORDS) -> str:
-    """One section a study, with the smallest sets of claims that cannot all hold."""
+    """Render one section a study, with the smallest sets of claims that cannot all hold."""
     records = with_distinct_ids(
         (facts.record("contradictions") for facts in studies), taken=[facts.id for facts in studies]
     )
@@ -38,7 +36,7 @@ def contradictions_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_W
 
 
 def glossary_page(glossary: Glossary) -> str:
-    """Words of the field, of verdicts and of provenance."""
+    """Render the terms of the field, of verdicts and of provenance."""
     return page("glossary", "Glossary", name="glossary.html", groups=glossary.groups)
 
 
@@ -51,7 +49,7 @@ DOCUMENTS = (
 
 
 def methods_page(docs: Path, metrics: dict[str, Metric]) -> str:
-    """The page; it holds what `docs/` says, so that a reviewer needs no clone."""
+    """Render the documents of `docs/`, so that readers need no clone, and the metrics."""
     there = [(docs / name, title) for name, title in DOCUMENTS if (docs / name).is_file()]
     writer = Writer(taken=frozenset({"metrics", *(path.stem for path, _ in there)}))
     documents = [(path.stem, title, _written(path, writer)) for path, title in there]
@@ -60,9 +58,7 @@ def methods_page(docs: Path, metrics: dict[str, Metric]) -> str:
 
 
 def _written(path: Path, writer: Writer) -> Markup:
-    """A document without its title; headings one level down, since it stands under one of the
-    page.
-    """
+    """Render a document without its title, with headings demoted one level below the page's own."""
     lines = [
         line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("# ")
     ]
@@ -73,7 +69,7 @@ def _written(path: Path, writer: Writer) -> Markup:
 
 
 def _sources(metric: Metric) -> str:
-    """The raw fields that a metric is read from, each once."""
+    """Raw fields from which a metric is read, without duplicates."""
     fields = (
         f"{s.format}: {' '.join(filter(None, (s.report, s.field)))} ({s.entity_kind})"
         for s in metric.sources

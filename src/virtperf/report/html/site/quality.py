@@ -1,5 +1,5 @@
-"""Data quality of each study: every run with its files, warm-up, audits and exclusions, its time
-series in small.
+"""Data quality of each study: every run with its files, warm-up, audits and exclusions, and a
+sparkline of its time series.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from virtperf.report.kinds.quality import PASSED_STATUSES, warnings_of
 from virtperf.report.wording import joined, pretty
 
 WIDTH, HEIGHT = 160, 36
-MAX_LISTED_RUNS = 1000  # runs that the page lists and draws; of more, those with a warning or a failed audit come first
+MAX_LISTED_RUNS = 1000  # listed runs; runs with a warning or a failed audit have precedence
 
 
 def overview_page(studies: Sequence[StudyFacts]) -> str:
-    """The list of the studies' pages."""
+    """Render the overview of the studies' pages."""
     rows = []
     for facts in studies:
         kinds = Counter(str(run["provenance"]) for run in facts.data.index.get("runs", []))
@@ -38,7 +38,7 @@ def overview_page(studies: Sequence[StudyFacts]) -> str:
 
 
 def study_page(facts: StudyFacts) -> str:
-    """One study's page."""
+    """Render one study's page."""
     runs = list(facts.data.index.get("runs", []))
     anchors = ["overview", "runs", "series", *(f"run-{run['run_id']}" for run in runs)]
     (record,) = with_distinct_ids([facts.record("quality")], taken=anchors)
@@ -65,8 +65,8 @@ def study_page(facts: StudyFacts) -> str:
 
 
 def _shown(facts: StudyFacts, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The runs of the page in their order: all, or of many those that something is said of and then
-    the first.
+    """Select the runs of the page, in order: all, or at most `MAX_LISTED_RUNS`, preferring runs
+    with warnings or failed audits.
     """
     if len(runs) <= MAX_LISTED_RUNS:
         return runs
@@ -81,7 +81,7 @@ def _shown(facts: StudyFacts, runs: list[dict[str, Any]]) -> list[dict[str, Any]
 def _found(
     run: Mapping[str, Any], series: pd.DataFrame | None, audits: pd.DataFrame | None
 ) -> dict[str, str]:
-    """What audits and the evaluation say of a run, in words."""
+    """Describe the audits and the evaluation of a run."""
     cut = (
         pd.Series(dtype=float)
         if audits is None
@@ -109,8 +109,8 @@ def _found(
 
 
 def _thumbnails(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Run, metric and the points of a line from 0 to its own highest value; runs without a time
-    series have none.
+    """Run, metric and sparkline points, scaled from 0 to its own maximum; runs without a time
+    series are left out.
     """
     stored = dict(list(facts.data.thumbnails.groupby("run_id")))
     found = []

@@ -1,4 +1,4 @@
-"""The search page: studies, exhibits, claims and words of the glossary, each with where it stands.
+"""The search page: an index of studies, exhibits, claims and glossary terms with links.
 
 The page holds all entries, so that it works from a folder and, as a list, without scripts.
 """
@@ -16,7 +16,7 @@ from virtperf.report.wording import exhibit_name
 
 @dataclass(frozen=True)
 class SearchEntry:
-    """What can be found: its `kind` in a word, its text, where its link leads."""
+    """A search result: its `kind`, its text, its link target."""
 
     kind: str
     text: str
@@ -24,7 +24,7 @@ class SearchEntry:
 
 
 def search_entries(facts: StudyFacts) -> Iterator[SearchEntry]:
-    """What can be found of one study: itself, its exhibits, its claims or hypotheses."""
+    """Yield the entries of one study: itself, its exhibits, its claims or hypotheses."""
     report, paper = f"{facts.id}.html", facts.data.study.kind == "paper"
     yield SearchEntry("study", facts.title, report)
     for exhibit in facts.data.study.exhibits:
@@ -38,7 +38,7 @@ def search_entries(facts: StudyFacts) -> Iterator[SearchEntry]:
 
 
 def search_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_WORDS) -> str:
-    """The page; what is found stands below the study that it belongs to."""
+    """Render the page; results are grouped by study."""
     groups = [(facts.title, list(search_entries(facts))) for facts in studies]
     words = [
         SearchEntry("word", f"{term.term}: {term.says}", f"glossary.html#{term.anchor}")

@@ -1,5 +1,5 @@
-"""Where every value comes from, as a page beside the report: readable without scripts, with links
-to the raw files.
+"""Trace page beside the report: the lineage of every value, readable without scripts, with links to
+the raw files.
 """
 
 from __future__ import annotations
@@ -14,15 +14,12 @@ from virtperf.report.html.templating import page
 from virtperf.report.trace import TableTrace, Trace, table_traces
 from virtperf.report.wording import exhibit_name
 
-MAX_LINKS, MIN_LINKS = (
-    1500,
-    3,
-)  # runs that the page names behind all values together, and behind each of them at least
+MAX_LINKS, MIN_LINKS = 1500, 3  # runs named for all values together, and at least for each value
 
 
 def trace_page(facts: StudyFacts, found: Sequence[Trace], glossary: Glossary = NO_WORDS) -> str:
-    """One section a figure with an entry for each plotted value, which carries its key; one section
-    a printed table.
+    """Render one section a figure with an entry for each plotted value, anchored by its key; one
+    section a printed table.
     """
     most = max(MIN_LINKS, MAX_LINKS // max(1, len(found)))
     sections: list[tuple[str, str, list[Trace], TableTrace | None]] = []
