@@ -38,8 +38,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def replaced_file(path: Path) -> Iterator[BinaryIO]:
-    """Yield a temporary file that atomically replaces `path` when the block ends without an error.
-    """
+    """Yield a temporary file that atomically replaces `path` when the block ends without an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:

@@ -1,5 +1,4 @@
-"""Metric dictionary: name, unit and definition of every metric, and the raw fields it is read from.
-"""
+"""Metric dictionary: name, unit and definition of every metric, and the raw fields it is read from."""
 
 from __future__ import annotations
 

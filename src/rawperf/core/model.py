@@ -175,8 +175,7 @@ _TYPES = {
 
 
 def _wrong(error: Any) -> dict[str, str]:
-    """Expected and found parts, and a remedy if known, for a wrong type or an out-of-range value.
-    """
+    """Expected and found parts, and a remedy if known, for a wrong type or an out-of-range value."""
     found = error["input"]
     expected = _TYPES.get(error["type"]) or re.sub(
         r"^(Input|Value|\w+) should (be |have |match )?", "", error["msg"]

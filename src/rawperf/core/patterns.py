@@ -42,8 +42,7 @@ def groups_of(pattern: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def searchable(head: bytes) -> pa.Array:
-    """Decode the head of a file for `occurs`; cached, since many patterns are tested in sequence.
-    """
+    """Decode the head of a file for `occurs`; cached, since many patterns are tested in sequence."""
     return pa.array([head.decode("utf-8", "replace").replace("\r\n", "\n")])
 
 

@@ -103,8 +103,7 @@ def _known(unit: str) -> tuple[Dimension, float] | None:
 
 
 def rate_unit(unit: str) -> str:
-    """Unit of a counter's rate: ``"KiB"`` gives ``"KiB/s"``; raises `RawperfError` if it has none.
-    """
+    """Unit of a counter's rate: ``"KiB"`` gives ``"KiB/s"``; raises `RawperfError` if it has none."""
     rate = _RATES.get(unit, f"{unit}/s")
     if rate not in _KNOWN:
         raise RawperfError(

@@ -54,8 +54,7 @@ MAX_AUTOCORRELATION = 0.9
 
 @dataclass(frozen=True)
 class Step:
-    """A level shift at position `at`: ratio to the level of the segment before, with an interval.
-    """
+    """A level shift at position `at`: ratio to the level of the segment before, with an interval."""
 
     at: int
     ratio: float
@@ -268,8 +267,7 @@ def _newest_statistics(rows: np.ndarray) -> np.ndarray:
 
 
 def _fitted_step(rows: np.ndarray, at: int, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the level shift at a position and its standard error; `phi` of shape (histories, 1).
-    """
+    """Return the level shift at a position and its standard error; `phi` of shape (histories, 1)."""
     n = rows.shape[1]
     first = np.sqrt(1 - phi**2)
     white = np.concatenate([first * rows[:, :1], rows[:, 1:] - phi * rows[:, :-1]], axis=1)

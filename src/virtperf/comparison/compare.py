@@ -117,8 +117,7 @@ def _require_distribution(run: RunValues) -> None:
 
 
 def require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
-    """Raise `VirtperfError` if a requested quantity was refused, as several percentiles of a run.
-    """
+    """Raise `VirtperfError` if a requested quantity was refused, as several percentiles of a run."""
     for side in sides:
         for run in side.runs:
             for name, reason in run.refused.items():

@@ -61,8 +61,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Moved:
-    """A change of a benchmark's level: the ratio of revisions from `revision` on to those before.
-    """
+    """A change of a benchmark's level: the ratio of revisions from `revision` on to those before."""
 
     revision: str
     date: str

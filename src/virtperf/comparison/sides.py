@@ -83,8 +83,7 @@ def distributions_of(
 
 
 def buckets_of(frame: pd.DataFrame) -> Distribution | None:
-    """Merge the histogram buckets of a file over drivers and intervals; None without a histogram.
-    """
+    """Merge the histogram buckets of a file over drivers and intervals; None without a histogram."""
     rows = frame[(frame["entity_kind"] == BUCKET) & (frame["field"] == COUNT)]
     if rows.empty:
         return None

@@ -117,8 +117,7 @@ class Layout:
         return measured if (measured / "study.yaml").is_file() else self.published(study)
 
     def known(self, study: str) -> Path:
-        """`definition` of an existing study; raises `VirtperfError` with the known ones otherwise.
-        """
+        """`definition` of an existing study; raises `VirtperfError` with the known ones otherwise."""
         studies = self.studies()
         if study not in studies:
             raise VirtperfError(

@@ -35,8 +35,7 @@ class Provenance(StrEnum):
 
 
 class ProvenanceError(VirtperfError):
-    """Values of different provenances in one estimate, or a provenance that contradicts its runs.
-    """
+    """Values of different provenances in one estimate, or a provenance that contradicts its runs."""
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,7 @@ class TableSchema:
     def frame(
         self, rows: Iterable[Mapping[str, Any]] = (), factors: Sequence[str] = ()
     ) -> pd.DataFrame:
-        """Build a frame with these columns, typed and rounded as in the file; empty without rows.
-        """
+        """Build a frame with these columns, typed and rounded as in the file; empty without rows."""
         kinds = self.kinds(factors)
         table = pd.DataFrame(list(rows), columns=list(kinds))
         return pd.DataFrame(
@@ -95,8 +94,7 @@ class TableSchema:
     def write_parts(
         self, frames: Iterable[pd.DataFrame], out: BinaryIO, factors: Sequence[str] = ()
     ) -> None:
-        """Write the concatenation of frames; a row group ends with a frame, or at `ROW_GROUP` rows.
-        """
+        """Write the concatenation of frames; a row group ends with a frame, or at `ROW_GROUP` rows."""
         kinds = self.kinds(factors)
         schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
         whole = [name for name, kind in kinds.items() if kind is CellKind.WHOLE]

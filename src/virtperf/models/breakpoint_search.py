@@ -203,8 +203,7 @@ class BreakpointSearch:
             return (best - at_psi) / np.maximum(left, np.finfo(float).tiny) * df
 
     def largest_f(self, y: Array, df: int) -> Array:
-        """Return the maximal F statistic of a kink for each row of weighted values, shape (m, n).
-        """
+        """Return the maximal F statistic of a kink for each row of weighted values, shape (m, n)."""
         e = _residual(y, self.basis)
         explained = self.peaks(e)[1].max(axis=1)
         left = np.einsum("ij,ij->i", e, e) - explained

@@ -101,8 +101,7 @@ def same_length(one: tuple[str, Sized], other: tuple[str, Sized]) -> None:
 
 
 def enough(x: Array, params: Sequence[str], *, name: str) -> None:
-    """Raise ModelError if `x` has fewer rows, or fewer distinct values, than there are parameters.
-    """
+    """Raise ModelError if `x` has fewer rows, or fewer distinct values, than there are parameters."""
     need = len(params)
     if len(x) < need:
         raise ModelError(

@@ -1,5 +1,4 @@
-"""Fits and estimates by group of a tidy frame: each has an origin, or a reason why it is missing.
-"""
+"""Fits and estimates by group of a tidy frame: each has an origin, or a reason why it is missing."""
 
 from __future__ import annotations
 

@@ -212,8 +212,7 @@ def _feasible(found: Solution) -> NDArray[np.bool_]:
 def _cannot_improve(
     design: Array, slope: Array, used: NDArray[np.bool_], zero: NDArray[np.bool_], row: Array | None
 ) -> NDArray[np.bool_]:
-    """Check the KKT conditions: whether no zero coefficient lowers the deviance if made positive.
-    """
+    """Check the KKT conditions: whether no zero coefficient lowers the deviance if made positive."""
     gradient, size = design.T @ slope, np.abs(design).T @ np.abs(slope)
     if row is not None:
         with np.errstate(all="ignore"):
@@ -349,8 +348,7 @@ def _inside(z: Array, aim: Array, limit: tuple[Array, Array] | None) -> Array:
 
 
 def _gram(z: Array, weights: Array) -> list[list[Array]]:
-    """Lower triangle of ``z' diag(weights) z`` for each data set, as lists of arrays of shape (B,).
-    """
+    """Lower triangle of ``z' diag(weights) z`` for each data set, as lists of arrays of shape (B,)."""
     return [[(z[:, i] * z[:, j]) @ weights for j in range(i + 1)] for i in range(z.shape[1])]
 
 

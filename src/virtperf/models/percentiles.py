@@ -42,8 +42,7 @@ grid of this size, evenly spaced on the log scale."""
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Single values, or the buckets of a histogram: `values` in ascending order, with their counts.
-    """
+    """Single values, or the buckets of a histogram: `values` in ascending order, with their counts."""
 
     values: np.ndarray
     counts: np.ndarray

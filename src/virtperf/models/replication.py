@@ -134,8 +134,7 @@ def explaining_column(
 
 @dataclass(frozen=True, eq=False)
 class _Test:
-    """F test of a column's levels, as an orthonormal basis of their contribution beyond the groups.
-    """
+    """F test of a column's levels, as an orthonormal basis of their contribution beyond the groups."""
 
     name: str
     kept: NDArray[np.bool_]  # rows at levels of both groups, or all

@@ -64,8 +64,7 @@ class Estimate:
         return self.low <= value <= self.high
 
     def map(self, function: Callable[[float], float], *warnings: str) -> Estimate:
-        """Transform by a monotone function of the quantity (decreasing functions swap the limits).
-        """
+        """Transform by a monotone function of the quantity (decreasing functions swap the limits)."""
         ends = sorted((function(self.low), function(self.high)))
         notes = (*self.warnings, *warnings)
         return Estimate(
@@ -153,8 +152,7 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: s
 
 
 def t_quantile(df: float, alpha: float) -> float:
-    """Return the two-sided t quantile ``t(1 - alpha/2, df)``; infinite for zero degrees of freedom.
-    """
+    """Return the two-sided t quantile ``t(1 - alpha/2, df)``; infinite for zero degrees of freedom."""
     checks.level(alpha)
     return float(special.stdtrit(df, 1 - alpha / 2)) if df > 0 else math.inf
 

@@ -303,8 +303,7 @@ class USLResult(FitResult):
     def deviance_at(
         self, rows: Array, targets: Array, free: NDArray[np.bool_] | None = None
     ) -> Array:
-        """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to (m,).
-        """
+        """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to (m,)."""
         load, mean, weight, spread = self._replicate_means
         shape = (len(targets), len(load))
         found = solve(
@@ -584,8 +583,7 @@ class USLResult(FitResult):
 
     @with_origin
     def efficiency(self, load: float, alpha: float = 0.05, method: str = "profile") -> Estimate:
-        """Return ``X(N) / (gamma N)``: the share of linear scaling achieved at a load of 1 or more.
-        """
+        """Return ``X(N) / (gamma N)``: the share of linear scaling achieved at a load of 1 or more."""
         checks.one_of(method, METHODS, "interval method")
         if not (math.isfinite(load) and load >= 1):
             raise ModelError(
@@ -623,8 +621,7 @@ class USLResult(FitResult):
 
     @with_origin
     def throughput_at(self, load: float, alpha: float = 0.05) -> Estimate:
-        """Return ``X(N)`` with its profile interval, valid outside the tested loads if the law is.
-        """
+        """Return ``X(N)`` with its profile interval, valid outside the tested loads if the law is."""
         if not (math.isfinite(load) and load > 0):
             raise ModelError(
                 "a throughput needs a load", expected="a positive number", found=repr(load)

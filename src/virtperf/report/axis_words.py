@@ -1,5 +1,4 @@
-"""Axis metadata: labels with units, tick labels, natural bounds; plain values attached to frames.
-"""
+"""Axis metadata: labels with units, tick labels, natural bounds; plain values attached to frames."""
 
 from __future__ import annotations
 

@@ -108,8 +108,7 @@ def unit_of(claim: Claim, study: Study) -> str:
 
 
 def printed_number(claim: Claim, unit: str = "") -> str:
-    """The printed number with its rounding interval, or the kind of relation if there is no number.
-    """
+    """The printed number with its rounding interval, or the kind of relation if there is no number."""
     limits = interval(claim.low, claim.high, unit)
     if claim.value is not None:
         shown = f"{pretty(claim.value)}{unit}"
@@ -174,8 +173,7 @@ def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:
 
 
 def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:
-    """Verdicts on a claim in the stage tables: by the paper's other claims, and by measured runs.
-    """
+    """Verdicts on a claim in the stage tables: by the paper's other claims, and by measured runs."""
     absent = "assumed" if claim.assumed else "not computed"
     text, measured = (result.get(name) for name in ("text_verdict", "measured_verdict"))
     return (

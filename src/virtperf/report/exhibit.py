@@ -1,5 +1,4 @@
-"""One exhibit with its related material: figure or table, fit estimates, derived numbers, claims.
-"""
+"""One exhibit with its related material: figure or table, fit estimates, derived numbers, claims."""
 
 from __future__ import annotations
 

@@ -367,8 +367,7 @@ def is_narrow(low: float, high: float) -> bool:
 
 
 def _course(points: list[Any], factor: Factor) -> str:
-    """Describe a trend whose direction is determined by the ranges at every step; "" if one is not.
-    """
+    """Describe a trend whose direction is determined by the ranges at every step; "" if one is not."""
     # 1: certainly above the previous point, -1: certainly below, 0: the ranges overlap
     steps = [int(b.low > a.high) - int(b.high < a.low) for a, b in pairwise(points)]
     turns = [k for k, (a, b) in enumerate(pairwise(steps), 1) if a != b]

@@ -1,5 +1,4 @@
-"""Colour palette of figures and pages: plots use the light colours, the dark theme replaces them.
-"""
+"""Colour palette of figures and pages: plots use the light colours, the dark theme replaces them."""
 
 from __future__ import annotations
 

@@ -114,8 +114,7 @@ def _one(low: float, high: float, bounds: Bounds) -> str:
 
 
 def peak_words(levels: Sequence[str], asked: Derivation) -> str:
-    """Format the possible levels of a maximum: ``12``, ``12, 15 or 18``, ``any of those tested``.
-    """
+    """Format the possible levels of a maximum: ``12``, ``12, 15 or 18``, ``any of those tested``."""
     if len(levels) == len(asked.derived.levels):
         return "any of those tested"
     return (

@@ -49,8 +49,7 @@ class FileLines:
 
 @dataclass(frozen=True)
 class RunTrace:
-    """Contribution of one run to a value, with its raw lines; `window_s` is the evaluation window.
-    """
+    """Contribution of one run to a value, with its raw lines; `window_s` is the evaluation window."""
 
     run: str
     provenance: str

@@ -173,8 +173,7 @@ def decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> Deci
 
 
 def by_value(compared: Sequence[Comparison]) -> Decision:
-    """Decide by the estimates alone, for runs that are the very experiment the statement is about.
-    """
+    """Decide by the estimates alone, for runs that are the very experiment the statement is about."""
     inside = all(each.low <= each.value <= each.high for each in compared)
     return Decision.AGREES if inside else Decision.DIFFERS
 

@@ -134,8 +134,7 @@ def _with_traces(block: Block, record: Record) -> Block:
 
 
 def _short(block: Block) -> Block:
-    """Simplify a table for a notebook: no collapsed text in cells, no anchors, no cards on phones.
-    """
+    """Simplify a table for a notebook: no collapsed text in cells, no anchors, no cards on phones."""
     if not isinstance(block, Grid):
         return block
 

@@ -107,8 +107,7 @@ def _found(folders: tuple[str, ...]) -> dict[str, ExhibitKind]:
 
 
 def kind_of(exhibit: Exhibit) -> ExhibitKind:
-    """Kind of an exhibit in study.yaml; raises `StudyError` with close matches for an unknown kind.
-    """
+    """Kind of an exhibit in study.yaml; raises `StudyError` with close matches for an unknown kind."""
     declared = {name: kind for name, kind in kinds().items() if kind.spec is not None}
     if exhibit.kind not in declared:
         raise StudyError(
@@ -225,8 +224,7 @@ def whose(study: Study) -> tuple[Paragraph, ...]:
 
 
 def trace(study: Study, exhibit: Exhibit, words: str = "Where values come from") -> Paragraph:
-    """Link to the claims, runs, files and lines behind every point of a figure or cell of a table.
-    """
+    """Link to the claims, runs, files and lines behind every point of a figure or cell of a table."""
     return Paragraph(
         words=(Span(text=words, link=f"trace:{study.id}/{exhibit.id}"),), style="small"
     )

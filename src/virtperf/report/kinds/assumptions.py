@@ -1,5 +1,4 @@
-"""Table of our assumptions: statement, reason, state, and number of limits of plotted points set.
-"""
+"""Table of our assumptions: statement, reason, state, and number of limits of plotted points set."""
 
 from __future__ import annotations
 

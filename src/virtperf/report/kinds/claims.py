@@ -1,5 +1,4 @@
-"""Claims of the paper about an exhibit, each with its printed number and both verdicts, in words.
-"""
+"""Claims of the paper about an exhibit, each with its printed number and both verdicts, in words."""
 
 from __future__ import annotations
 

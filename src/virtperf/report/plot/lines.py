@@ -1,5 +1,4 @@
-"""Figures over one factor: ranges allowed by a text, means, printed numbers, runs, fitted curves.
-"""
+"""Figures over one factor: ranges allowed by a text, means, printed numbers, runs, fitted curves."""
 
 from __future__ import annotations
 

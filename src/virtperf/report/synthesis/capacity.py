@@ -267,8 +267,7 @@ def _one(data: StudyData, asked: Reference) -> Value:
 
 
 def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
-    """Derived numbers of a curve by the level of its factor; raises `StudyError` without an axis.
-    """
+    """Derived numbers of a curve by the level of its factor; raises `StudyError` without an axis."""
     found = []
     for levels, number in instances(study, curve.derived, curve.at):
         if len(levels) != 1 or isinstance(levels[0], str):

@@ -240,8 +240,7 @@ def useful(ends: Sequence[float]) -> list[float]:
 
 
 def instance(study: Study, asked: Reference) -> Derivation:
-    """The single derived number of a reference; raises `StudyError` if there is none, or several.
-    """
+    """The single derived number of a reference; raises `StudyError` if there is none, or several."""
     found = instances(study, asked.derived, asked.at, asked.gives)
     if len(found) != 1:
         raise _problem(

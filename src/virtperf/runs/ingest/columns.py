@@ -74,8 +74,7 @@ def numbers_of(column: pd.Series, name: str, file: str) -> pd.Series:
 
 
 def first_text(column: pd.Series) -> pd.Series:
-    """Return the first non-numeric, non-empty cell of a column, as a series of at most one element.
-    """
+    """Return the first non-numeric, non-empty cell of a column, as a series of at most one element."""
     filled = column[column.notna()]
     return filled[_parsed(filled).isna() & ~filled.astype(str).str.strip().isin(EMPTY)].head(1)
 

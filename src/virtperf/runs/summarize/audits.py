@@ -347,8 +347,7 @@ def _row(
 
 
 def _step(values: np.ndarray) -> float:
-    """Printing precision of numbers: the largest power of ten, up to 1, that divides all of them.
-    """
+    """Printing precision of numbers: the largest power of ten, up to 1, that divides all of them."""
     for digits in range(10):
         scaled = values * 10.0**digits
         if np.abs(scaled - np.round(scaled)).max(initial=0) < 1e-6:

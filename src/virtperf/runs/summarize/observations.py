@@ -317,8 +317,7 @@ def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]
 
 
 def timeline_rows(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
-    """Yield the samples of a run for a figure over time, summed over entities: rows of `TIMELINES`.
-    """
+    """Yield the samples of a run for a figure over time, summed over entities: rows of `TIMELINES`."""
     for spec in exhibit.spec["series"]:
         _, found = run.of(spec["metric"], spec["entity_kind"], entity=str(spec.get("entity", "*")))
         if not found:

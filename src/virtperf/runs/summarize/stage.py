@@ -1,5 +1,4 @@
-"""The summarize stage: steady-state means, observations of quantities, their lineage, and audits.
-"""
+"""The summarize stage: steady-state means, observations of quantities, their lineage, and audits."""
 
 from __future__ import annotations
 

@@ -222,8 +222,7 @@ def without_error(value: float, n: int, level: float, method: str) -> Mean:
 
 
 def correlation(residuals: np.ndarray, parameters: int) -> float:
-    """Lag-1 autocorrelation of residuals, corrected for the bias of `parameters` fitted parameters.
-    """
+    """Lag-1 autocorrelation of residuals, corrected for the bias of `parameters` fitted parameters."""
     n = len(residuals)
     squares = float(residuals @ residuals)
     if squares == 0 or n < parameters + 4:

@@ -115,8 +115,7 @@ def _measured_again(
 
 
 def excluded_by_the_text(facts: StudyFacts) -> Iterator[Claim]:
-    """Yield the claims set aside and excluded by the text alone under every reading of its words.
-    """
+    """Yield the claims set aside and excluded by the text alone under every reading of its words."""
     found = facts.data.readings
     changed = set(found.loc[found["kind"].isin(("verdict", "set aside")), "name"])
     aside = set_aside(facts.data) - changed
