@@ -5,8 +5,8 @@ recompute.py [FOLDER] [HYPOTHESES]     the folder of the runs (default data/meas
 Prints, for each condition and quantity, the mean over the runs with its 95 % interval (t,
 independent runs), then each hypothesis with its value or its ratio: within blocks, the mean of
 log-ratios of runs of one session and replicate; of two sessions, which share no block, the ratio of
-their means (Welch). Then the differences between the sessions, and how much blocks and sessions
-vary.
+their means (Welch). Then how much blocks and sessions vary, and, of runs with windows of 20 s and
+more, what their first 4 s say beside the whole window.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,8 @@ import yaml
 from scipy import stats
 
 CPUS = 2
+SHORT_S = 4.0
+"""Length of the windows of most experiments."""
 
 
 def kernel_counters(path: Path) -> pd.DataFrame:
@@ -291,12 +294,75 @@ def independent(of: pd.Series, to: pd.Series) -> tuple[float, float, float]:
     return ratio, ratio * math.exp(-half), ratio * math.exp(half)
 
 
+def seconds(folder: Path, run: dict[str, Any]) -> tuple[str, list[pd.Series]] | None:
+    """The quantity that a run logs every second, and a series of its rates for each server, guest,
+    reader or driver, indexed by seconds since the window began.
+    """
+    start = pd.Timestamp(run["start"], tz="UTC").timestamp()
+    low, high = run["window_s"]
+    columns: list[pd.Series] = []
+    for name, pattern in (
+        ("transactions", "guests/*/workingset.csv"),
+        ("served", "guests/*/server*.csv"),
+        ("reads", "guests/*/reads_iops.*.log"),
+        ("sent", "drivers/wrk*.csv"),
+    ):
+        for path in sorted(folder.glob(pattern)):
+            if name == "transactions":
+                table = pd.read_csv(path)
+                t, rate = table["t_s"] - low, table["transactions"] / table["interval_s"]
+            elif name == "reads":
+                table = pd.read_csv(path, header=None)
+                t, rate = table[0] / 1000 - start - low, table[1]
+            else:
+                table = pd.read_csv(path)
+                t, rate = table["end_s"] - start - low, table["requests"] / table["interval_s"]
+            inside = (t > 0) & (t <= high - low)
+            columns.append(pd.Series(rate[inside].to_numpy(), t[inside].to_numpy()))
+        if columns:
+            return name, columns
+    return None
+
+
+def long_windows(folder: Path) -> None:
+    """The first 4 s of long windows over the whole, and the change over the window by a straight
+    line as a share of its mean, each with its interval over the runs of a condition.
+    """
+    rows = []
+    for path in sorted(folder.glob("*/run.yaml")):
+        run = yaml.safe_load(path.read_text())
+        low, high = run["window_s"]
+        if high - low < 5 * SHORT_S or (found := seconds(path.parent, run)) is None:
+            continue
+        name, columns = found
+        whole = sum(rates.mean() for rates in columns)
+        first = sum(rates[rates.index <= SHORT_S].mean() for rates in columns)
+        slope = sum(stats.linregress(rates.index, rates).slope for rates in columns)
+        condition = re.sub(r"-r\d+$", "", run["run"])
+        rows.append((condition, name, first / whole, slope * (high - low) / whole))
+    if not rows:
+        return
+    print("\nfirst 4 s / whole window; change over the window, %; each with 95 % interval; runs")
+    table = pd.DataFrame(rows, columns=["condition", "name", "first", "change"])
+    for (condition, name), group in table.groupby(["condition", "name"], sort=True):
+        first = np.exp(interval(np.log(group["first"])))
+        change = 100 * np.array(interval(group["change"]))
+        print(
+            f"{condition}; {name}; {first[0]:.4f} ({first[1]:.4f} to {first[2]:.4f}); "
+            f"{change[0]:.2f} ({change[1]:.2f} to {change[2]:.2f}); {len(group)}"
+        )
+
+
 def sessions(table: Table) -> None:
-    """Standard deviations of blocks within a session and of sessions, of the experiment that has
-    several, by the analysis of variance of log throughput.
+    """Standard deviations of blocks within a session and of sessions, of the experiment that most
+    have whole, by the analysis of variance of log throughput.
     """
     print("\nspread of throughput; conditions; of blocks within a session; between sessions, %")
     rows = table.rows[table.rows["test"].eq("cpu")]
+    whole = rows.groupby("session")[["guests", "think_ms"]].apply(
+        lambda g: len(g.drop_duplicates())
+    )
+    rows = rows[rows["session"].isin(whole.index[whole == whole.max()])]
     for name, chosen in (
         ("level", rows.assign(log=np.log(rows["throughput"]))),
         ("ratio to 2 guests", to_two_guests(rows)),
@@ -341,6 +407,7 @@ def main(folder: str = "data/measured/linux-2026", file: str = "") -> None:
     hypotheses(table, Path(file or Path(folder) / "hypotheses.yaml"))
     if table.rows["session"].nunique() > 1:
         sessions(table)
+    long_windows(Path(folder))
 
 
 if __name__ == "__main__":
