@@ -43,6 +43,12 @@ def kernel_counters(path: Path) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def counted(folder: Path) -> list[Path]:
+    """The run.yaml files of a folder, without runs that are excluded."""
+    paths = sorted(folder.glob("*/run.yaml"))
+    return [path for path in paths if "\nexcluded:" not in path.read_text()]
+
+
 class Run:
     """One run folder: quantities of its window, by name."""
 
@@ -199,7 +205,7 @@ class Table:
     """All runs, a row each."""
 
     def __init__(self, folder: Path, defaults: dict[str, object]) -> None:
-        runs = [Run(path.parent) for path in sorted(folder.glob("*/run.yaml"))]
+        runs = [Run(path.parent) for path in counted(folder)]
         self.defaults = defaults
         self.factors = list(defaults)
         self.rows = pd.DataFrame(
@@ -329,7 +335,7 @@ def long_windows(folder: Path) -> None:
     line as a share of its mean, each with its interval over the runs of a condition.
     """
     rows = []
-    for path in sorted(folder.glob("*/run.yaml")):
+    for path in counted(folder):
         run = yaml.safe_load(path.read_text())
         low, high = run["window_s"]
         if high - low < 5 * SHORT_S or (found := seconds(path.parent, run)) is None:

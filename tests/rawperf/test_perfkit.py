@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rawperf.base import RECORD_COLUMNS, Reading
 from rawperf.core.errors import FormatError, StudyError
-from rawperf.perfkit.layout import LAYOUTS_VARIABLE, load_layouts
+from rawperf.perfkit.layout import LAYOUTS_VARIABLE, load_layouts, matching_layout
 from rawperf.perfkit.page import BLANK, letters_of, number, numbers, plain_numbers
 from rawperf.perfkit.read import FORMAT
 from tests.cases import each_case
@@ -306,6 +306,16 @@ def test_a_log_has_a_row_for_each_interval() -> None:
         ["host", 86460.0],
     ]
     assert "interval s" not in reading.info  # the period of a log's page is no interval
+
+
+def test_a_log_goes_on_whatever_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "".join(
+        log(*rows, begin="00:00:00", end="00:00:00")
+        for rows in (["08:00:00", "16:00:00", "00:00:00"], ["08:00:00", "16:00:00"])
+    )
+    cached = read(text).records
+    monkeypatch.setattr("rawperf.perfkit.tables.matching_layout", matching_layout.__wrapped__)
+    pd.testing.assert_frame_equal(read(text).records, cached)
 
 
 def test_a_log_may_last_for_days() -> None:
