@@ -110,10 +110,9 @@ def load_definition(path: Path, study: Study, report: Report = stop) -> Definiti
         elif written.like in above:
             base = dict(above[written.like])
         else:
-            problem = f"no experiment further up is called {written.like!r}"
-            place = ("experiments", position, "like")
+            words = f"no experiment further up is called {written.like!r}"
             remedy = did_you_mean(written.like, above)
-            report(document.error(problem, *place, remedy=remedy))
+            report(document.error(words, "experiments", position, "like", remedy=remedy))
             base = given
         experiments.append(Experiment.model_construct(written.model_fields_set, **{**base, **own}))
     definition = definition.model_copy(update={"experiments": tuple(experiments)})
