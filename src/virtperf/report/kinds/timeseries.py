@@ -48,7 +48,8 @@ def record(
     table = _samples(context, exhibit)
     marks = _marks(context, exhibit)
     name, said = exhibit_name(exhibit.id, "figure"), _finding(table, marks)
-    numbers, blocks = [], [trace(context.study, exhibit)]
+    # the trace is of quantities; samples without marked levels have none
+    numbers, blocks = [], [trace(context.study, exhibit)] if len(marks) else []
     if len(table):
         numbers.append(Numbers.of(table, f"{context.study.id}-{exhibit.id}"))
         note = f"Run {table['run_id'].iloc[0]}: every sample that its raw files hold for these metrics, unsmoothed."
