@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.conftest import FIRST_RUN, all_said, command, locks
+from virtperf.pipeline.run import dvc_environment
 
 
 def ran(root: Path) -> list[str]:
@@ -52,6 +53,13 @@ def test_everything_runs_once_and_then_only_what_changed_as_is_said(done, pipeli
     (done / "in" / "b.txt").write_text("text of b")
     subprocess.run(["dvc", "repro", "-q"], cwd=done, check=True)
     assert locks(done) == before
+
+
+def test_notebooks_in_their_own_folder_import_the_package_of_the_repository(tmp_path, monkeypatch):
+    (tmp_path / "src").mkdir()
+    monkeypatch.chdir(tmp_path)
+    first, *_ = dvc_environment(Path())["PYTHONPATH"].split(os.pathsep)
+    assert first == str(tmp_path / "src")
 
 
 def test_everything_by_force(done, pipeline):

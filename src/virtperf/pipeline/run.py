@@ -367,7 +367,8 @@ def dvc_environment(root: Path) -> dict[str, str]:
     variables = {**os.environ, **FIXED_VARIABLES, "PATH": path, "PYTHONUNBUFFERED": "1"}
     if (root / "src").is_dir():
         before = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
-        variables["PYTHONPATH"] = os.pathsep.join([str(root / "src"), *before])
+        # absolute: notebooks run in their own folder
+        variables["PYTHONPATH"] = os.pathsep.join([str((root / "src").absolute()), *before])
     return variables
 
 
