@@ -313,7 +313,7 @@ class _Session:
         elif not line:
             return
         elif cut:
-            self.warnings.add(number, "the file breaks off; this line was left out")
+            self.warnings.add(number, "the file is truncated; this line was left out")
         elif _BEGINS_READY.match(line):
             raise FormatError(
                 "a damaged ready message",

@@ -171,7 +171,9 @@ class HdrHistogramFormat:
                 _interval(line, times, rows)
             except PayloadError as err:
                 if number == len(lines) and not whole:
-                    warnings.add(number, f"the file breaks off here ({err}); the line was left out")
+                    warnings.add(
+                        number, f"the file is truncated here ({err}); the line was left out"
+                    )
                     break
                 raise FormatError(
                     str(err), file=file, line=number, expected=_WHAT, found=line[:60]

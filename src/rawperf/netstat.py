@@ -77,7 +77,7 @@ class NetstatFormat:
             if not words or (section and _WORDS_ONLY.fullmatch(words)):
                 continue
             if number == len(lines) and not whole:  # words or digits may be missing
-                warnings.add(number, "the file breaks off; this line was left out")
+                warnings.add(number, "the file is truncated; this line was left out")
             elif match := _SECTION.fullmatch(words):
                 section, histogram = match[1], ""
                 if (section, "") in seen:

@@ -495,7 +495,7 @@ _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
 _OTHER_TOOL = re.compile(rb'"date"\s*:\s*"[^"]*"\s*,\s*"statistics"')  # of mpstat, pidstat, iostat
 _LIST = re.compile(rb'"statistics"\s*:\s*\[')
 _CLOSED = b"]}]}}"
-_BREAKS_OFF = "the file breaks off; its last sample was left out"
+_BREAKS_OFF = "the file is truncated; its last sample was left out"
 
 
 class SadfJsonFormat(Streaming):

@@ -82,7 +82,7 @@ class SwaponFormat:
             if columns := _columns(words, error):
                 table, snapshots = _Table(columns, rows, info, float(snapshots)), snapshots + 1
             elif number == len(lines) and not whole:  # without a line end, digits may be missing
-                warnings.add(number, "the file breaks off; this line was left out")
+                warnings.add(number, "the file is truncated; this line was left out")
             elif table is not None and table.takes(line, error):
                 continue
             elif (table is not None and line.startswith("/")) or _LIKE_ROW.search(line):

@@ -324,7 +324,7 @@ class TimeFormat:
             except BrokenOffError:
                 warnings.add(
                     at + 1,
-                    "the file breaks off within the block that begins here, which was left out",
+                    "the file is truncated within the block that begins here, which was left out",
                 )
                 break
             if block is None:

@@ -115,7 +115,7 @@ class _Listing:
         table.under = [0] * len(rows)
         if lines[-1].strip():  # without a line end, digits may be missing
             said.append(
-                f"{self._file} line {above + len(lines)}: the file breaks off; this line was left out"
+                f"{self._file} line {above + len(lines)}: the file is truncated; this line was left out"
             )
         if self._heading is not None:  # placed before all rows, at the time of none
             table.headings, table.heading_lines, table.heading_times = [self._heading], [-1], [-1]

@@ -621,7 +621,7 @@ def _reading(found: ListingLines, last: bool) -> Reading:
         found.warn(int(found.rows[0]), "rows before the first whole sample were left out")
     if found.cut >= 0:
         keep &= samples < count
-        found.warn(found.cut, "the file breaks off; its last sample was left out")
+        found.warn(found.cut, "the file is truncated; its last sample was left out")
     if not keep.any() and not seen.samples:
         raise found.error(
             "no whole sample in the file", max(found.cut, 0), remedy="collect the run again."

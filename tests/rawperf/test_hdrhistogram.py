@@ -77,5 +77,5 @@ def test_damage():
     with pytest.raises(FormatError, match="no interval"):
         FORMAT.read(b"#[Histogram log format version 1.3]\n")
     cut = FORMAT.read(LOG[:-20])
-    assert cut.warnings and "breaks off" in cut.warnings[0]
+    assert cut.warnings and "is truncated" in cut.warnings[0]
     assert set(cut.records["t"] - 1767268800) == {1, 2, 3}

@@ -118,4 +118,4 @@ def test_a_file_that_breaks_off_loses_its_last_report() -> None:
     reading = FORMAT.read(LISTING[: LISTING.index(b"  1.00         0.00") + 4], file="i")
     assert get(reading, "vda", "tps") == [179]
     assert get(reading, "", "%idle") == [96.95, 95.95]
-    assert "i line 23: the file breaks off" in reading.warnings[-1]
+    assert "i line 23: the file is truncated" in reading.warnings[-1]

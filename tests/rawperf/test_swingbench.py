@@ -286,7 +286,7 @@ def test_a_document_that_ends_early_keeps_what_is_whole() -> None:
     end = DOCUMENT.index(" 5,12989")
     reading = read(DOCUMENT[: end + 2])
     assert series(reading)["value"].tolist() == [4]  # of 5, the comma is missing, so digits may be
-    assert "the document ends early" in reading.warnings[0]
+    assert "the document is truncated" in reading.warnings[0]
     whole = read(DOCUMENT).records
     for cut in range(DOCUMENT.index("</TotalRunTime>") + 15, len(DOCUMENT) - 12, 97):
         reading = read(DOCUMENT[:cut])

@@ -77,7 +77,7 @@ def test_columns_are_found_by_name() -> None:
 def test_a_line_that_breaks_off_is_left_out() -> None:
     reading = FORMAT.read(LISTING[:-4], file="v")
     assert get(reading, "bi") == [800, 801]
-    assert reading.warnings == ("v line 8: the file breaks off; this line was left out",)
+    assert reading.warnings == ("v line 8: the file is truncated; this line was left out",)
 
 
 @each_case(

@@ -45,7 +45,7 @@ def test_columns_are_found_by_name():
 def test_a_line_that_breaks_off_is_left_out():
     reading = FORMAT.read((HEAD + MEM + SWAP[:30]).encode(), file="f.txt")
     assert set(reading.records["entity"]) == {"Mem"}
-    assert reading.warnings == ("f.txt line 3: the file breaks off; this line was left out",)
+    assert reading.warnings == ("f.txt line 3: the file is truncated; this line was left out",)
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     if meant := if_meant(name, names):
         return meant
     if not names:
-        return "there is none."
+        return "none is defined."
     more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
-    return f"known are {', '.join(names[:MAX_LISTED_NAMES])}{more}."
+    return f"known names: {', '.join(names[:MAX_LISTED_NAMES])}{more}."
 
 
 def undecodable(err: UnicodeDecodeError) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class RawperfError(Exception):
         place = self.file or ""
         if self.line is not None:
             place = f"{place} line {self.line}".strip()
-        problem = "the file is no text here" if _NO_TEXT.search(self.problem) else self.problem
+        problem = "the file has binary data here" if _NO_TEXT.search(self.problem) else self.problem
         text = f"{place}: {problem}" if place else problem
         if self.expected is not None:
             text += f"; expected {self.expected}"
@@ -128,7 +128,7 @@ def stop(problem: RawperfError) -> None:
 
 def _shorten(text: str, limit: int = 160) -> str:
     if _NO_TEXT.search(str(text)):
-        return "bytes that are no text"
+        return "binary data"
     flat = " ".join(str(text).split())
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 

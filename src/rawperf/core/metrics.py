@@ -267,7 +267,11 @@ def _converted(document: Document, metric: Metric, report: Report) -> Metric:
         where = ("metrics", metric.name, "sources", position)
         if source.minus and metric.combine not in ("sum", "present"):
             report(
-                document.error("minus is for the parts of a sum", *where, expected="combine: sum")
+                document.error(
+                    "minus is only valid for parts of a sum",
+                    *where,
+                    expected="combine: sum or present",
+                )
             )
         try:
             factor = conversion_factor(
@@ -279,7 +283,7 @@ def _converted(document: Document, metric: Metric, report: Report) -> Metric:
         for name in source.formats:
             place = (name, source.report, source.field, source.entity_kind, source.entity)
             if place in seen:
-                report(document.error(f"{metric.name} names the same field twice", *where))
+                report(document.error(f"{metric.name} has the same source field twice", *where))
             seen.add(place)
             signed = -factor if source.minus else factor
             sources.append(

@@ -49,7 +49,7 @@ def _level(value: Any) -> Any:
 def _different(values: Sequence[T]) -> Sequence[T]:
     twice = [value for position, value in enumerate(values) if value in values[:position]]
     if twice:
-        raise ValueError(f"{twice[0]!r} stands twice")
+        raise ValueError(f"{twice[0]!r} occurs twice")
     return values
 
 
@@ -58,7 +58,7 @@ def _no_number_as_text(values: Sequence[Any]) -> Sequence[Any]:
     if any(not isinstance(value, str) for value in values):
         for value in values:
             if isinstance(value, str) and (remedy := _written_as_number(value)):
-                raise ValueError(f"{value!r} stands among numbers. {remedy}")
+                raise ValueError(f"{value!r} is text among numbers. {remedy}")
     return values
 
 
@@ -68,7 +68,7 @@ def _written_as_number(text: str) -> str:
     if not match:
         return ""
     whole, part, sign, power = match.groups()
-    return f"YAML takes it for text: write {whole}{part or '.0'}e{sign or '+'}{power}"
+    return f"YAML reads it as text: write {whole}{part or '.0'}e{sign or '+'}{power}"
 
 
 def _keyed(entries: Any) -> Any:
@@ -144,13 +144,15 @@ def problems(
                 if n not in _names(model, where[len(at) :])
             ]
             alike = difflib.get_close_matches(str(name), written, n=1)
-            remedy = {"remedy": f"{alike[0]!r} stands there: correct it"} if alike else {}
+            remedy = (
+                {"remedy": f"{alike[0]!r} may be a misspelling of it: correct it"} if alike else {}
+            )
             yield document.error(f"{place}{name!r} is missing", *where, **remedy)
         elif error["type"] == "extra_forbidden":
             known = [n for n in _names(model, where[len(at) : -1]) if not n.startswith("<")]
             place = _place(document.data, where[:-1])
             yield document.error(
-                f"{place}there is no {name!r} here", *where, remedy=did_you_mean(name, known)
+                f"{place}unknown key {name!r}", *where, remedy=did_you_mean(name, known)
             )
         elif error["type"] == "value_error":
             yield document.error(f"{place}{error['ctx']['error']}", *where)

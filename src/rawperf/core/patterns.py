@@ -15,7 +15,7 @@ LONGEST_LINE = 100_000
 def check_pattern(pattern: str) -> str:
     """Return a pattern; raises `ValueError` if too long, or not valid in RE2 (back references)."""
     if len(pattern) > LONGEST_PATTERN:
-        raise ValueError(f"a pattern of more than {LONGEST_PATTERN} characters")
+        raise ValueError(f"the pattern has more than {LONGEST_PATTERN} characters")
     try:
         pc.match_substring_regex(pa.array([""]), pattern)
     except pa.ArrowInvalid as err:
@@ -36,7 +36,7 @@ def groups_of(pattern: str) -> tuple[str, ...]:
         raise ValueError(f"{pattern!r}: {_reason(err)}; write (?P<name>...) or (?:...)") from err
     names = tuple(made.field(place).name for place in range(made.num_fields))
     if len(set(names)) < len(names):
-        raise ValueError(f"{pattern!r}: two groups of one name")
+        raise ValueError(f"{pattern!r}: two groups have the same name")
     return names
 
 

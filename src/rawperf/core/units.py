@@ -82,7 +82,7 @@ def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
             raise RawperfError(
                 f"no conversion is known from {divided!r} to {target!r}",
                 found=f"the unknown unit {unit!r}",
-                expected=f"one of {', '.join(sorted(_KNOWN))}, or things counted, such as requests/s",
+                expected=f"one of {', '.join(sorted(_KNOWN))}, or a rate of counted items, such as requests/s",
             )
     (dimension, factor), (below, divisor), (wanted, base) = (found for found in known if found)
     dimension = (dimension[0] - below[0], dimension[1] - below[1])

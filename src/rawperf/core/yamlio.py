@@ -144,7 +144,7 @@ def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
         if isinstance(event, yaml.AliasEvent):
             if not aliases:
                 raise StudyError(
-                    "an alias (*name) is refused",
+                    "YAML aliases (*name) are not allowed",
                     file=file,
                     line=line,
                     remedy="write the value out",
@@ -164,11 +164,11 @@ def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
                 sizes[anchor] = parts - before
         if parts >= MAX_NODES:
             raise StudyError(
-                "the file is too large with its aliases (*name) written out",
+                "the file is too large with its aliases (*name) expanded",
                 file=file,
                 line=line,
                 expected=f"at most {MAX_NODES} keys and values",
-                remedy="write values out in place of aliases",
+                remedy="replace aliases by their values",
             )
         if len(around) > MAX_DEPTH:
             raise StudyError(

@@ -64,11 +64,13 @@ class Buckets:
             if not told:
                 begins = before[1] if before else min(0.0, -math.inf if ends <= 0 else 0.0)
             if before is not None and not told and ends < begins:
-                raise self._wrong("the bounds of buckets do not ascend", line, begins, ends)
+                raise self._wrong(
+                    "the bucket bounds are not in ascending order", line, begins, ends
+                )
             if before is not None and self._histogram.cumulative:
                 if count < before[2]:
                     raise self._wrong(
-                        f"{self._count} falls, although it counts all buckets below",
+                        f"the cumulative count {self._count} decreases",
                         line,
                         before[2],
                         count,
@@ -83,7 +85,7 @@ class Buckets:
                 ends += 1.0
             if ends < begins:
                 raise self._wrong(
-                    "the bounds of a bucket are the wrong way round", line, begins, ends
+                    "the lower bound of a bucket exceeds its upper bound", line, begins, ends
                 )
             called.append(Bucket(begins, ends, units[place], owner).name)
         cells = [None if math.isnan(count) else count for count in own.tolist()]
@@ -123,7 +125,7 @@ class Buckets:
         missing = np.flatnonzero(np.isnan(found) & ~none)
         if len(missing):
             raise FormatError(
-                f"{name} is no bound of a bucket",
+                f"{name} is not a bucket bound",
                 file=self._file,
                 line=int(lines[missing[0]]),
                 expected="a number, or +Inf",
@@ -146,7 +148,7 @@ class Buckets:
                 line=int(chunk.lines[place]),
                 expected=f"one of {', '.join(self._histogram.units)} in a line above",
                 found=repr(printed[place]) if printed[place] else "no line above",
-                remedy="declare it under units of histogram.",
+                remedy="declare it under histogram: units.",
             )
         return units
 

@@ -144,7 +144,7 @@ class Collector:
         wanted = [rule.field for rule in self.part.fields if rule.field and not rule.optional]
         if not self._keys:
             if wanted:
-                problem = f"no row of {self.part.report or 'it'} is in the file"
+                problem = f"no row of {self.part.report or 'the table'} is in the file"
                 raise FormatError(
                     problem, file=self._file, expected=f"rows with {', '.join(wanted[:5])}"
                 )
@@ -160,7 +160,7 @@ class Collector:
             if name not in found:
                 remedy = did_you_mean(name, [n for n in known if n != name])
                 raise FormatError(
-                    f"there is no {name!r} in the file",
+                    f"{name!r} is missing from the file",
                     file=self._file,
                     found=", ".join(self.names_held) or None,
                     remedy=remedy,
@@ -214,19 +214,19 @@ class Collector:
             and not all(owners)
         ):
             raise FormatError(
-                f"no line above says which {entity.kind} it is about",
+                f"no line above names the {entity.kind}",
                 file=self._file,
                 line=int(chunk.lines[owners.index(None)]),
-                expected=f"a line that is, as a whole, {entity.line}",
+                expected=f"a line that fully matches {entity.line}",
                 remedy="the beginning of the file may be missing.",
             )
         if entity.file is not None and not all(who):
             if self._from_file is None:
                 raise FormatError(
-                    "neither the file nor its name says what it is about",
+                    "neither the file nor its name gives the entity",
                     file=self._file,
                     line=int(chunk.lines[0]),
-                    expected=f"a name that matches {entity.file}",
+                    expected=f"a file name that matches {entity.file}",
                     remedy="rename the file.",
                 )
             who = [name or self._from_file for name in who]
@@ -282,7 +282,7 @@ class Collector:
         if time.optional and not (timed and self._timed):
             if timed != self._timed:
                 raise FormatError(
-                    "times in a part of the file only",
+                    "only part of the file has times",
                     file=self._file,
                     line=int(chunk.lines[0]),
                     remedy="split it there.",
@@ -331,12 +331,12 @@ class Collector:
         if not fits.all():
             wrong = there[int(np.argmin(fits))]
             raise FormatError(
-                f"{rule.field} has no number where the declaration says",
+                f"{rule.field} does not match within of the declaration",
                 file=self._file,
                 line=int(lines[wrong]),
-                expected=f"a cell that is, as a whole, {rule.within}",
+                expected=f"a cell that fully matches {rule.within}",
                 found=texts[wrong],
-                remedy="the line is damaged, or within in the declaration says another form.",
+                remedy="the line is damaged, or within in the declaration is wrong.",
             )
         found: list[Any] = [None] * len(cells)
         for place, text in zip(there, extracted(rule.within, array)["value"], strict=True):
@@ -352,7 +352,7 @@ class Collector:
         wrong = np.flatnonzero(~np.isnan(counts) & ~(np.isfinite(rates) & (seconds > 0)))
         if len(wrong):
             raise FormatError(
-                f"{name} is no length of an interval",
+                f"{name} is not a valid interval length",
                 file=self._file,
                 line=int(lines[wrong[0]]),
                 expected="seconds above 0",

@@ -57,7 +57,7 @@ def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
         yield info
     if source.cut:
         into.said.append(
-            f"{into.file} line {source.cut}: the last line has no line end, may be cut, and was left out"
+            f"{into.file} line {source.cut}: the last line has no newline, may be truncated, and was left out"
         )
     yield info
 
@@ -70,7 +70,7 @@ class _Columns:
         repeat = next((part.repeat for part in self._parts if part.repeat is not None), None)
         if repeat is not None and repeat not in names:
             raise into.error(
-                f"there is no column {repeat!r}, from which on columns are repeated",
+                f"there is no column {repeat!r}, the first one of the repeated group",
                 start,
                 found=", ".join(filter(None, names)),
                 remedy=did_you_mean(repeat, names),
@@ -108,7 +108,7 @@ class _Columns:
         behind = len(row) - width
         if behind == 0 or (group and behind > 0 and behind % group == 0):
             return row
-        more = f", then any number of times {group}: {' '.join(self._group)}" if group else ""
+        more = f", then groups of {group}: {' '.join(self._group)}" if group else ""
         raise self._into.error(
             "a row does not fit the heading",
             line,
@@ -170,7 +170,7 @@ def _melted(names: list[str], part: TableDeclaration, line: int, into: Into) -> 
         if all(rule.optional for rule in part.fields):
             return []
         raise into.error(
-            "no column has a name of the declared form",
+            "no column name matches melt",
             line,
             expected=pattern,
             found=", ".join(filter(None, names)),
@@ -184,10 +184,10 @@ def _melted(names: list[str], part: TableDeclaration, line: int, into: Into) -> 
         _, columns = rows.setdefault(tuple(texts.values()), (texts, {}))
         if called in columns:
             raise into.error(
-                f"two columns are {called!r} of the same {' '.join(groups) or 'file'}",
+                f"two columns give {called!r} of the same {' '.join(groups) or 'file'}",
                 line,
                 found=f"{columns[called]} and {names[place]}",
-                remedy="name what tells them apart by another group of melt.",
+                remedy="add a group to melt that distinguishes them.",
             )
         columns[called] = names[place]
     return list(rows.values())
@@ -271,7 +271,7 @@ class _Lines:
     def _named(self, line: int, cells: list[str]) -> tuple[int, list[str]]:
         declaration, names = self._into.declaration, [cell.strip() for cell in cells]
         if not any(names):
-            raise self._into.error("there is no heading", 1, expected="names of columns, then rows")
+            raise self._into.error("the heading is missing", 1, expected="column names, then rows")
         if declaration.first is not None:
             left_out = declaration.delimiter == BLANKS and self._heading[:1] in (" ", "\t")
             names = [declaration.first, *names[0 if left_out else 1 :]]
@@ -295,10 +295,10 @@ class _Lines:
                 return
             self.number += len(lines) - 1
         raise self._into.error(
-            "there is no heading",
+            "the heading is missing",
             max(self.number, 1),
-            expected=f"a line that is, as a whole, {pattern}",
-            remedy="the tool printed no table, or another version of it another heading.",
+            expected=f"a line that fully matches {pattern}",
+            remedy="the tool printed no table, or its version has a different heading.",
         )
 
     def is_plain(self, text: str) -> bool:
@@ -330,7 +330,7 @@ class _Lines:
                 yield self._first, row
                 self._first = 0
         except csv.Error as err:
-            problem, line = f"not a row of cells: {err}", max(self._first, 1)
+            problem, line = f"invalid CSV: {err}", max(self._first, 1)
             raise self._into.error(problem, line, remedy="a quote may be missing there.") from err
 
     def _rows(self, text: str, quotes: bool, one: bool) -> Iterator[str]:
@@ -387,9 +387,7 @@ def _check_names(
         counts = Counter(filter(None, group))
         twice = next((name for name, count in counts.items() if count > 1 and name in read), None)
         if twice is not None:
-            raise into.error(
-                f"two columns are called {twice!r}", line, remedy="rename one of them."
-            )
+            raise into.error(f"two columns are named {twice!r}", line, remedy="rename one of them.")
     other = len(names) == 1 and {*names[0]} & {*",;\t|"}
     known = set(names)
     for name in words:
@@ -398,7 +396,7 @@ def _check_names(
                 f"there is no column {name!r}",
                 line,
                 found=", ".join(filter(None, names)),
-                remedy="another `delimiter` may stand between the columns."
+                remedy="the columns may have another `delimiter`."
                 if other
                 else did_you_mean(name, names),
             )

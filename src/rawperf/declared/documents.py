@@ -40,7 +40,9 @@ def read_json(text: str, into: Into) -> dict[str, str]:
     found = list(_documents(text, into))
     if len(found) > 1 and into.declaration.documents == "one":
         raise into.error(
-            "a second JSON document", found[1][1], remedy="keep one a file, or say documents: last."
+            "a second JSON document",
+            found[1][1],
+            remedy="keep one per file, or set documents: last.",
         )
     body, start = found[-1]
     try:
@@ -74,7 +76,7 @@ def read_json_lines(texts: Iterable[str], into: Into) -> Iterator[None]:
             except (ValueError, RecursionError) as err:
                 if number == first + len(lines):  # truncated: no line end
                     into.said.append(
-                        f"{into.file} line {number}: the file breaks off; this line was left out"
+                        f"{into.file} line {number}: the file is truncated; this line was left out"
                     )
                     break
                 raise into.error("not a JSON object", number, found=line[:80]) from err
@@ -120,7 +122,7 @@ def _documents(text: str, into: Into) -> Iterator[tuple[str, int]]:
         except (ValueError, RecursionError):
             if whole:
                 into.said.append(
-                    f"{into.file} line {line}: a JSON document is not whole and was left out"
+                    f"{into.file} line {line}: a JSON document is incomplete and was left out"
                 )
                 return
             yield text[opening.end() - 1 :], line
@@ -137,7 +139,7 @@ def _give(document: Any, lines: Lines, into: Into) -> None:
             cells.add(row, at)
         if part.rows and not cells.count and into.declaration.parts == (part,):
             raise into.error(
-                "nothing stands at the path of the rows", expected=" or ".join(part.rows)
+                "the path of the rows matches nothing", expected=" or ".join(part.rows)
             )
         cells.send()
 
@@ -157,7 +159,7 @@ def _rows(
                 raise into.error(
                     "a row is not an object",
                     at if isinstance(at, int) else first_line(at),
-                    expected=f"key: value at {path or 'the top'}",
+                    expected=f"an object at {path or 'the top'}",
                     found=str(found)[:60],
                 )
             yield found, at
@@ -192,7 +194,7 @@ def _pairs(found: Any, lines: Lines, into: Into) -> Iterator[tuple[tuple[Any, An
             own = lines if isinstance(lines, int) else lines[place]
             if not isinstance(pair, list) or len(pair) != 2:
                 raise into.error(
-                    "an entry is no pair",
+                    "an entry is not a pair",
                     _line(own),
                     expected="[key, value] in a list of entries",
                     found=json.dumps(pair, default=str)[:60],
@@ -292,7 +294,7 @@ class _Cells:
                 continue
             if isinstance(value, dict | list):
                 raise self._into.error(
-                    f"{key} of {name}, which names an entity, is neither a text nor a number",
+                    f"{key} of {name}, which names an entity, is neither text nor a number",
                     line,
                     expected='labels such as {"cpu": "0", "mode": "user"}',
                     found=json.dumps(value, default=str)[:60],

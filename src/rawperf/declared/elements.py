@@ -30,7 +30,7 @@ def read_elements(pieces: Iterable[bytes], into: Into) -> Iterator[None]:
             yield
     if cut := feed.close():
         into.said.append(
-            f"{into.file} line {cut}: the document ends early; the elements before that were kept"
+            f"{into.file} line {cut}: the document is truncated; the elements before this line were kept"
         )
     target.flush()
     yield

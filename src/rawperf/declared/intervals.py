@@ -75,7 +75,7 @@ class Intervals:
         size = len(who) * count
         if size > MAX_INTERVALS:
             raise FormatError(
-                "too many entities and intervals",
+                "too many intervals over all entities",
                 file=self._file,
                 expected=f"at most {MAX_INTERVALS}",
             )
@@ -87,7 +87,7 @@ class Intervals:
             place = np.floor((part["t"] - self._begin) / self._length).astype(np.int64)
             inside = place < count
             if not self.said and not inside.all():
-                left = f"rows after the last whole interval of {self._length:g} s were left out"
+                left = f"rows after the last complete interval of {self._length:g} s were left out"
                 self.said = [f"{self._file}: {left}"]
             part = part[inside]
             cell = np.searchsorted(who, part["entity"]) * count + place[inside]
@@ -117,7 +117,7 @@ class Intervals:
         count = int(span // self._length) if span > 0 else 0
         if not 1 <= count <= min(MAX_INTERVALS, SPARSEST * self._count):
             raise FormatError(
-                "the rows fill no whole interval"
+                "the rows cover less than one interval"
                 if count < 1
                 else "the rows are too far apart in time",
                 file=self._file,

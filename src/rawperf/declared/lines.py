@@ -43,7 +43,7 @@ class _Text:
         if lines.pop():
             number = first + len(lines) + 1
             into.said.append(
-                f"{into.file} line {number}: the last line has no line end, may be cut, and was left out"
+                f"{into.file} line {number}: the last line has no newline, may be truncated, and was left out"
             )
         long = next(
             (
@@ -142,7 +142,7 @@ def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
                 f"not a line of {declaration.name}",
                 first + int(unknown[0]) + 1,
                 found=found.lines[int(unknown[0])],
-                remedy="the file is damaged, or of another version of the tool.",
+                remedy="the file is damaged, or from another version of the tool.",
             )
         first, others = first + len(found.lines), others + len(unknown)
         stamp, owner, unit = found.last()
@@ -204,7 +204,7 @@ def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
                         f"{key!r} is given twice",
                         number,
                         found=line,
-                        remedy="keep one snapshot a file, put a line with its time above each "
+                        remedy="keep one snapshot per file, put a line with its time above each "
                         "(time: {line: ...}), or name the entity by a line (entity: {line: ...}).",
                     )
                 pairs[key] = (value, number)
@@ -263,7 +263,7 @@ def _pair(line: str, number: int, into: Into) -> tuple[str, str]:
             if separator == "blank"
             else f"a key, {separator} and a value"
         )
-        raise into.error("not a key and a value", number, expected=expected, found=line)
+        raise into.error("not a key-value pair", number, expected=expected, found=line)
     return parts[0], parts[1]
 
 

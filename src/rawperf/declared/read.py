@@ -143,14 +143,14 @@ def presets() -> Iterator[DeclaredFormat]:
         folders.append(Path(named))
     for folder in folders:
         if not folder.is_dir():
-            raise StudyError(f"{FOLDER_VARIABLE} names no folder", file=folder)
+            raise StudyError(f"{FOLDER_VARIABLE} does not name a folder", file=folder)
         for path in sorted(folder.glob("*.yaml")):
             preset = load_declaration(path)
             if preset.declaration.match is None or not preset.declaration.match.text:
                 raise StudyError(
-                    "nothing says how its files are recognised",
+                    "its files cannot be recognised by content",
                     file=path.name,
-                    expected="match: {text: ...}, expressions that occur in the first 8 KiB of each of them",
+                    expected="match: {text: ...}, regular expressions that occur in the first 8 KiB of each file",
                 )
             yield preset
 
@@ -203,7 +203,7 @@ class _Gathered:
             file=self.file,
             expected=", ".join(dict.fromkeys(name for name in declared if name)),
             found=", ".join(held),
-            remedy="declare under fields what it holds, or let match name other files.",
+            remedy="declare its fields under fields, or exclude the file in match.",
         )
 
     def reading(self, more: bool = False) -> Reading:
@@ -219,7 +219,7 @@ class _Gathered:
         clocks = self._clocks - {"none"} or {"none"}
         if len(clocks) > 1:
             found = " and ".join(sorted(clocks))
-            raise FormatError("tables are by different clocks", file=self.file, found=found)
+            raise FormatError("the tables have different clocks", file=self.file, found=found)
         none = [
             (np.zeros(0, dtype=CODE),) * 2 + (np.zeros(0),) * 2 + (np.zeros(0, dtype=np.int64),)
         ]
@@ -280,7 +280,7 @@ def _told_apart(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataF
             f"{records.loc[bare[0], 'field']} is given twice",
             file=file,
             line=int(lines[bare[0]]),
-            remedy="keep one result a file, or declare what tells them apart: a time or an entity's name.",
+            remedy="keep one result per file, or declare a time or an entity name that distinguishes them.",
         )
     numbered = records.loc[again.index, "entity"] + "#" + (again + 1).astype("str")
     return records.assign(

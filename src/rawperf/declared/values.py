@@ -90,7 +90,7 @@ class NumberReader:
         large = np.flatnonzero(np.isinf(found))
         if len(large):
             raise self._error(
-                name, lines[places[large[0]]], texts[large[0]], "a number that float64 can hold"
+                name, lines[places[large[0]]], texts[large[0]], "a number in the range of float64"
             )
         values[places] = found
         return values
@@ -127,7 +127,7 @@ class NumberReader:
         except OverflowError:
             value = np.inf
         if not np.isfinite(value):
-            raise self._error(name, line, str(cell)[:60], "a number that float64 can hold")
+            raise self._error(name, line, str(cell)[:60], "a number in the range of float64")
         return value
 
     def _in_c(self, text: str) -> str:
@@ -184,7 +184,7 @@ class NumberReader:
             line=int(line),
             expected=expected,
             found=found or "nothing",
-            remedy="the file is damaged, or the declaration says too little: missing, decimal, thousands or printed.",
+            remedy="the file is damaged, or the declaration lacks missing, decimal, thousands or printed.",
         )
 
 
@@ -245,7 +245,7 @@ class TimeReader:
             raise self._error(f"{name} is missing", lines[missing[0]], None)
         wrong = np.flatnonzero((np.abs(t) > LATEST) | ((t < 0) & (self.name == "absolute")))
         if len(wrong):
-            raise self._error(f"{name} is beyond all years", lines[wrong[0]], cells[wrong[0]])
+            raise self._error(f"{name} is out of range", lines[wrong[0]], cells[wrong[0]])
         if time.format is None and self.name == "absolute" and time.zone != "UTC" and len(t):
             t = t + _offsets(t, time.zone)
         return self._unwrapped(t) if self.name == "time-of-day" and len(t) else t
@@ -293,7 +293,9 @@ class TimeReader:
         try:
             seconds = _seconds(text, time.format, time.zone)
         except (ValueError, OverflowError) as err:
-            raise self._error(f"{name} is not of the format {time.format}", line, text) from err
+            raise self._error(
+                f"{name} does not match the format {time.format}", line, text
+            ) from err
         return seconds % DAY if self.name == "time-of-day" else seconds
 
     def _unwrapped(self, t: np.ndarray) -> np.ndarray:
@@ -309,7 +311,7 @@ class TimeReader:
             file=self._file,
             line=int(line),
             found=None if found is None else str(found)[:80] or "nothing",
-            remedy="the line is damaged, or time in the declaration says another format or unit.",
+            remedy="the line is damaged, or time in the declaration has the wrong format or unit.",
         )
 
 

@@ -226,7 +226,7 @@ class IwlXml(Streaming):
             cut = feed.close() if pieces.last else 0
             if cut:
                 warnings.say(
-                    f"{file} line {cut}: the document ends early; the snapshots before it were kept"
+                    f"{file} line {cut}: the document is truncated; the snapshots before it were kept"
                 )
             unmapped = " ".join(sorted(target.unmapped))
             if pieces.last and not target.any():

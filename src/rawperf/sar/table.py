@@ -300,7 +300,7 @@ def table_records(
         keep = _whole(table, t)
         number = table.line + table.cut + 1
         said.append(
-            f"{file} line {number}: the file breaks off; the sample that it breaks off in was left out"
+            f"{file} line {number}: the file is truncated; the incomplete sample was left out"
         )
 
     keep[short] = False

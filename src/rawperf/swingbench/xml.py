@@ -54,7 +54,7 @@ class Swingbench:
         if cut:
             target.cut()
             warnings += (
-                f"{file} line {cut}: the document ends early; what stands before it was kept",
+                f"{file} line {cut}: the document is truncated; the elements before this line were kept",
             )
         reading = target.results.reading()
         return replace(reading, warnings=(*warnings, *reading.warnings))

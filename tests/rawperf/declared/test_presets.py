@@ -333,10 +333,10 @@ def test_one_file_in_a_folder_of_ones_own_is_a_preset(folder: Path, root: Path) 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (OWN, "ignore is for lines, not for pairs"),
+        (OWN, "ignore is only valid with reads: lines, not pairs"),
         (
             OWN.replace("ignore: []\n", "").replace("match: {text: '^my tool v1$'}\n", ""),
-            "nothing says how its files are recognised",
+            "its files cannot be recognised by content",
         ),
         (
             OWN.replace("ignore: []\n", "").replace("my-tool", "sar"),

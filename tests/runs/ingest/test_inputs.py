@@ -124,7 +124,7 @@ def test_a_declared_field_is_preferred(study: Study, root: Path) -> None:
         ),
         ("unit: ms}", "unit: KiB}", 9, "no conversion exists"),
         ("reads: pairs", "reads: pair", 12, "Did you mean 'pairs'"),
-        ("field: tps", "feld: tps", 8, "there is no 'feld' here"),
+        ("field: tps", "feld: tps", 8, "unknown key 'feld'"),
     ],
 )
 def test_a_mistake_is_said_with_its_line_of_study_yaml(

@@ -70,7 +70,7 @@ def test_start_may_be_quoted_or_not(tmp_path, study):
         ({"warmup_s": 10**400}, "warmup_s", "more than 18 digits"),
         ({"replicate": 10**18}, "replicate", "less than or equal to 1000000"),
         ({"clients": 10**400}, "clients", "more than 18 digits"),
-        ({"duration_s": "1e11"}, "duration_s", "YAML takes it for text: write 1.0e+11"),
+        ({"duration_s": "1e11"}, "duration_s", "YAML reads it as text: write 1.0e+11"),
         ({"typo": 1}, None, "typo"),
         ({"clients": 1.5}, "clients", "expected a whole number; found 1.5"),
         ({"files": [{"path": "gone.log"}]}, "path", "not in the run folder"),
