@@ -120,19 +120,19 @@ def _unpacked(source: _Stream, kind: str, file: str) -> Iterator[bytes]:
             given += len(part)
             if given > max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * source.taken):
                 raise FormatError(
-                    "the file unpacks to too much",
+                    "the decompressed file is too large",
                     file=file,
-                    expected=f"at most {MAX_UNPACK_RATIO} times its size",
+                    expected=f"at most {MAX_UNPACK_RATIO} times the compressed size",
                     found=f"{given} bytes from {source.taken}",
-                    remedy="unpack it, and look what it is.",
+                    remedy="decompress it and check its content.",
                 )
             yield part
     except _DAMAGE as err:
         raise FormatError(
-            f"what {kind} packed is damaged",
+            f"the {kind} data are damaged",
             file=file,
             found=f"{type(err).__name__}: {err}"[:200],
-            remedy="copy the file again, or unpack what can be unpacked.",
+            remedy="copy the file again, or decompress the intact part.",
         ) from err
 
 
@@ -156,7 +156,7 @@ def _members(source: _Stream, kind: str) -> Iterator[bytes]:
             if not one.eof and not rest and (kind == "gzip" or one.needs_input):
                 rest = source.read(CHUNK) or b""
                 if not rest:
-                    raise EOFError("the file ends early")
+                    raise EOFError("the file is truncated")
         rest = one.unused_data or source.read(CHUNK) or b""
         rest = rest.lstrip(b"\0") if kind != "bzip2" else rest  # padding
 
@@ -203,11 +203,11 @@ class Pieces:
                 lines, rest = lines + rest, b""
             if len(lines) + len(rest) > MAX_PIECE_BYTES:
                 raise FormatError(
-                    "no end of a sample or of a line",
+                    "a sample or a line is too long",
                     file=self._file,
                     line=self.line + 1,
-                    expected=f"one within {MAX_PIECE_BYTES} bytes",
-                    remedy="the file is damaged, or another tool's.",
+                    expected=f"its end within {MAX_PIECE_BYTES} bytes",
+                    remedy="the file is damaged, or from another tool.",
                 )
             end = len(lines) if self.last else self._cut(lines)
             if not end and not self.last:

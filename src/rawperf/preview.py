@@ -14,8 +14,8 @@ FIRST_RECORDS = 5
 MAX_FIELDS = 30
 CLOCK_WORDS = {
     "time-of-day": "seconds since midnight",
-    "elapsed": "seconds since the tool began",
-    "sample": "the sample's number",
+    "elapsed": "seconds since the tool started",
+    "sample": "the sample number",
     "interval": "seconds since the first sample",
     "none": "not given",
 }
@@ -123,8 +123,8 @@ def _count(count: int, one: str, many: str = "") -> str:
 
 def _certainty(raw: RawTables) -> str:
     if np.isnan(raw.certainty):
-        return ", as told"
-    rival = f", but it could also be {raw.rival}: --format tells which" if raw.rival else ""
+        return ", as specified"
+    rival = f", but it could also be {raw.rival}: choose with --format" if raw.rival else ""
     return f", recognised with certainty {raw.certainty:g}{rival}"
 
 

@@ -115,7 +115,7 @@ class DropDuplicates:
             return []
         source, _, entity, metric = self._named(int(self._first["series"]))
         return [
-            f"{self._count} value(s) are given twice and were kept once, the first being {metric} of "
+            f"{self._count} duplicate value(s) were dropped, the first being {metric} of "
             f"{entity or WHOLE} from {source} at {self._first['t']:g} s"
         ]
 
@@ -172,7 +172,7 @@ class Rates:
         for entity, series in sorted(self._back.items()):
             first = min(series)
             found.append(
-                f"{entity}: {', '.join(sorted({metric for *_, metric in series}))} went back at {series[first]:g} s, "
-                "as after a restart; no rate is computed across it"
+                f"{entity}: {', '.join(sorted({metric for *_, metric in series}))} decreased at {series[first]:g} s "
+                "(counter reset); no rate is computed across it"
             )
         return found

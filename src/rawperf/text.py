@@ -128,7 +128,7 @@ def utf8(data: bytes) -> tuple[bytes, int]:
 
 def not_utf8(file: str, line: int) -> str:
     """Warning on a file with line `line`, from 0, that is not UTF-8."""
-    return f"{file} line {line + 1}: not UTF-8, such lines were read as Latin-1"
+    return f"{file} line {line + 1}: not UTF-8; such lines were read as Latin-1"
 
 
 def uncoloured(data: bytes) -> bytes:

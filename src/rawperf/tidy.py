@@ -119,11 +119,11 @@ class RawTables:
                 if reading.clock != "sample":
                     timeless = reading.clock == "none"
                     raise FormatError(
-                        "the file has totals, which have no time"
+                        "the file has totals without times"
                         if timeless
-                        else "the file has a clock of its own",
+                        else "the file has its own clock",
                         file=self._file,
-                        expected="a file that numbers its samples",
+                        expected="a file with numbered samples",
                         found=None if timeless else f"clock {reading.clock!r}",
                         remedy="leave out the interval",
                     )
@@ -203,10 +203,8 @@ class Translation:
     def sentences(self) -> list[str]:
         """Warnings of the conversion for all parts so far."""
         why = {
-            "sample": [
-                "counters have no rate, since the file does not say how many seconds lie between samples"
-            ],
-            "none": ["counters have no rate, since one snapshot shows no growth"],
+            "sample": ["counters have no rate, since the file does not give the sampling interval"],
+            "none": ["counters have no rate, since the file is a single snapshot"],
         }
         return [*why.get(self._rateless, []), *self._rates.sentences()]
 
@@ -372,7 +370,9 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
     place = Path(path)
     if place.exists() and not place.is_file():  # opening a pipe would block
         kind = "a folder" if place.is_dir() else "a pipe or a device"
-        raise RawperfError(f"it is {kind}, no file", file=file, remedy="give - to read from a pipe")
+        raise RawperfError(
+            f"the path is {kind}, not a file", file=file, remedy="use - to read from a pipe"
+        )
     try:
         stream = place.open("rb")
     except OSError as err:

@@ -58,7 +58,7 @@ class Target:
             problem = "elements are nested too deeply"
             raise self.error(problem, f"at most {self.deepest} levels", "/".join(self.path[:6]))
         if len(self.path) == 1 and self.path[0] != self.root:
-            raise self.error("another root element", self.root, self.path[0])
+            raise self.error("wrong root element", self.root, self.path[0])
         self.begins(tag, {local(key): value for key, value in attributes.items()})
 
     def data(self, text: str) -> None:
@@ -67,7 +67,9 @@ class Target:
         self._length += len(text)
         if self._length > MAX_PIECE_BYTES:
             raise self.error(
-                "a text has no end", f"one within {MAX_PIECE_BYTES} characters", text[:40]
+                "the text of an element is too long",
+                f"its end within {MAX_PIECE_BYTES} characters",
+                text[:40],
             )
 
     def end(self, tag: str) -> None:
@@ -177,7 +179,7 @@ class XmlFeed:
         # bytes that the parser buffers
         if self._fed - self._parser.parser.CurrentByteIndex > MAX_PIECE_BYTES:
             raise self._target.error(
-                "a tag or a comment has no end", f"one within {MAX_PIECE_BYTES} bytes", "more"
+                "a tag or a comment is too long", f"its end within {MAX_PIECE_BYTES} bytes", "more"
             )
 
     def close(self) -> int:
@@ -193,12 +195,12 @@ class XmlFeed:
             take(*data)
         except DefusedXmlException as err:
             raise FormatError(
-                "a document type or an entity declaration is refused",
+                "document types and entity declarations are not allowed",
                 file=target.file,
                 line=target.line(),
                 expected="XML without DOCTYPE",
                 found=type(err).__name__,
-                remedy="remove it; it can make a reader open files or fill the memory.",
+                remedy="remove it; it can make a parser open files or exhaust the memory.",
             ) from err
         except ParseError as err:
             line = err.position[0] + target.above
@@ -209,7 +211,7 @@ class XmlFeed:
             raise FormatError(problem, file=target.file, line=line) from err
         except (LookupError, ValueError) as err:  # an encoding that Python or expat doesn't know
             raise FormatError(
-                "the declared encoding can't be read", file=target.file, line=1, found=str(err)
+                "the declared encoding is not supported", file=target.file, line=1, found=str(err)
             ) from err
 
 

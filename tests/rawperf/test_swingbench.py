@@ -238,7 +238,7 @@ def test_a_clock_that_goes_back_warns() -> None:
         ("1298973602250, 5,", "1298973602250.5, 5,", "no time and rate", 38),
         ("<DMLResults>", "<DMLResults>" + "<a>" * 20, "nested too deeply", 20),
         ("</TransactionResults>", "</TransactionResult>", "not well-formed", 36),
-        ("<Results ", "<Result ", "another root", 2),
+        ("<Results ", "<Result ", "wrong root element", 2),
         ("<Results ", "<!DOCTYPE Results><Results ", "document type", 2),
     ],
 )

@@ -71,9 +71,9 @@ def test_a_long_line_is_cut_while_it_is_ascii(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("begin", "words"),
     [
-        ("<r>\n<!--", "a tag or a comment has no end"),
-        ("<r>\n<a x='", "a tag or a comment has no end"),
-        ("<r>\n<a>", "a text has no end"),
+        ("<r>\n<!--", "a tag or a comment is too long"),
+        ("<r>\n<a x='", "a tag or a comment is too long"),
+        ("<r>\n<a>", "the text of an element is too long"),
     ],
 )
 def test_what_has_no_end_is_refused_before_it_fills_the_memory(

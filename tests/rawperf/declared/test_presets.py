@@ -340,7 +340,7 @@ def test_one_file_in_a_folder_of_ones_own_is_a_preset(folder: Path, root: Path) 
         ),
         (
             OWN.replace("ignore: []\n", "").replace("my-tool", "sar"),
-            "sar: there is a format of this name already",
+            "sar: a format with this name already exists",
         ),
     ],
 )
@@ -360,7 +360,7 @@ def test_a_wrong_preset_is_named_with_its_file(folder: Path, text: str, words: s
             "my-tool: there is no metric 'my_rat'. Did you mean 'my_rate'",
         ),
         ("unit: 1/s}]", "unit: s}]", "no conversion exists"),
-        ("metrics: {my_rate", "metrics: {cpu_idle", "there is a metric 'cpu_idle' already"),
+        ("metrics: {my_rate", "metrics: {cpu_idle", "the metric 'cpu_idle' already exists"),
     ],
 )
 def test_a_wrong_metric_of_a_preset_is_named_with_its_line(

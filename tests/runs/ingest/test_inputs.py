@@ -94,7 +94,7 @@ def test_names_and_content_decide_and_a_study_s_own_come_first(study: Study) -> 
     assert choose_format(console(n=3), "driver1.log", None, inputs, file="f").name == "iwl-console"
     assert choose_format(b"x", "any", "my-summary", inputs, file="f").name == "my-summary"
     with pytest.raises(
-        FormatError, match=r"no format is called 'my-drivr'.*Did you mean 'my-driver'"
+        FormatError, match=r"no format is named 'my-drivr'.*Did you mean 'my-driver'"
     ):
         choose_format(b"x", "any", "my-drivr", inputs, file="f")
     with pytest.raises(FormatError, match="no known format recognises"):

@@ -195,7 +195,7 @@ def test_what_is_given_twice_is_named_by_the_first_that_was_read() -> None:
     assert once.of(rows[:2])["order"].tolist() == [5]
     assert once.of(rows[2:])["order"].tolist() == [1]
     assert once.sentences() == [
-        "2 value(s) are given twice and were kept once, the first being m1 of host from tool at 2 s"
+        "2 duplicate value(s) were dropped, the first being m1 of host from tool at 2 s"
     ]
     assert ROW.itemsize < 64
 
