@@ -128,7 +128,7 @@ class Responses:
             self.rows.add(VIRTUAL, DEVICE, vdev, match[4], int(match[3]))
             self.info.setdefault(f"DASD {vdev}", " ".join(f"{match[2]} ON {match[5]}".split()))
         elif damaged := next((what for what, pattern in _DAMAGED if pattern.match(line)), ""):
-            self.warnings.add(number, f"a damaged {damaged}, left out")
+            self.warnings.add(number, f"a damaged {damaged} was left out")
         else:
             return False
         return True
@@ -156,7 +156,7 @@ class Responses:
         if len(words) == 3 and self._continues(words, number):
             return True
         if not self._segment(words):
-            self.warnings.add(number, "a damaged row of QUERY NSS MAP, left out")
+            self.warnings.add(number, "a damaged row of QUERY NSS MAP was left out")
             self._owner = ""
         return True
 
@@ -167,7 +167,7 @@ class Responses:
         ):
             return False
         if not self._owner:
-            self.warnings.add(number, "a range of a row that was left out, left out too")
+            self.warnings.add(number, "a range was left out together with its row")
             return True
         return _in_order(begin, end) and self._range(NSS, self._owner, begin, end, kind)
 
@@ -353,7 +353,7 @@ class _Session:
             numbers |= {VIRTUAL_CPU: float(match[2]), TOTAL_CPU: float(match[3])}
             if numbers[VIRTUAL_CPU] > numbers[TOTAL_CPU]:
                 self.warnings.add(
-                    number, "the virtual CPU time is larger than the total, of which it is a part"
+                    number, "the virtual CPU time exceeds the total CPU time, which includes it"
                 )
             if self.previous is not None and t >= self.previous and self.command != LOGON:
                 numbers[ELAPSED] = t - self.previous
@@ -375,7 +375,7 @@ class _Session:
             if self.clock - clock > HALF_DAY:
                 self.days += 1
             else:
-                self.warnings.add(number, "the time of day goes back by less than half a day")
+                self.warnings.add(number, "the time of day decreases by less than half a day")
         self.clock = clock
         return float(clock + DAY * self.days)
 
@@ -394,13 +394,13 @@ class _Session:
             name = f" of {self.command!r}" if self.command else ""
             self.warnings.add(
                 lines,
-                f"the transcript ends before the ready message{name}, whose response was left out",
+                f"the transcript ends before the ready message{name}; the response was left out",
             )
         if not self.ready:
             self._ended()
         if not self.ready and not len(self.rows):
             raise FormatError(
-                "no ready message and no response of CP that is known",
+                "no ready message and no known response of CP",
                 file=self.file,
                 line=1,
                 expected="Ready; T=0.01/0.01 12:00:00",

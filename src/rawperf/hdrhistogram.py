@@ -52,7 +52,7 @@ def buckets(text: str) -> list[tuple[int, int]]:
     if cookie & ~_WORD_SIZE != COMPRESSED:
         raise PayloadError(f"the histogram's encoding {cookie:#010x} is not version 2, compressed")
     if length != len(packed) - _OUTER.size:
-        raise PayloadError("the histogram is cut off")
+        raise PayloadError("the histogram is truncated")
     return _counted(_unpacked(packed[_OUTER.size :]))
 
 
@@ -61,9 +61,9 @@ def _unpacked(packed: bytes) -> bytes:
     try:
         data = stream.decompress(packed, MAX_BYTES)
     except zlib.error as err:
-        raise PayloadError("the histogram can't be unpacked") from err
+        raise PayloadError("the histogram can't be decompressed") from err
     if not stream.eof:
-        raise PayloadError("the histogram is cut off, or too large")
+        raise PayloadError("the histogram is truncated or too large")
     return data
 
 
@@ -76,10 +76,10 @@ def _counted(data: bytes) -> list[tuple[int, int]]:
     if not 0 <= digits <= MAX_DIGITS or not 1 <= lowest < _SIGN:
         raise PayloadError("the histogram's digits or lowest value are out of range")
     if offset:
-        raise PayloadError("the histogram was shifted, which is not read")
+        raise PayloadError("shifted histograms are not supported")
     counts = data[_INNER.size :]
     if length != len(counts):
-        raise PayloadError("the counts are cut off")
+        raise PayloadError("the counts are truncated")
     unit = lowest.bit_length() - 1
     half = (2 * 10**digits - 1).bit_length() - 1
     found, index = [], 0
@@ -97,7 +97,7 @@ def _highest(index: int, half: int, unit: int) -> int:
     """Highest equivalent value of a bucket; the lower half of the first power of two is first."""
     bucket = max((index >> half) - 1, 0)
     if bucket + half + unit >= _SIGN.bit_length():
-        raise PayloadError("a bucket lies above the highest value of 64 bits")
+        raise PayloadError("a bucket exceeds the largest 64-bit value")
     sub = index - (bucket << half)
     return ((sub + 1) << (bucket + unit)) - 1
 
@@ -117,7 +117,7 @@ def _numbers(data: bytes) -> Iterator[int]:
         yield (value >> 1) ^ -(value & 1)
         value = shift = length = 0
     if length:
-        raise PayloadError("the last count is cut off")
+        raise PayloadError("the last count is truncated")
 
 
 BUCKET, COUNT = "bucket", "count"
@@ -187,7 +187,7 @@ class HdrHistogramFormat:
 def _interval(line: str, times: dict[str, float], rows: RecordRows) -> None:
     found = _INTERVAL.fullmatch(line)
     if not found:
-        raise PayloadError("the line is no interval")
+        raise PayloadError("the line is not an interval")
     tag = found[1] or ""
     start, length, top = (float(text.replace(",", ".")) for text in found.groups()[1:4])
     begin = times.get("StartTime", 0.0)

@@ -64,7 +64,7 @@ class NetstatFormat:
         histograms carry the histogram's title.
 
         Raises `FormatError` at a line without exactly one number, a counter or section that occurs
-        twice, and a line before any section.
+        twice, and a line before the first section.
         """
         text, said = decode(data, file)
         lines, whole = split_lines(text)
@@ -82,15 +82,15 @@ class NetstatFormat:
                 section, histogram = match[1], ""
                 if (section, "") in seen:
                     raise error(
-                        f"section {section} occurs twice", remedy="keep one snapshot a file."
+                        f"section {section} occurs twice", remedy="keep one snapshot per file."
                     )
                 seen.add((section, ""))
             elif match := _HISTOGRAM.fullmatch(words):
                 histogram = match[1] + ": "
             elif not section:
-                remedy = "remove what netstat -s has not printed."
+                remedy = "remove lines that netstat -s did not print."
                 raise error(
-                    "a line before any section",
+                    "a line before the first section",
                     expected="a title such as Tcp:",
                     found=words,
                     remedy=remedy,
@@ -121,13 +121,13 @@ def _counter(words: str, error: partial[FormatError]) -> tuple[str, float]:
         place = places[0]
         field = f"{words[: place.start()]}#{words[place.end() :]}"
     else:
-        remedy = "the file is damaged, or netstat ran in another language than C."
+        remedy = "the file is damaged, or netstat ran in a locale other than C."
         raise error("not a counter", expected="a line with one number", found=words, remedy=remedy)
     field = field.removesuffix(".")
     for old, new in SPELLINGS:
         field = re.sub(old, new, field)
     if not field:
-        raise error("a number without words", found=words)
+        raise error("a number without a name", found=words)
     return field, float(place[0])
 
 

@@ -241,7 +241,9 @@ class Walk:
 
     def _check(self, path: tuple[str, ...] | range) -> None:
         if len(path) > _DEEPEST:
-            raise self.place.error(f"{self.place.name} is nested too deeply", f"{_DEEPEST} levels")
+            raise self.place.error(
+                f"{self.place.name} is nested too deeply", f"at most {_DEEPEST} levels"
+            )
 
 
 def _identity(element: dict[str, Any]) -> str | None:
@@ -439,7 +441,7 @@ def not_json(file: str, line: int | None, err: Exception) -> FormatError:
         "not JSON",
         file=file,
         line=line,
-        expected="the whole output of sadf -j",
+        expected="the complete output of sadf -j",
         found=getattr(err, "msg", str(err)),
         remedy="collect the file again.",
     )
@@ -453,7 +455,7 @@ def check_text(document: Any, text: str, file: str) -> None:
         json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError as err:
         raise FormatError(
-            "half a character", file=file, found=ascii(err.object[err.start : err.end])
+            "a lone surrogate", file=file, found=ascii(err.object[err.start : err.end])
         ) from err
 
 
@@ -598,7 +600,7 @@ class _File:
     def _behind(self, tail: bytes, line: int) -> dict[str, str]:
         """Parse restarts and comments at the end; raises `FormatError` as `SadfJsonFormat` does."""
         if len(self.samples.zones) > 1:
-            said = f"{self.file}: samples are in the zones {', '.join(self.samples.zones)}; times were taken as printed"
+            said = f"{self.file}: samples have the time zones {', '.join(self.samples.zones)}; times were used as printed"
             self.said.say(said)
         head, behind = self._text(self.head, 0), self._text(tail, line)
         if self.samples.number and behind.lstrip()[:1] == ",":
@@ -686,7 +688,7 @@ def _host(root: Any, file: str) -> dict[str, Any]:
         pass
     found = json.dumps(root)[:80] if isinstance(root, dict | list) else repr(root)[:80]
     expected = "an object sysstat with a list hosts of one object"
-    problem, remedy = "not the structure of sadf -j", "one file holds one host."
+    problem, remedy = "not the structure of sadf -j", "keep one host per file."
     raise FormatError(problem, file=file, expected=expected, found=found, remedy=remedy)
 
 

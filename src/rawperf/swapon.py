@@ -125,8 +125,8 @@ def _columns(words: list[str], error: partial[FormatError]) -> list[str]:
         return []
     rest = [name for name in words[1:] if name in _UNREAD]
     if len(set(words)) < len(words) or words[len(words) - len(rest) :] != rest:
-        expected = "NAME, then TYPE, SIZE, USED, PRIO as wanted, then UUID, LABEL"
-        problem = "columns of swapon --show in an order that can't be read"
+        expected = "NAME, then any of TYPE, SIZE, USED, PRIO, then UUID, LABEL"
+        problem = "unsupported order of the columns of swapon --show"
         raise error(problem, found=" ".join(words), expected=expected)
     return words
 
@@ -168,7 +168,7 @@ class _Table:
         values = {column: _number(text) for column, text in found.items()}
         used = values.get("Used", values.get("USED", 0.0))
         if not human and used > values.get("Size", values.get("SIZE", np.inf)):
-            raise error("fuller than it is large", found=line)
+            raise error("the used space exceeds the size", found=line)
         self._seen.add(entity)
         self._info |= {_HUMAN: "rounded"} if human else {}
         if kind is not None:

@@ -237,7 +237,7 @@ class TimeBlocks:
                 f"the block lacks {missing[0]!r}",
                 file=self.file,
                 line=at + 1,
-                expected="all of time -v",
+                expected="the complete output of time -v",
             )
         return TimeBlock(VERBOSE, command, fields, place)
 
@@ -312,12 +312,12 @@ class TimeFormat:
                 continue
             if tool := other_tool(line):
                 raise FormatError(
-                    f"this is {tool}'s time",
+                    f"this is the output of time in {tool}",
                     file=file,
                     line=at + 1,
                     expected="bash's time or GNU time",
                     found=line,
-                    remedy="time the command with bash, or with /usr/bin/time of GNU.",
+                    remedy="time the command with bash, or with GNU's /usr/bin/time.",
                 )
             try:
                 block = found.at(at)
@@ -337,7 +337,7 @@ class TimeFormat:
             before, at = _Before(), block.end
         if not blocks:
             raise FormatError(
-                "no whole block of time in the file",
+                "no complete block of time output in the file",
                 file=file,
                 line=at + 1 if at < len(lines) else 1,
                 expected="the lines of bash's time or of GNU time",

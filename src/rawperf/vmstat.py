@@ -45,8 +45,8 @@ class VmstatFormat(Streaming):
         averages since boot, and is left out. The clock is ``absolute`` with ``-t``, else rows are
         numbered from the second one on.
 
-        Raises `FormatError`: a row before a heading, another heading than before, a row that does
-        not fit its heading, times in some rows only, and no row but the first.
+        Raises `FormatError`: a row before a heading, a heading that differs from the first, a row that does
+        not fit its heading, only some rows have times, and no row but the first.
         """
         listing, strange = _Listing(file), Warnings(file)
         pieces = Pieces(stream, line_end, file)
@@ -55,10 +55,10 @@ class VmstatFormat(Streaming):
             table, t, said = listing.rows(text, pieces.line, pieces.last)
             if pieces.last and listing.count < 2:
                 raise FormatError(
-                    "no row but the first, which holds averages since the machine was started",
+                    "the file has only the first row, which contains averages since boot",
                     file=file,
                     expected="the two heading lines of vmstat, and rows",
-                    remedy="collect by vmstat -t SECONDS COUNT.",
+                    remedy="collect with vmstat -t SECONDS COUNT.",
                 )
             records, at = table_records(table, t, said, file)
             late = at > listing.first + 1
@@ -101,10 +101,10 @@ class _Listing:
                 continue
             if self._heading is None:
                 raise error(
-                    "a row before any heading", found=line, remedy="keep the heading lines."
+                    "a row before the first heading", found=line, remedy="keep the heading lines."
                 )
             if self.count and self.stamped != bool(stamp):
-                raise error("times in some rows only", remedy="keep one listing a file.")
+                raise error("only some rows have times", remedy="keep one listing per file.")
             if not self.count:
                 self.first, self.stamped = above + number, bool(stamp)
             self.count += 1
@@ -142,9 +142,9 @@ class _Listing:
                 expected="r b swpd free ..., or numbers",
             )
         if known is not None and known != heading:
-            expected, remedy = " ".join(known.fields), "keep one listing a file."
+            expected, remedy = " ".join(known.fields), "keep one listing per file."
             raise error(
-                "another heading than before",
+                "a heading that differs from the first",
                 found=" ".join(names),
                 expected=expected,
                 remedy=remedy,

@@ -245,18 +245,18 @@ def _check_columns(columns: tuple[str, ...], found: ListingLines, line: int) -> 
     known = found.seen.columns
     if known and columns != known:
         remedy = "keep the listings of two versions in two files."
-        problem, expected = "the header names other columns than the first one", " ".join(known)
+        problem, expected = "the header has other columns than the first one", " ".join(known)
         raise found.error(problem, line, expected, printed, remedy)
     unknown = [name for name in columns if name not in COLUMNS_19]
     if unknown or len(set(columns)) != len(columns) or len(columns) < 3:
         problem = (
             "a column that no version of xentop prints"
             if unknown
-            else "a header with a doubled or missing column"
+            else "a header with a duplicate or missing column"
         )
         expected, remedy = (
             f"columns among {' '.join(COLUMNS_19)}",
-            "the file is cut or comes from another tool.",
+            "the file is truncated or comes from another tool.",
         )
         raise found.error(problem, line, expected, " ".join(unknown) or printed, remedy)
     found.seen.columns = columns
@@ -387,10 +387,10 @@ def entities(
     nth = pd.Series(key).groupby(key).cumcount().to_numpy()
     full = [f"{names[c]}#{n + 1}" if n else names[c] for c, n in zip(codes, nth, strict=True)]
     row = int(np.flatnonzero(twice)[0])
-    twin = f"{names[codes[row]]!r} occurs twice in a sample (a name cut to ten characters)"
+    twin = f"{names[codes[row]]!r} occurs twice in a sample (a name truncated to ten characters)"
     place = f"{found.seen.file} line {found.line + int(found.rows[row]) + 1}"
     found.seen.said.once(
-        "twin", f"{place}: {twin}; the later one is called #2, by its place in the list"
+        "twin", f"{place}: {twin}; the later one is named #2, by its position in the list"
     )
     codes, unique = pd.factorize(np.array(full, dtype=object))
     return [str(name) for name in unique], codes
@@ -495,7 +495,7 @@ def values_of(found: ListingLines, last: bool) -> NDArray[np.float64]:
             words.array[int(flat[row * len(columns) + column])].as_py(),
         )
         sentence = (
-            f"{columns[column]} of {name!r} is below zero in disguise ({text}) and was left out"
+            f"{columns[column]} of {name!r} is an unsigned underflow ({text}) and was left out"
         )
         found.warn(int(found.rows[row]), sentence)
     values[large] = np.nan
@@ -528,12 +528,12 @@ def listing_records(
         if key in seen:
             place = found.line + number + 1
             raise FormatError(
-                f"{kind} {device} twice below one domain", file=found.seen.file, line=place
+                f"{kind} {device} occurs twice below one domain", file=found.seen.file, line=place
             )
         seen.add(key)
         value = float(digits)
         if value >= _BELOW_ZERO.get(name, _LIMIT):
-            found.warn(number, f"{name} is below zero in disguise and was left out")
+            found.warn(number, f"{name} is an unsigned underflow and was left out")
             continue
         more.append(("", kind, f"{names[ids[own]]}/{device}", name, t[own], value))
         at.append(number)
@@ -618,13 +618,13 @@ def _reading(found: ListingLines, last: bool) -> Reading:
     samples, count = numbered(found)
     keep = samples >= 0
     if not keep.all():
-        found.warn(int(found.rows[0]), "rows before the first whole sample were left out")
+        found.warn(int(found.rows[0]), "rows before the first complete sample were left out")
     if found.cut >= 0:
         keep &= samples < count
         found.warn(found.cut, "the file is truncated; its last sample was left out")
     if not keep.any() and not seen.samples:
         raise found.error(
-            "no whole sample in the file", max(found.cut, 0), remedy="collect the run again."
+            "no complete sample in the file", max(found.cut, 0), remedy="collect the run again."
         )
     names, ids = entities(found, samples, keep)
     columns = seen.columns[2:]

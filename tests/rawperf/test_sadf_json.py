@@ -150,7 +150,7 @@ def test_trailing_commas():
         (document(sample("10:00:00", io={"tps": float("nan")})), "not JSON"),
         (
             document(sample("10:00:00", disk=[{"disk-device": "\ud800", "tps": 1}])),
-            "half a character",
+            "a lone surrogate",
         ),
     ],
 )

@@ -255,12 +255,12 @@ class IwlConsole(Streaming):
 
 def _outside(text: str, line: int, file: str) -> FormatError:
     return FormatError(
-        "a run outside of the wrappers of a log of several",
+        "a run outside of the wrappers in a log of several runs",
         file=file,
         line=line,
         expected="<data machine=...> around each",
         found=text[:60],
-        remedy="split the log, one run a file.",
+        remedy="split the log, one run per file.",
     )
 
 
@@ -288,7 +288,7 @@ class _Run:
         said: list[str] = []
         if len(back) and not self._back:
             self._back = True
-            problem = "the page counter goes back; is this more than one run?"
+            problem = "the page counter decreases; does the log have more than one run?"
             said.append(f"{self._file} line {lines[back[0], 0]}: {problem}")
         rest = self._rest
         rest.read(other, first)
@@ -337,14 +337,12 @@ def _whole(text: str, file: str) -> Reading:
             machine = (data_attributes(text[begin:end].split("\n", 1)[0]) or {}).get("machine", "")
             part = _Run(file, machine).take(text[begin:end], line, True)
             if not len(part.records):
-                empty.append(
-                    (begin, end, f"{file} line {line}: nothing of a run is in this wrapper")
-                )
+                empty.append((begin, end, f"{file} line {line}: this wrapper contains no run"))
             elif not machine or machine in seen:
                 problem = (
                     "several runs of one machine"
                     if machine
-                    else "several runs, and one without its machine"
+                    else "several runs, one of them without a machine"
                 )
                 raise FormatError(
                     problem,
@@ -352,7 +350,7 @@ def _whole(text: str, file: str) -> Reading:
                     line=line,
                     expected="wrappers of different machines",
                     found=text[begin:end].strip()[:60],
-                    remedy="split the log, one run a file.",
+                    remedy="split the log, one run per file.",
                 )
             else:
                 seen.add(machine)

@@ -58,7 +58,7 @@ def _load_mapping(path: Path, _version: int) -> Mapping:
         except (KeyError, TypeError):
             part = default
         if not isinstance(part, str):
-            raise document.error(f"{'/'.join(map(str, where))} is missing or no text", *where)
+            raise document.error(f"{'/'.join(map(str, where))} is missing or not text", *where)
         return part
 
     def steps(where: tuple[str | int, ...], attribute: bool = True) -> str:
@@ -68,7 +68,7 @@ def _load_mapping(path: Path, _version: int) -> Mapping:
             NAME.fullmatch(name) for name in (*above, last.removeprefix("@") if attribute else last)
         ):
             raise document.error(
-                f"{path!r} is no path", *where, expected="element names joined by '/'"
+                f"{path!r} is not a path", *where, expected="element names joined by '/'"
             )
         return path
 
@@ -79,10 +79,12 @@ def _load_mapping(path: Path, _version: int) -> Mapping:
             raise document.error(str(err), *where) from err
 
     if "/" not in text(("snapshot",)):
-        raise document.error("snapshot names the root itself", "snapshot", expected="root/element")
+        raise document.error(
+            "snapshot is the root element itself", "snapshot", expected="root/element"
+        )
     listed = document.data.get("fields")
     if not isinstance(listed, list) or not listed:
-        raise document.error("fields is missing or no list", "fields")
+        raise document.error("fields is missing or not a list", "fields")
     fields: dict[str, tuple[str, float]] = {}
     for i in range(len(listed)):
         unit = text(("fields", i, "unit"))
@@ -166,7 +168,7 @@ class Snapshots(Target):
     def _close_snapshot(self) -> None:
         if self.rules.time not in self.found:
             raise self.error(
-                "a snapshot without its time", self.rules.time, " ".join(self.found), self._begin
+                "a snapshot without a time", self.rules.time, " ".join(self.found), self._begin
             )
         text, line = self.found.pop(self.rules.time)
         clock = _CLOCK.fullmatch(text)
@@ -178,10 +180,10 @@ class Snapshots(Target):
             raise self.error("not a time", self.rules.time_unit, text, line)
         if time <= self.time:
             least = self.time if self.any() else 0
-            raise self.error("the time does not grow", f"more than {least:g} s", text, line)
+            raise self.error("the time does not increase", f"more than {least:g} s", text, line)
         for path, (text, line) in self.found.items():
             if not _NUMBER.fullmatch(text):
-                raise self.error(f"{path} is no number", "a decimal number", text, line)
+                raise self.error(f"{path} is not a number", "a decimal number", text, line)
             field, factor = self.rules.fields[path]
             self.rows.line = line
             self.rows.add(
@@ -226,7 +228,7 @@ class IwlXml(Streaming):
             cut = feed.close() if pieces.last else 0
             if cut:
                 warnings.say(
-                    f"{file} line {cut}: the document is truncated; the snapshots before it were kept"
+                    f"{file} line {cut}: the document is truncated; the snapshots before this line were kept"
                 )
             unmapped = " ".join(sorted(target.unmapped))
             if pieces.last and not target.any():
@@ -235,7 +237,7 @@ class IwlXml(Streaming):
                     file=file,
                     expected="/".join(rules.snapshot),
                     found=unmapped or "no other element",
-                    remedy=f"the element names are those of a mapping file; set {MAPPING_VARIABLE} to your own.",
+                    remedy=f"the element names come from a mapping file; set {MAPPING_VARIABLE} to your own mapping file.",
                 )
             if unmapped:
                 target.info["elements not mapped"] = unmapped

@@ -262,7 +262,7 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
         if not re.match(r"[ ]{1,}[A-Z][a-z]", rest):
             expected = "'CPU nnnn SER nnnnn Interval HH:MM:SS - HH:MM:SS', or 'Run date time'"
             raise refused(
-                f"the header of {report} is neither a screen's nor a listing's", expected=expected
+                f"the header of {report} matches neither a screen nor a listing", expected=expected
             )
         return PageHeader(report, line, 1, "titled", asa)
     facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
@@ -304,7 +304,7 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
         )
     if len(lines) <= HEADER_LINES:
         return None
-    raise refused(f"the header of {report} lacks its period", expected="From, To and For lines")
+    raise refused(f"the header of {report} lacks the period", expected="From, To and For lines")
 
 
 def _date(text: str | None, file: str, line: int) -> date | None:

@@ -115,12 +115,12 @@ class _Listing:
             ):
                 self.odd = True
                 self.warnings.add(
-                    page.line, f"From and To are {page.lasts} s apart, but For says {page.length}"
+                    page.line, f"From and To are {page.lasts} s apart, but For is {page.length}"
                 )
         if not ends:
             return
         for report, at in self.skipped.items():
-            self.warnings.add(at, f"{report} has no layout, skipped")
+            self.warnings.add(at, f"{report} has no layout and was skipped")
         if self.unread:
             self.warnings.add(
                 self.unread[0], f"{len(self.unread)} line(s) below tables were not read"
@@ -128,9 +128,9 @@ class _Listing:
         if not self.before:
             expected, found = (
                 ", ".join(sorted(self.layouts)),
-                ", ".join(self.skipped) or "a page that is cut off",
+                ", ".join(self.skipped) or "a truncated page",
             )
-            problem = "no whole page of a registered report"
+            problem = "no complete page of a registered report"
             raise FormatError(
                 problem, file=self.file, expected=expected, found=found, remedy=REMEDY
             )
@@ -222,7 +222,9 @@ class _Listing:
             )
             self.unread += unread
             for line, text in odd:
-                self.warnings.add(line, f"no row of {page.report}, left out: {text.strip()[:40]!r}")
+                self.warnings.add(
+                    line, f"not a row of {page.report}, left out: {text.strip()[:40]!r}"
+                )
             if dropped:
                 self._cut_off(cut, "row", True)
             elif not table.rows or table.rows[-1][1] != number:

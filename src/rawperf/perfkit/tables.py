@@ -346,7 +346,7 @@ class _Rows:
         for place in self._longer():
             beyond = self._text(place)[self._table.wide :].split()
             if beyond and number(beyond[0], "1") is not None:
-                raise self._beside("a number stands beyond the last heading", place)
+                raise self._beside("a number is to the right of the last heading", place)
         values, others = plain_numbers(
             self._letters, [(cell.start, cell.end) for cell in self.cells]
         )
@@ -372,7 +372,7 @@ class _Rows:
             bad if bad.any() else ~np.isnan(values) & (self._letters[places, cell.end - 1] == BLANK)
         )
         if wrong.any():
-            problem = "not a number" if bad.any() else "not below its heading"
+            problem = "not a number" if bad.any() else "not aligned with its heading"
             raise self._beside(
                 f"column {cell.column.name!r} is {problem}", int(places[np.argmax(wrong)])
             )
@@ -385,9 +385,7 @@ class _Rows:
 
     def _beside(self, problem: str, place: int) -> FormatError:
         expected = f"numbers that end below the heading {self._table.heading.strip()!r}"
-        remedy = (
-            "give the column's `shift` in a layout of your own where the tool prints it elsewhere."
-        )
+        remedy = "set the column's `shift` in your own layout if the tool prints it elsewhere."
         return self._error(
             f"{self._table.layout.report}: {problem}",
             place,
@@ -474,7 +472,7 @@ def read_items(
     for line_number, line in body:
         error = partial(FormatError, file=file, line=line_number)
         if len(line) > LONGEST_LINE:
-            raise error("a line is too long", expected=f"{LONGEST_LINE} characters")
+            raise error("the line is too long", expected=f"{LONGEST_LINE} characters")
         left_over = line
         for place, match in enumerate(item.finditer(line)):
             start = match.start(1)
@@ -499,7 +497,9 @@ def read_items(
                 unit = column.unit or (DEFAULT_SIZE if text.rstrip().endswith("B") else glued)
                 value = number(text, unit)
                 if value is None:
-                    raise error(f"{column.field!r} in a foreign unit", expected=unit, found=text)
+                    raise error(
+                        f"{column.field!r} has an unexpected unit", expected=unit, found=text
+                    )
                 taken.add(column.field)
                 if value == value:  # not NaN
                     found.append((line_number, column.field, value))

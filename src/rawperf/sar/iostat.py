@@ -81,9 +81,9 @@ class IostatFormat(Streaming):
             found.end(times)
             if pieces.last and not found.rows:
                 raise FormatError(
-                    "no report but the first, which holds averages since the machine was started",
+                    "the file has only the first report, which contains averages since boot",
                     file=file,
-                    expected="iostat SECONDS COUNT, with a COUNT of two or more",
+                    expected="iostat SECONDS COUNT, with a COUNT of at least two",
                     remedy="collect the run again.",
                 )
             if late.any() or pieces.last:
@@ -149,9 +149,7 @@ class _Reports:
                 line for (line, _), kind in zip(self._stamps, kinds, strict=True) if not kind[1]
             )
             line = self._table.line + next(bare, self._stamps[0][0]) + 1
-            raise FormatError(
-                "some reports have a time and others not, or no date", file=self._file, line=line
-            )
+            raise FormatError("only some reports have a time or a date", file=self._file, line=line)
         if not self._kind[0]:
             return np.concatenate([[self._time], self.known + np.arange(len(kinds))])
         t = np.empty(len(matches))
@@ -183,9 +181,7 @@ class _Reports:
             self._days[match[1]] = read_date(match[1], [], "")
         own = self._days[match[1]]
         if own is None:
-            raise FormatError(
-                "a date that can't be read", file=self._file, line=line, found=match[1]
-            )
+            raise FormatError("an invalid date", file=self._file, line=line, found=match[1])
         return seconds + own * DAY
 
     def _take(self, line: str, number: int) -> None:
@@ -208,7 +204,7 @@ class _Reports:
 
     def _heading(self, words: list[str], line: str, number: int) -> None:
         if system_line(line):
-            raise self._error("a second system line", line, number, "one listing a file")
+            raise self._error("a second system line", line, number, "one listing per file")
         if words[0] == "avg-cpu:":
             report, kind, entity, fields = CPU, "host", -2, tuple(words[1:])
         elif words[0] in ("Device", "Device:"):
@@ -219,7 +215,10 @@ class _Reports:
             raise self._error("not a heading of iostat", line, number, "avg-cpu: or Device")
         if len(set(fields)) < len(fields) or not fields:
             raise self._error(
-                "a heading with a doubled or missing column", line, number, "different names"
+                "a heading with a duplicate or missing column",
+                line,
+                number,
+                "distinct column names",
             )
         if (self.known < 0 and not self._stamps) or report in self._seen:
             self._begin(number, "")
@@ -238,7 +237,7 @@ class _Reports:
         self._seen, self._first = set(), -1
 
     def _error(self, problem: str, line: str, number: int, expected: str) -> FormatError:
-        remedy = "the file is damaged, or was made in another locale than C."
+        remedy = "the file is damaged, or was made in a locale other than C."
         return FormatError(
             problem,
             file=self._file,

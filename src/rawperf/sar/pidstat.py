@@ -121,7 +121,7 @@ class _Seen:
         self._rows += len(table.lines)
         if last and not self._rows:
             raise FormatError(
-                "no row of data in the file",
+                "no data row in the file",
                 file=self._file,
                 line=above + len(lines),
                 remedy="collect the run again.",
@@ -187,7 +187,7 @@ class _Columns:
                 "not a heading of pidstat",
                 file=file,
                 line=line,
-                expected="UID PID, names of values, Command",
+                expected="UID PID, column names, Command",
                 found=body,
                 remedy="restore the heading.",
             )
@@ -230,7 +230,7 @@ def _not_a_line(line: str, number: int, file: str) -> FormatError:
         line=number + 1,
         expected="a row under UID PID ... Command, or Average:",
         found=line,
-        remedy="the file is damaged, or was made in another locale than C.",
+        remedy="the file is damaged, or was made in a locale other than C.",
     )
 
 

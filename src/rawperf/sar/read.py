@@ -246,7 +246,7 @@ def _sorted(
         number = int(table.lines[0])
         wrong.append(
             FormatError(
-                "a row before any heading",
+                "a row before the first heading",
                 file=seen.file,
                 line=table.line + number + 1,
                 found=table.body(0),
@@ -271,7 +271,7 @@ def _strange(text: str, number: int, seen: ListingState) -> FormatError:
     )
     if not text.isascii():
         problem, remedy = (
-            "a line of another locale",
+            "a line in another locale",
             f"print it again in the C locale: LC_ALL=C {seen.tool} ...",
         )
     expected = "HH:MM:SS or Average:"
@@ -332,7 +332,7 @@ class SarFormat(Streaming):
             ):
                 end = pieces.line + piece.count(b"\n") + 1
                 raise FormatError(
-                    "no row of data in the file",
+                    "no data row in the file",
                     file=file,
                     line=end,
                     remedy="collect the run again.",

@@ -435,10 +435,10 @@ def read_date(text: str, said: list[str], place: str) -> int | None:
         year = c if len(parts[2]) == 4 else c + (1900 if c >= 69 else 2000)
         month, day = (a, b) if "/" in text and a <= 12 else (b, a)
         if "/" in text and a <= 12 and b <= 12 and a != b:
-            said.append(f"{place}: the date {text} was taken as month/day/year")
+            said.append(f"{place}: the date {text} was parsed as month/day/year")
         return date(year, month, day).toordinal() - EPOCH
     except ValueError:
-        said.append(f"{place}: the date {text!r} can't be read, times count from midnight")
+        said.append(f"{place}: the date {text!r} can't be parsed; times count from midnight")
         return None
 
 
@@ -500,7 +500,7 @@ class Times:
             line = (
                 table.line + int(table.lines[int(np.argmax(epoch if self.offset else ~epoch))]) + 1
             )
-            problem = "times of day beside seconds since 1970"
+            problem = "times of day mixed with seconds since 1970"
             raise FormatError(problem, file=self._file, line=line, remedy="split the file.")
         return t + self.offset
 

@@ -81,7 +81,7 @@ def _take_transactions(results: Results, content: dict[str, Any], lines: Any) ->
             transaction = _text(values.get(ID, ""), ID, results.file).strip()
             if not transaction:
                 raise FormatError(
-                    "a Result without its id",
+                    "a Result without an id",
                     file=results.file,
                     line=first_line(at),
                     expected="the transaction's name",
@@ -110,7 +110,7 @@ def _parse(text: str, file: str) -> tuple[Any, Any]:
             "not JSON",
             file=file,
             line=line,
-            expected='the whole object {"Results": ...}',
+            expected='the complete object {"Results": ...}',
             found=str(err),
             remedy="export the results again.",
         ) from err
@@ -122,7 +122,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if key in found:
             raise ValueError(f"the key {key[:60]!r} is given twice")
         if _HALF.search(key):
-            raise ValueError(f"the key {key[:60]!r} holds half a character")
+            raise ValueError(f"the key {key[:60]!r} contains a lone surrogate")
         found[key] = value
     return found
 
@@ -130,9 +130,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _object(value: Any, name: str, file: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise FormatError(
-            f"no object {name!r}",
+            f"{name!r} is not an object",
             file=file,
-            expected="an object of names and texts",
+            expected="an object of names and strings",
             found=repr(value)[:60],
         )
     return value
@@ -143,7 +143,7 @@ def _text(value: Any, name: str, file: str) -> str:
     text = "" if value is None else str(value).lower() if isinstance(value, bool) else value
     if not isinstance(text, str) or _HALF.search(text):
         raise FormatError(
-            f"{name!r} is no text", file=file, expected="a text", found=repr(value)[:60]
+            f"{name!r} is not a string", file=file, expected="a string", found=repr(value)[:60]
         )
     return text
 

@@ -122,7 +122,7 @@ class Results:
         elif section not in TEXTS or name in FIELDS[section]:
             if text not in _NO_NUMBER:
                 expected = "H:MM:SS" if name in DURATIONS else "a number with a decimal point"
-                raise self._error(f"{name} is none", expected, text, line)
+                raise self._error(f"invalid value of {name}", expected, text, line)
         else:
             self.info[label] = text
 
@@ -144,7 +144,7 @@ class Results:
             count += 1
         if count % 2 and whole:
             raise self._error(
-                "TPSReadings has an odd number of numbers", "time, rate, time, rate, ...", "", line
+                "TPSReadings has an odd number of values", "time, rate, time, rate, ...", "", line
             )
         values, bad = numbers(tokens.slice(0, count - count % 2))
         if bad < 0 and len(values):
@@ -156,13 +156,13 @@ class Results:
             )
             bad = 2 * int(late.argmax()) if late.any() else -1
         if bad >= 0:
-            expected = "milliseconds since 1970 and transactions a second"
+            expected = "milliseconds since 1970 and transactions per second"
             raise self._error(
-                "TPSReadings holds no time and rate", expected, str(tokens[bad]), line
+                "TPSReadings contains an invalid time or rate", expected, str(tokens[bad]), line
             )
         self.times, self.tps, self.readings_line = values[::2] / 1000, values[1::2], line
         if (np.diff(self.times) <= 0).any():
-            self._warn(line, "the times of TPSReadings do not grow; was the clock set back?")
+            self._warn(line, "the times of TPSReadings do not increase; was the clock set back?")
 
     def _warn(self, line: int, sentence: str) -> None:
         self.warnings.append(
@@ -173,14 +173,14 @@ class Results:
         """Records in the tool's own order, and the mean response over all transactions.
 
         The mean is weighted by counts and follows the transactions. Raises `FormatError`: no number
-        at all, or response times in another unit than milliseconds.
+        at all, or unsupported unit of response times than milliseconds.
         """
         if not self.values and not len(self.times):
             raise FormatError(
                 "no results of SwingBench",
                 file=self.file,
                 expected=f"numbers in {', '.join(SECTIONS)}",
-                remedy="give the results file that charbench -r wrote.",
+                remedy="use the results file of charbench -r.",
             )
         self._check()
         place = {"": 0}
@@ -232,25 +232,23 @@ class Results:
         )
         if unit is not None and unit.lower() != UNIT:
             raise FormatError(
-                "response times in another unit", file=self.file, expected=UNIT, found=unit
+                "unsupported unit of response times", file=self.file, expected=UNIT, found=unit
             )
         if results and unit is None:
             self._warn(
-                line, f"no TimingsIn says the unit of response times; they were taken as {UNIT}"
+                line, f"TimingsIn, the unit of response times, is missing; {UNIT} were assumed"
             )
         names = ("TotalRunTime", "TotalCompletedTransactions", "AverageTransactionsPerSecond")
         total, done, rate = (self.values.get((OVERVIEW, "", name)) for name in names)
         counts = [count for count, _ in self._of_each(COUNT).values()]
         if self.whole and counts and done and math.fsum(counts) != done[0]:
-            sentence = f"the transactions' counts make {math.fsum(counts):.0f}, but {done[0]:.0f} were completed"
+            sentence = f"the transaction counts sum to {math.fsum(counts):.0f}, but {done[0]:.0f} were completed"
             self._warn(done[1], sentence)
         # tolerance: one second of run time, a hundredth of the rate
         if total and done and rate and total[0] > 1:
             low, high = done[0] / (total[0] + 1) - 0.01, done[0] / (total[0] - 1) + 0.01
             if not low <= rate[0] <= high:
-                sentence = (
-                    f"{done[0]:.0f} transactions in {total[0]:g} s are not {rate[0]:g} a second"
-                )
+                sentence = f"{done[0]:.0f} transactions in {total[0]:g} s do not match the rate of {rate[0]:g} per second"
                 self._warn(rate[1], sentence)
         found = dict.fromkeys((t for t, _ in results), 0)
         for t, name in results:

@@ -77,7 +77,7 @@ class _Elements(Target):
         elif path[1:] == [TRANSACTIONS, RESULT]:
             self._transaction = attributes.get(ID, "").strip()
             if not self._transaction:
-                raise self.error("a Result without its id", "the transaction's name", "no id")
+                raise self.error("a Result without an id", "the transaction's name", "no id")
         elif self._leaf() is None and path[1:] not in (
             [TRANSACTIONS],
             [METRICS],

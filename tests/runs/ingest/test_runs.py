@@ -119,7 +119,7 @@ def test_provenance_and_place_agree(tmp_path, study, root, provenance, fine):
         ("a: [1", "not valid YAML"),
         ("- 1", "not a mapping"),
         ("a: 1\na: 2", "given twice"),
-        ("a: &x 1\nb: *x", "an alias"),
+        ("a: &x 1\nb: *x", "YAML aliases"),
         ("a: 0x" + "f" * 30_000, "more than 18 digits"),
         ("a: " + "[" * 30 + "]" * 30, "nested too deeply"),
         ("a: !!python/object/apply:os.system [ls]", "not valid YAML"),

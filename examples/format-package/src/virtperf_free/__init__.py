@@ -57,12 +57,12 @@ class FreeFormat:
             if words[:3] == ["total", "used", "free"] and len(set(words)) == len(words):
                 if names and words != names:
                     raise FormatError(
-                        "another heading than before",
+                        "a heading that differs from the first",
                         file=file,
                         line=number,
                         found=line,
                         expected=" ".join(names),
-                        remedy="keep one listing a file.",
+                        remedy="keep one listing per file.",
                     )
                 names, sample, seen = words, sample + 1, set()
                 continue
