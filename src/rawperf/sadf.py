@@ -600,7 +600,8 @@ class _File:
     def _behind(self, tail: bytes, line: int) -> dict[str, str]:
         """Parse restarts and comments at the end; raises `FormatError` as `SadfJsonFormat` does."""
         if len(self.samples.zones) > 1:
-            said = f"{self.file}: samples have the time zones {', '.join(self.samples.zones)}; times were used as printed"
+            zones = ", ".join(self.samples.zones)
+            said = f"{self.file}: samples have the time zones {zones}; times were used as printed"
             self.said.say(said)
         head, behind = self._text(self.head, 0), self._text(tail, line)
         if self.samples.number and behind.lstrip()[:1] == ",":

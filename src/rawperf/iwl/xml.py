@@ -237,7 +237,8 @@ class IwlXml(Streaming):
                     file=file,
                     expected="/".join(rules.snapshot),
                     found=unmapped or "no other element",
-                    remedy=f"the element names come from a mapping file; set {MAPPING_VARIABLE} to your own mapping file.",
+                    remedy="the element names come from a mapping file; "
+                    f"set {MAPPING_VARIABLE} to your own mapping file.",
                 )
             if unmapped:
                 target.info["elements not mapped"] = unmapped

@@ -83,7 +83,8 @@ class SarBinaryFormat:
                     "sadf failed to convert the file",
                     file=file,
                     found=said or f"{size} bytes of output",
-                    remedy="it may be from another version: convert it with sadf -c, or with sadf -j where it was recorded.",
+                    remedy="it may be from another version: convert it with sadf -c, "
+                    "or with sadf -j where it was recorded.",
                 )
             try:
                 reading = SADF_JSON.read(out.read_bytes(), file=file)

@@ -248,7 +248,10 @@ class Results:
         if total and done and rate and total[0] > 1:
             low, high = done[0] / (total[0] + 1) - 0.01, done[0] / (total[0] - 1) + 0.01
             if not low <= rate[0] <= high:
-                sentence = f"{done[0]:.0f} transactions in {total[0]:g} s do not match the rate of {rate[0]:g} per second"
+                sentence = (
+                    f"{done[0]:.0f} transactions in {total[0]:g} s "
+                    f"do not match the rate of {rate[0]:g} per second"
+                )
                 self._warn(rate[1], sentence)
         found = dict.fromkeys((t for t, _ in results), 0)
         for t, name in results:
