@@ -20,7 +20,7 @@ DURATION = "duration"
 """Value of `printed` for durations: ``[[days-]hours:]minutes:seconds``."""
 
 
-def _zone(name: str) -> str:
+def _check_zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError) as err:
@@ -30,7 +30,7 @@ def _zone(name: str) -> str:
     return name
 
 
-def _time_format(text: str) -> str:
+def _check_time_format(text: str) -> str:
     if text == "iso":
         return text
     try:
@@ -43,13 +43,13 @@ def _time_format(text: str) -> str:
     return text
 
 
-def _groups(pattern: str) -> str:
+def _check_groups(pattern: str) -> str:
     groups_of(pattern)
     return pattern
 
 
 Pattern = Annotated[str, AfterValidator(check_pattern)]
-Groups = Annotated[str, AfterValidator(_groups)]
+Groups = Annotated[str, AfterValidator(_check_groups)]
 """A pattern with named groups."""
 Patterns = Annotated[tuple[Pattern, ...], Listed]
 GroupPatterns = Annotated[tuple[Groups, ...], Listed]
@@ -62,7 +62,7 @@ class Match(Model):
     text: Patterns = ()
 
     @model_validator(mode="after")
-    def _something(self) -> Match:
+    def _check_not_empty(self) -> Match:
         if not self.file and not self.text:
             raise ValueError(
                 "match is empty: set file: a glob such as driver*.csv, or text: a regular expression"
@@ -81,8 +81,8 @@ class Time(Model):
     line: Groups | None = None
     unit: Literal["s", "ms", "us", "ns"] = "s"
     since: Literal["epoch", "start"] = "epoch"
-    format: Annotated[str, AfterValidator(_time_format)] | None = None
-    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    format: Annotated[str, AfterValidator(_check_time_format)] | None = None
+    zone: Annotated[str, AfterValidator(_check_zone)] = "UTC"
     plus: str | None = None
     then: str | None = None
     interval_s: Positive | None = None
@@ -91,7 +91,7 @@ class Time(Model):
     optional: Flag = False
 
     @model_validator(mode="after")
-    def _one(self) -> Time:
+    def _check_options(self) -> Time:
         given = [
             self.field is not None,
             self.line is not None,
@@ -128,7 +128,7 @@ class Entity(Model):
     optional: Flag = False
 
     @model_validator(mode="after")
-    def _one(self) -> Entity:
+    def _check_options(self) -> Entity:
         if self.file is not None and groups_of(self.file) != ("name",):
             raise ValueError(
                 "file needs a regular expression for the file name with one group, (?P<name>...)"
@@ -159,7 +159,7 @@ class Histogram(Model):
     middle_bits: Annotated[int, Strict(), Field(ge=1, le=30)] | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> Histogram:
+    def _check_options(self) -> Histogram:
         if bool(self.unit) == (self.above is not None):
             raise ValueError(
                 "the unit of the bounds needs exactly one source: unit, or above with units"
@@ -206,7 +206,7 @@ class FieldRule(Model):
     optional: Flag = False
 
     @model_validator(mode="after")
-    def _whole(self) -> FieldRule:
+    def _check_rule(self) -> FieldRule:
         if not self.field and (self.each not in ("count", "rate") or not self.name):
             raise ValueError(
                 "field is missing: it is optional only with each: count or rate, and a name"
@@ -291,7 +291,7 @@ class TableDeclaration(Model):
     others: Flag = False
 
     @model_validator(mode="after")
-    def _fits(self) -> TableDeclaration:
+    def _check_table(self) -> TableDeclaration:
         if (self.names is None) != (self.value is None):
             raise ValueError(
                 "names and value need each other: the columns of the field names and of the numbers"
@@ -305,7 +305,7 @@ class TableDeclaration(Model):
                 "the group name value is reserved for the melted number: rename the group"
             )
         if self.histogram is not None:
-            self._counts_buckets()
+            self._check_histogram()
         same = [rule.record for rule in self.fields]
         twice = next((name for place, name in enumerate(same) if name in same[:place]), None)
         if twice is not None:
@@ -320,7 +320,7 @@ class TableDeclaration(Model):
             )
         return self
 
-    def _counts_buckets(self) -> None:
+    def _check_histogram(self) -> None:
         if self.entity.kind != BUCKET:
             raise ValueError(f"rows of a histogram are buckets: write entity: {{kind: {BUCKET}}}")
         if self.names is None and (len(self.fields) != 1 or self.others):
@@ -367,7 +367,7 @@ class Declaration(TableDeclaration):
         ) or (self,)
 
     @model_validator(mode="after")
-    def _consistent(self) -> Declaration:
+    def _check_consistency(self) -> Declaration:
         inline = sorted(self.model_fields_set & TableDeclaration.model_fields.keys() - {"time"})
         if self.tables and inline:
             raise ValueError(f"{inline[0]} is outside of tables: move it into one of them")
@@ -378,7 +378,7 @@ class Declaration(TableDeclaration):
                         f"{option} is only valid with reads: {' or '.join(_OPTIONS[option])}, not {self.reads}"
                     )
         for part in self.parts:
-            self._check(part)
+            self._check_part(part)
         if self.columns and (self.heading or self.first):
             raise ValueError("columns is for files without a heading: leave out heading and first")
         if self.leave_out_rows and any(part.melt or part.repeat for part in self.parts):
@@ -415,7 +415,7 @@ class Declaration(TableDeclaration):
             found += (*rule.where, rule.needs, rule.per, named)
         return tuple(dict.fromkeys(filter(None, found)))
 
-    def _check(self, part: TableDeclaration) -> None:
+    def _check_part(self, part: TableDeclaration) -> None:
         if not part.fields and not part.others and not part.names:
             raise ValueError("no field is declared: fields is missing")
         if part.others and self.reads in ("json", "json-lines") and part.names is None:

@@ -36,7 +36,7 @@ def if_meant(name: object, known: Iterable[object]) -> str:
     return f"did you mean {' or '.join(repr(lower[n]) for n in close)}?" if close else ""
 
 
-_NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+_BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 """Control characters that occur in binary files only; text that contains them is not shown."""
 E = TypeVar("E", bound="RawperfError")
 
@@ -70,19 +70,19 @@ class RawperfError(Exception):
         self.found = found
         self.remedy = remedy
         self.folder: Path | None = None
-        super().__init__(self._sentence())
+        super().__init__(self._message())
 
-    def _sentence(self) -> str:
+    def _message(self) -> str:
         place = self.file or ""
         if self.line is not None:
             place = f"{place} line {self.line}".strip()
-        problem = "the file has binary data here" if _NO_TEXT.search(self.problem) else self.problem
+        problem = "the file has binary data here" if _BINARY.search(self.problem) else self.problem
         text = f"{place}: {problem}" if place else problem
         if self.expected is not None:
             text += f"; expected {self.expected}"
         if self.found is not None:
             text += f"; found {_shorten(self.found)}"
-        if self.remedy and not _NO_TEXT.search(self.remedy):
+        if self.remedy and not _BINARY.search(self.remedy):
             text = f"{text.removesuffix('.')}. {self.remedy[0].upper()}{self.remedy[1:]}"
         return text
 
@@ -127,7 +127,7 @@ def stop(problem: RawperfError) -> None:
 
 
 def _shorten(text: str, limit: int = 160) -> str:
-    if _NO_TEXT.search(str(text)):
+    if _BINARY.search(str(text)):
         return "binary data"
     flat = " ".join(str(text).split())
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"

@@ -31,7 +31,7 @@ def groups_of(pattern: str) -> tuple[str, ...]:
     """
     check_pattern(pattern)
     try:
-        made = pc.extract_regex(pa.array([""]), _whole(pattern)).type
+        made = pc.extract_regex(pa.array([""]), _anchored(pattern)).type
     except pa.ArrowInvalid as err:
         raise ValueError(f"{pattern!r}: {_reason(err)}; write (?P<name>...) or (?:...)") from err
     names = tuple(made.field(place).name for place in range(made.num_fields))
@@ -53,12 +53,12 @@ def occurs(pattern: str, text: pa.Array) -> bool:
 
 def whole_lines(pattern: str, lines: pa.Array) -> pa.Array:
     """Mask of the lines that match a pattern as a whole."""
-    return pc.match_substring_regex(lines, _whole(pattern))
+    return pc.match_substring_regex(lines, _anchored(pattern))
 
 
 def extracted(pattern: str, lines: pa.Array) -> dict[str, list[str]]:
     """Capture groups of lines that match a pattern as a whole; "" for a group that took no part."""
-    found = pc.extract_regex(lines, _whole(pattern))
+    found = pc.extract_regex(lines, _anchored(pattern))
     return {name: found.field(place).to_pylist() for place, name in enumerate(groups_of(pattern))}
 
 
@@ -72,7 +72,7 @@ def first_group(pattern: str, text: str) -> str | None:
     )
 
 
-def _whole(pattern: str) -> str:
+def _anchored(pattern: str) -> str:
     return f"^(?:{pattern})$"
 
 

@@ -48,7 +48,7 @@ class Document:
 class _Loader(SafeLoader):
     """PyYAML's safe loader, which refuses integers of implausible size: programs fail on them."""
 
-    def whole_number(self, node: yaml.ScalarNode) -> int:
+    def bounded_integer(self, node: yaml.ScalarNode) -> int:
         if len(node.value) < 100 and abs(found := self.construct_yaml_int(node)) < _LARGEST_NUMBER:
             return found
         raise yaml.constructor.ConstructorError(
@@ -56,7 +56,7 @@ class _Loader(SafeLoader):
         )
 
 
-_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.whole_number)
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.bounded_integer)
 
 
 def load_yaml(path: Path, *, aliases: bool = True) -> Document:
@@ -97,7 +97,7 @@ def parse_yaml(
 ) -> Document:
     """Parse a text as `load_yaml` does; `file` is its name in errors."""
     try:
-        _refuse_bombs(text, file, aliases)
+        _limit_expansion(text, file, aliases)
         loader = _Loader(text)
         node = loader.get_single_node()
         lines = (
@@ -134,10 +134,10 @@ def walk(
         yield from walk(value, (*place, key))
 
 
-def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
+def _limit_expansion(text: str, file: str, aliases: bool) -> None:
     """Count nodes in the event stream, before construction; an alias counts as its expansion."""
     sizes: dict[str, int] = {}
-    around: list[tuple[str | None, int]] = []
+    open_collections: list[tuple[str | None, int]] = []
     parts = 0
     for event in yaml.parse(text, Loader=_Loader):
         line = event.start_mark.line + 1 if event.start_mark else None
@@ -156,10 +156,10 @@ def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
             if event.anchor:
                 sizes[event.anchor] = 1
         elif isinstance(event, yaml.CollectionStartEvent):
-            around.append((event.anchor, parts))
+            open_collections.append((event.anchor, parts))
             parts += 1
         elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = around.pop()
+            anchor, before = open_collections.pop()
             if anchor:
                 sizes[anchor] = parts - before
         if parts >= MAX_NODES:
@@ -170,7 +170,7 @@ def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
                 expected=f"at most {MAX_NODES} keys and values",
                 remedy="replace aliases by their values",
             )
-        if len(around) > MAX_DEPTH:
+        if len(open_collections) > MAX_DEPTH:
             raise StudyError(
                 "nested too deeply", file=file, line=line, expected=f"at most {MAX_DEPTH} levels"
             )

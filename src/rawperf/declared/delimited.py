@@ -55,9 +55,10 @@ def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
         if rows:
             columns.send_rows(rows, lines)
         yield info
-    if source.cut:
+    if source.truncated_line:
         into.said.append(
-            f"{into.file} line {source.cut}: the last line has no newline, may be truncated, and was left out"
+            f"{into.file} line {source.truncated_line}: the last line has no newline, "
+            "may be truncated, and was left out"
         )
     yield info
 
@@ -75,13 +76,16 @@ class _Columns:
                 found=", ".join(filter(None, names)),
                 remedy=did_you_mean(repeat, names),
             )
-        self._front = len(names) if repeat is None else names.index(repeat)
-        self.names, self._group = names[: self._front], _unit(names[self._front :], repeat)
+        self._fixed_width = len(names) if repeat is None else names.index(repeat)
+        self.names, self._group = (
+            names[: self._fixed_width],
+            _repeated_group(names[self._fixed_width :], repeat),
+        )
         for part in self._parts:
             own = self.names if part.repeat is None else [*self.names, *self._group]
-            _check_names(own, self._front, start, part, into)
-        self._melted = {
-            place: _melted(names, part, start, into)
+            _check_names(own, self._fixed_width, start, part, into)
+        self._melted_rows = {
+            place: _parse_melt_names(names, part, start, into)
             for place, part in enumerate(self._parts)
             if part.melt is not None
         }
@@ -90,9 +94,9 @@ class _Columns:
         self._wanted = {
             place: name
             for place, name in enumerate(self.names)
-            if name and (others or self._melted or name in wanted)
+            if name and (others or self._melted_rows or name in wanted)
         }
-        melted = [name for found in self._melted.values() for name in _sources(found)]
+        melted = [name for found in self._melted_rows.values() for name in _melted_columns(found)]
         self.typed = (
             None
             if self._group
@@ -127,19 +131,19 @@ class _Columns:
     def send(self, columns: Cells, lines: Sequence[int] | np.ndarray) -> None:
         """Send columns to the tables that have no repeated groups."""
         for number, part in enumerate(self._parts):
-            if number in self._melted:
-                if not self._melted[number]:
+            if number in self._melted_rows:
+                if not self._melted_rows[number]:
                     continue
                 words = self._into.declaration.words_of(part)
-                wanted = {*words, *_sources(self._melted[number])}
+                wanted = {*words, *_melted_columns(self._melted_rows[number])}
                 own = {name: column for name, column in columns.items() if name in wanted}
-                self._into.sink(number, melt_rows(own, lines, self._melted[number]))
+                self._into.sink(number, melt_rows(own, lines, self._melted_rows[number]))
             elif part.repeat is None:
                 self._into.sink(number, Chunk(dict(columns), lines))
 
     def _send_groups(self, rows: list[list[str]], lines: list[int]) -> None:
         """Send each repeated group of a row as a row, with the cells before the first group."""
-        width, size = self._front, len(self._group)
+        width, size = self._fixed_width, len(self._group)
         starts = [
             (row, line, at)
             for row, line in zip(rows, lines, strict=True)
@@ -157,7 +161,7 @@ Melted = list[tuple[dict[str, str], dict[str, str]]]
 """For each row that a melt gives: texts of the capture groups, and column names by field."""
 
 
-def _melted(names: list[str], part: TableDeclaration, line: int, into: Into) -> Melted:
+def _parse_melt_names(names: list[str], part: TableDeclaration, line: int, into: Into) -> Melted:
     """Parse column names by the melt expression.
 
     Raises `FormatError` if none matches and a field is required, or two give the same field.
@@ -193,28 +197,28 @@ def _melted(names: list[str], part: TableDeclaration, line: int, into: Into) -> 
     return list(rows.values())
 
 
-def _sources(melted: Melted) -> set[str]:
+def _melted_columns(melted: Melted) -> set[str]:
     return {name for _, called in melted for name in called.values()}
 
 
 def melt_rows(columns: Cells, lines: Sequence[int] | np.ndarray, melted: Melted) -> Chunk:
     """Melt rows of several entities into rows of one entity each, in file order."""
-    gone = _sources(melted)
+    gone = _melted_columns(melted)
     count, each = len(lines), len(melted)
     again = np.repeat(np.arange(count), each)
     cells: Cells = {
-        name: _repeated(column, again) for name, column in columns.items() if name not in gone
+        name: _repeat_cells(column, again) for name, column in columns.items() if name not in gone
     }
     for name in melted[0][0]:
         column = pa.array([texts[name] for texts, _ in melted], pa.string()).dictionary_encode()
         cells[name] = column.take(pa.array(np.tile(np.arange(each), count)))
     for field in dict.fromkeys(field for _, called in melted for field in called):
         sources = [columns.get(called.get(field, "")) for _, called in melted]
-        cells[field] = _side_by_side(sources, count)
+        cells[field] = _interleave(sources, count)
     return Chunk(cells, np.repeat(np.asarray(lines, dtype=np.int64), each))
 
 
-def _repeated(column: Any, places: np.ndarray) -> Any:
+def _repeat_cells(column: Any, places: np.ndarray) -> Any:
     if isinstance(column, pa.Array):
         return column.take(pa.array(places))
     return (
@@ -222,7 +226,7 @@ def _repeated(column: Any, places: np.ndarray) -> Any:
     )
 
 
-def _side_by_side(sources: Sequence[Any], count: int) -> Any:
+def _interleave(sources: Sequence[Any], count: int) -> Any:
     """Interleave the cells of several columns row by row; missing columns give missing cells."""
     given = [source for source in sources if source is not None]
     if all(isinstance(source, np.ndarray) for source in given):
@@ -244,7 +248,7 @@ class _Lines:
     def __init__(self, texts: Iterable[str], into: Into) -> None:
         self._texts, self._into = iter(texts), into
         self.number = 0  # lines read so far
-        self.cut = 0  # line without a line end
+        self.truncated_line = 0  # line without a line end
         self.skipped = 0  # lines before the heading
         self._first = 0
         self._heading = ""  # the line, if it may be repeated
@@ -259,16 +263,16 @@ class _Lines:
         if declaration.columns:
             return 1, list(declaration.columns)
         if declaration.heading is not None:
-            self._skip(declaration.heading)
+            self._skip_to_heading(declaration.heading)
         for text in self._texts:
             rows = self.rows(text, one=True)
             found = next(rows, None)
             if found is not None:
                 self._first = 0
-                return self._named(*found)
-        return self._named(1, [])
+                return self._checked_heading(*found)
+        return self._checked_heading(1, [])
 
-    def _named(self, line: int, cells: list[str]) -> tuple[int, list[str]]:
+    def _checked_heading(self, line: int, cells: list[str]) -> tuple[int, list[str]]:
         declaration, names = self._into.declaration, [cell.strip() for cell in cells]
         if not any(names):
             raise self._into.error("the heading is missing", 1, expected="column names, then rows")
@@ -279,7 +283,7 @@ class _Lines:
             self._heading = ""
         return line, names
 
-    def _skip(self, pattern: str) -> None:
+    def _skip_to_heading(self, pattern: str) -> None:
         """Skip the lines before the one that matches the heading's pattern."""
         for text in self._texts:
             lines = text.split("\n")
@@ -355,11 +359,11 @@ class _Lines:
                     yield line
                     return
                 yield line
-            self.cut = self.number + 1 if text[end:].strip() else 0
+            self.truncated_line = self.number + 1 if text[end:].strip() else 0
             text = next(self._texts, "") if quoted else ""
 
 
-def _unit(names: list[str], repeat: str | None) -> list[str]:
+def _repeated_group(names: list[str], repeat: str | None) -> list[str]:
     """Columns of a repeated group, which a heading may name once or several times."""
     if repeat is None or names.count(repeat) < 2:
         return names

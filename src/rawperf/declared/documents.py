@@ -19,7 +19,7 @@ _BREAKS = re.compile("[\x85\u2028\u2029]")
 """Line breaks in YAML only."""
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 """Escapes of label values, as in Prometheus."""
-_AROUND = "../"
+_PARENT = "../"
 """Prefix of a path to a cell of the enclosing object."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -54,7 +54,7 @@ def read_json(text: str, into: Into) -> dict[str, str]:
         raise into.error(
             "not JSON", line, found=str(err), remedy="collect the file again."
         ) from err
-    _give(document, lines, into)
+    _send_tables(document, lines, into)
     return {"documents": str(len(found))} if len(found) > 1 else {}
 
 
@@ -64,7 +64,7 @@ def read_json_lines(texts: Iterable[str], into: Into) -> Iterator[None]:
     Raises `FormatError`: a line that is not JSON, and the errors of `_rows`.
     """
     parts = into.declaration.parts
-    tables = [_Cells(place, into) for place in range(len(parts))]
+    tables = [_CellBuffer(place, into) for place in range(len(parts))]
     first = 0
     for text in texts:
         lines = text.split("\n")
@@ -102,7 +102,7 @@ def read_yaml(text: str, into: Into) -> dict[str, str]:
         raise err.restated(
             FormatError, line=None if err.line is None else min(err.line, end)
         ) from err
-    _give(document.data, _lines_of(document.data, document.lines, ()), into)
+    _send_tables(document.data, _lines_of(document.data, document.lines, ()), into)
     return {}
 
 
@@ -132,9 +132,9 @@ def _documents(text: str, into: Into) -> Iterator[tuple[str, int]]:
         opening = _OPENS.search(text, end)
 
 
-def _give(document: Any, lines: Lines, into: Into) -> None:
+def _send_tables(document: Any, lines: Lines, into: Into) -> None:
     for place, part in enumerate(into.declaration.parts):
-        cells = _Cells(place, into)
+        cells = _CellBuffer(place, into)
         for row, at in _rows(document, lines, part, into):
             cells.add(row, at)
         if part.rows and not cells.count and into.declaration.parts == (part,):
@@ -152,8 +152,8 @@ def _rows(
         if part.entries is not None:
             yield from _entries(document, lines, path.split("/"), part.entries, into)
             continue
-        outwards = any(word.startswith(_AROUND) for word in into.declaration.words_of(part))
-        at_path = _at_with_around if outwards else _at
+        uses_parent = any(word.startswith(_PARENT) for word in into.declaration.words_of(part))
+        at_path = _nodes_with_parent if uses_parent else _nodes
         for found, at in at_path(document, lines, [step for step in path.split("/") if step]):
             if not isinstance(found, dict):
                 raise into.error(
@@ -175,11 +175,11 @@ def _entries(
     Raises `FormatError`: a list element that is not a pair.
     """
     last = len(steps) - steps[::-1].index("*") if "*" in steps else 0
-    for owner, its_lines in _at(document, lines, steps[:last]):
-        around = owner if isinstance(owner, dict) else {}
-        for found, at in _at(owner, its_lines, steps[last:]):
+    for owner, its_lines in _nodes(document, lines, steps[:last]):
+        parent = owner if isinstance(owner, dict) else {}
+        for found, at in _nodes(owner, its_lines, steps[last:]):
             for pair, of_value, line in _pairs(found, at, into):
-                row = {**around, **dict(zip(names, pair, strict=True))}
+                row = {**parent, **dict(zip(names, pair, strict=True))}
                 yield row, {**dict.fromkeys(row, line), names[1]: of_value}
 
 
@@ -206,33 +206,33 @@ def _line(lines: Lines) -> int:
     return lines if isinstance(lines, int) else first_line(lines) or 1
 
 
-def _at(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
+def _nodes(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
     """Yield the nodes at a path; ``*`` matches all keys and list positions, a number only one."""
     if not steps:
         yield found, lines
         return
     for key in _keys(found, steps[0]):
-        yield from _at(found[key], lines if isinstance(lines, int) else lines[key], steps[1:])
+        yield from _nodes(found[key], lines if isinstance(lines, int) else lines[key], steps[1:])
 
 
-def _at_with_around(
-    found: Any, lines: Lines, steps: list[str], around: tuple[Any, Lines] | None = None
+def _nodes_with_parent(
+    found: Any, lines: Lines, steps: list[str], parent: tuple[Any, Lines] | None = None
 ) -> Iterator[tuple[Any, Lines]]:
-    """Yield as `_at` does, with the key ``..`` for the object that encloses each object.
+    """Yield as `_nodes` does, with the key ``..`` for the object that encloses each object.
 
     Lists between the two are skipped.
     """
     keys = _keys(found, steps[0]) if steps else []
     if isinstance(found, dict):
-        if around is not None:
-            found = {**found, "..": around[0]}
-            lines = lines if isinstance(lines, int) else {**lines, "..": around[1]}
-        around = found, lines
+        if parent is not None:
+            found = {**found, "..": parent[0]}
+            lines = lines if isinstance(lines, int) else {**lines, "..": parent[1]}
+        parent = found, lines
     if not steps:
         yield found, lines
     for key in keys:
         its_lines = lines if isinstance(lines, int) else lines[key]
-        yield from _at_with_around(found[key], its_lines, steps[1:], around)
+        yield from _nodes_with_parent(found[key], its_lines, steps[1:], parent)
 
 
 def _keys(found: Any, step: str) -> list[Any]:
@@ -245,7 +245,7 @@ def _keys(found: Any, step: str) -> list[Any]:
     return list(places) if step == "*" else [only] if only in places else []
 
 
-class _Cells:
+class _CellBuffer:
     """Buffer of a table's cells at the declared paths, until they are sent to `sink`."""
 
     def __init__(self, place: int, into: Into) -> None:
@@ -255,7 +255,7 @@ class _Cells:
         }
         part = into.declaration.parts[place]
         self._names = {*part.entity.name}
-        self._told = {*into.declaration.words_of(part)}
+        self._input_fields = {*into.declaration.words_of(part)}
         self._begin()
 
     def _begin(self) -> None:
@@ -277,10 +277,12 @@ class _Cells:
             self._keys |= dict.fromkeys(_paths(row, "", 4))
         self._lines.append(start)
         for name, steps in self._paths.items():
-            cell, line = next(_at(row, lines, steps), (None, start))
+            cell, line = next(_nodes(row, lines, steps), (None, start))
             if isinstance(cell, dict) and name in self._names:
                 cell = self._labels(cell, name, start)
-            self._chunk.cells[name].append(None if isinstance(cell, dict | list) else _clean(cell))
+            self._chunk.cells[name].append(
+                None if isinstance(cell, dict | list) else _replace_surrogates(cell)
+            )
             self._chunk.own[name].append(line if isinstance(line, int) else start)
 
     def _labels(self, found: dict[Any, Any], name: str, line: int) -> str:
@@ -290,7 +292,7 @@ class _Cells:
         """
         labels = []
         for key, value in sorted(found.items(), key=lambda item: str(item[0])):
-            if value is None or f"{name}/{str(key).replace('/', '~1')}" in self._told:
+            if value is None or f"{name}/{str(key).replace('/', '~1')}" in self._input_fields:
                 continue
             if isinstance(value, dict | list):
                 raise self._into.error(
@@ -324,7 +326,7 @@ def _paths(found: Any, before: str, depth: int) -> Iterator[str]:
         yield before
 
 
-def _clean(cell: Any) -> Any:
+def _replace_surrogates(cell: Any) -> Any:
     """Replace lone surrogates: JSON can escape them, UTF-8 cannot encode them."""
     return _SURROGATE.sub("\ufffd", cell) if isinstance(cell, str) else cell
 

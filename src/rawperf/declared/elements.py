@@ -51,16 +51,16 @@ class _Elements(Target):
             place: [] for place in range(len(declaration.parts))
         }
         self._counts = dict.fromkeys(self._rows, 0)
-        self._kept = self._flushed = self._latest = 0
+        self._row_count = self._flushed = self._last_line = 0
         self._keys: dict[str, None] = {}
 
     def any(self) -> bool:
-        return self._kept > 0
+        return self._row_count > 0
 
     def settled(self) -> bool:
         """Whether a block is due: many rows, later ones on later lines (records go by line)."""
         begin = self._open[0][2] if self._open else self.line()
-        return self._kept - self._flushed >= ROWS and begin > self._latest
+        return self._row_count - self._flushed >= ROWS and begin > self._last_line
 
     def data(self, text: str) -> None:
         # a response may be as large as the rest of the file
@@ -91,14 +91,14 @@ class _Elements(Target):
             self._counts[place] += 1
             if self._counts[place] % ROWS == 0:  # independent of piece boundaries
                 self._send(place)
-        self._kept += 1
-        self._latest = max(self._latest, line)
+        self._row_count += 1
+        self._last_line = max(self._last_line, line)
 
     def flush(self) -> None:
         """Send the buffered rows."""
         for place in self._rows:
             self._send(place)
-        self._flushed = self._kept
+        self._flushed = self._row_count
 
     def _send(self, place: int) -> None:
         rows = self._rows[place]

@@ -18,7 +18,7 @@ _BLANK = re.compile(r"[ \t]+")
 
 _Pairs = dict[str, tuple[str, int]]
 """Value and line by key of a snapshot."""
-_Stamp = tuple[str | None, str | None, int]
+_SnapshotKey = tuple[str | None, str | None, int]
 """Time and entity above a snapshot, and the line of the last of them."""
 
 
@@ -60,15 +60,15 @@ class _Text:
         self.lines = lines
         self.array = pa.array(lines, pa.string())
         self.used = np.array(
-            [not line or _commented(line, declaration.comment) for line in lines], dtype=bool
+            [not line or _is_comment(line, declaration.comment) for line in lines], dtype=bool
         )
         times = {part.time.line for part in declaration.parts if part.time is not None}
-        self.stamps = self._given(times, "time")
-        self.owners = self._given({part.entity.line for part in declaration.parts}, "name")
+        self.stamps = self._captured(times, "time")
+        self.owners = self._captured({part.entity.line for part in declaration.parts}, "name")
         above = {part.histogram.above for part in declaration.parts if part.histogram is not None}
-        self.units = self._given(above, "unit")
+        self.units = self._captured(above, "unit")
 
-    def _given(self, patterns: set[str | None], group: str) -> dict[int, str]:
+    def _captured(self, patterns: set[str | None], group: str) -> dict[int, str]:
         """Capture group of the expressions, by position of the line."""
         found: dict[int, str] = {}
         for pattern in sorted(patterns - {None}, key=str) if self.lines else ():
@@ -185,8 +185,8 @@ def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
     Raises `FormatError`: a line without the separator, a duplicate key.
     """
     pairs: _Pairs = {}
-    stamp: _Stamp = (None, None, 1)
-    ended: list[tuple[_Pairs, _Stamp]] = []
+    stamp: _SnapshotKey = (None, None, 1)
+    ended: list[tuple[_Pairs, _SnapshotKey]] = []
     first, count = 0, 1
     for text in texts:
         found = _Text(text, into, first)
@@ -197,7 +197,7 @@ def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
                     ended.append((pairs, stamp))
                     pairs, count = {}, count + 1
                 stamp = (found.stamps.get(place, time), found.owners.get(place, owner), number)
-            elif line and not _commented(line, into.declaration.comment):
+            elif line and not _is_comment(line, into.declaration.comment):
                 key, value = _pair(line, number, into)
                 if key in pairs:
                     raise into.error(
@@ -209,15 +209,15 @@ def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
                     )
                 pairs[key] = (value, number)
         first += len(found.lines)
-        _give(ended, into)
+        _send_snapshots(ended, into)
         ended.clear()
         yield {"snapshots": str(count)} if count > 1 else {}
-    _give([(pairs, stamp)], into)
+    _send_snapshots([(pairs, stamp)], into)
 
 
-def _give(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
+def _send_snapshots(snapshots: list[tuple[_Pairs, _SnapshotKey]], into: Into) -> None:
     """Send consecutive snapshots with the same keys together: much faster than one by one."""
-    for _, alike in groupby(
+    for _, same_keys in groupby(
         snapshots,
         key=lambda snapshot: (
             tuple(snapshot[0]),
@@ -225,7 +225,7 @@ def _give(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
             snapshot[1][1] is None,
         ),
     ):
-        together = list(alike)
+        together = list(same_keys)
         try:
             _send(together, into)
         except FormatError:
@@ -235,7 +235,7 @@ def _give(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
             raise
 
 
-def _send(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
+def _send(snapshots: list[tuple[_Pairs, _SnapshotKey]], into: Into) -> None:
     keys = snapshots[0][0]
     cells = {key: [pairs[key][0] for pairs, _ in snapshots] for key in keys}
     own = {key: [pairs[key][1] for pairs, _ in snapshots] for key in keys}
@@ -267,5 +267,5 @@ def _pair(line: str, number: int, into: Into) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def _commented(line: str, comment: str | None) -> bool:
+def _is_comment(line: str, comment: str | None) -> bool:
     return comment is not None and line.startswith(comment)

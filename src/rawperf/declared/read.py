@@ -102,25 +102,27 @@ class DeclaredFormat(Streaming):
         Raises `FormatError`: a declared field that is not in the file, an invalid number or time,
         and the errors of the file's kind: see the modules of `rawperf.declared`.
         """
-        gathered, strange = _Gathered(self.declaration, file), Warnings(file)
-        into = Into(self.declaration, gathered.sink, gathered.said, file)
+        buffer, encoding_warnings = _TableBuffer(self.declaration, file), Warnings(file)
+        into = Into(self.declaration, buffer.sink, buffer.said, file)
         reads = self.declaration.reads
         if reads in _DOCUMENTS:
             text, warnings = decode(whole(stream, self.name, file), file)
-            gathered.said += warnings
-            gathered.info = _DOCUMENTS[reads](text, into)
-            yield gathered.last()
+            buffer.said += warnings
+            buffer.info = _DOCUMENTS[reads](text, into)
+            yield buffer.last()
             return
         pieces = (
-            XmlPieces(stream, strange, file) if reads == "xml" else Pieces(stream, line_end, file)
+            XmlPieces(stream, encoding_warnings, file)
+            if reads == "xml"
+            else Pieces(stream, line_end, file)
         )
-        texts = (recoded(piece, pieces.line, strange, file).decode() for piece in pieces)
+        texts = (recoded(piece, pieces.line, encoding_warnings, file).decode() for piece in pieces)
         for info in read_elements(pieces, into) if reads == "xml" else _LINES[reads](texts, into):
-            gathered.info = info or {}
-            gathered.said[:0] = strange.new(False)
-            if not pieces.last and gathered.ready():
-                yield gathered.reading(more=True)
-        yield gathered.last()
+            buffer.info = info or {}
+            buffer.said[:0] = encoding_warnings.new(False)
+            if not pieces.last and buffer.ready():
+                yield buffer.reading(more=True)
+        yield buffer.last()
 
 
 def load_declaration(path: Path) -> DeclaredFormat:
@@ -155,7 +157,7 @@ def presets() -> Iterator[DeclaredFormat]:
             yield preset
 
 
-class _Gathered:
+class _TableBuffer:
     """Tables of a file, with the records that are not yet emitted."""
 
     def __init__(self, declaration: Declaration, file: str) -> None:
@@ -190,10 +192,12 @@ class _Gathered:
             self.said += [sentence for sentence in table.finish() if sentence not in self.said]
         return self.reading()
 
-    def _without_numbers(self) -> FormatError:
+    def _no_numbers_error(self) -> FormatError:
         """Error of a file without numbers; it lists the names that the file has instead."""
-        held = list(dict.fromkeys(name for table in self._tables for name in table.names_held))
-        if not held:
+        field_names = list(
+            dict.fromkeys(name for table in self._tables for name in table.first_field_names)
+        )
+        if not field_names:
             return FormatError(
                 "no number in the file", file=self.file, remedy="collect the run again."
             )
@@ -202,7 +206,7 @@ class _Gathered:
             "no declared field has a number in the file",
             file=self.file,
             expected=", ".join(dict.fromkeys(name for name in declared if name)),
-            found=", ".join(held),
+            found=", ".join(field_names),
             remedy="declare its fields under fields, or exclude the file in match.",
         )
 
@@ -214,7 +218,7 @@ class _Gathered:
         """
         used = [table for table in self._tables if table.parts]
         if not used and not self._clocks:
-            raise self._without_numbers()
+            raise self._no_numbers_error()
         self._clocks |= {table.clock for table in used}
         clocks = self._clocks - {"none"} or {"none"}
         if len(clocks) > 1:
@@ -245,14 +249,14 @@ class _Gathered:
         records = record_table(reports, kinds, who, what, t, values)
         untimed = np.isnan(t)
         same = np.array([named.index(pair) for pair in named], dtype=np.int64)[number]
-        if untimed.any() and _twice(untimed, same, entity, name):
-            records = _told_apart(plain_texts(records), lines, self.file)
+        if untimed.any() and _has_duplicates(untimed, same, entity, name):
+            records = _number_duplicates(plain_texts(records), lines, self.file)
         said = tuple(self.said)
         self.said.clear()
         return Reading(records, next(iter(clocks)), dict(self.info), said, lines)
 
 
-def _twice(untimed: np.ndarray, *codes: np.ndarray) -> bool:
+def _has_duplicates(untimed: np.ndarray, *codes: np.ndarray) -> bool:
     """Whether two records without a time have the same codes."""
     together = np.zeros(int(untimed.sum()), dtype=np.int64)
     for column in codes:
@@ -260,7 +264,7 @@ def _twice(untimed: np.ndarray, *codes: np.ndarray) -> bool:
     return len(np.unique(together)) < len(together)
 
 
-def _told_apart(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataFrame:
+def _number_duplicates(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataFrame:
     """Make records without a time unique: a second entity of one name is called ``name#2``.
 
     Raises `FormatError`: a duplicate number without an entity name.

@@ -192,7 +192,7 @@ def test_rows_that_wait_in_a_file_are_summed_up_as_those_in_memory(
     data += "".join(f"{t},{d}.1,{who},{str(ok).lower()}\n" for t, d, who, ok in written)
     memory = read(SUMMED, data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(intervals, "HELD", 100)
+        patch.setattr(intervals, "MAX_BUFFERED_BYTES", 100)
         patch.setattr(intervals, "ROWS", 3)
         patch.setattr(delimited, "ROWS", 4)
         file = read(SUMMED, data)
