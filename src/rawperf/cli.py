@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rawperf import __version__
-from rawperf.core.errors import RawperfError, if_meant
+from rawperf.core.errors import RawperfError, suggest_similar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OUTPUT_SUFFIXES = (".csv", ".parquet", ".json")
 
 
-class NearCommands(click.Group):
+class SuggestingGroup(click.Group):
     """Command group that suggests a similar command for an unknown one."""
 
     def resolve_command(
@@ -31,14 +31,14 @@ class NearCommands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as err:
-            meant = if_meant(args[0], self.list_commands(ctx))
-            if not meant:
+            suggestion = suggest_similar(args[0], self.list_commands(ctx))
+            if not suggestion:
                 raise
-            words = f"{err.message.removesuffix('.')}. {meant[0].upper()}{meant[1:]}"
+            words = f"{err.message.removesuffix('.')}. {suggestion[0].upper()}{suggestion[1:]}"
             raise click.UsageError(words, ctx) from err
 
 
-class OneLineErrors(NearCommands):
+class OneLineErrorGroup(SuggestingGroup):
     """Command group that prints errors of the package and of file access as one line."""
 
     def invoke(self, ctx: click.Context) -> object:
@@ -66,7 +66,7 @@ def os_error(err: OSError, output: str | None) -> str:
     return f"{file}: {err.strerror or err}: {remedy}"
 
 
-@click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=OneLineErrorGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="rawperf")
 def main() -> None:
     """Read the output of performance tools as tidy tables with units and line numbers."""

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
-from rawperf.text import decode, surest
+from rawperf.text import decode, match_certainty
 
 COMPRESSED, COUNTS = 0x1C849304, 0x1C849303
 _WORD_SIZE = 0xF0
@@ -53,10 +53,10 @@ def buckets(text: str) -> list[tuple[int, int]]:
         raise PayloadError(f"the histogram's encoding {cookie:#010x} is not version 2, compressed")
     if length != len(packed) - _OUTER.size:
         raise PayloadError("the histogram is truncated")
-    return _counted(_unpacked(packed[_OUTER.size :]))
+    return _decode_counts(_decompress(packed[_OUTER.size :]))
 
 
-def _unpacked(packed: bytes) -> bytes:
+def _decompress(packed: bytes) -> bytes:
     stream = zlib.decompressobj()
     try:
         data = stream.decompress(packed, MAX_BYTES)
@@ -67,7 +67,7 @@ def _unpacked(packed: bytes) -> bytes:
     return data
 
 
-def _counted(data: bytes) -> list[tuple[int, int]]:
+def _decode_counts(data: bytes) -> list[tuple[int, int]]:
     if len(data) < _INNER.size:
         raise PayloadError("the histogram has no header")
     cookie, length, offset, digits, lowest, *_ = _INNER.unpack_from(data)
@@ -88,12 +88,12 @@ def _counted(data: bytes) -> list[tuple[int, int]]:
             index -= number
             continue
         if number:
-            found.append((_highest(index, half, unit), number))
+            found.append((_highest_equivalent(index, half, unit), number))
         index += 1
     return found
 
 
-def _highest(index: int, half: int, unit: int) -> int:
+def _highest_equivalent(index: int, half: int, unit: int) -> int:
     """Highest equivalent value of a bucket; the lower half of the first power of two is first."""
     bucket = max((index >> half) - 1, 0)
     if bucket + half + unit >= _SIGN.bit_length():
@@ -133,7 +133,7 @@ _TIME = re.compile(r"#\[(StartTime|BaseTime): *(\d{1,12}(?:\.\d{1,9})?) ", re.A)
 _VERSION = re.compile(r"#\[Histogram log format version (\S{1,9})\]")
 _NUMBER = r"(\d{1,15}(?:[.,]\d{1,9})?)"
 _INTERVAL = re.compile(rf"(?:Tag=([^,\s]{{1,200}}),)?{_NUMBER},{_NUMBER},{_NUMBER},(\S+)", re.A)
-_WHAT = "[Tag=NAME,]START,LENGTH,MAX,HISTOGRAM, the histogram in base64"
+_LINE_FORMAT = "[Tag=NAME,]START,LENGTH,MAX,HISTOGRAM, the histogram in base64"
 
 
 class HdrHistogramFormat:
@@ -144,16 +144,16 @@ class HdrHistogramFormat:
 
     def sniff(self, head: bytes) -> float:
         """High for a log's first comment, or its heading."""
-        return surest(_SNIFFS, head)
+        return match_certainty(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read all intervals; `t` is the end of each.
 
         Raises `FormatError` at a damaged line that is not the last, and without any interval.
         """
-        text, said = decode(data, file)
+        text, decode_warnings = decode(data, file)
         lines, whole = split_lines(text)
-        warnings, rows = Warnings(file, said), RecordRows()
+        warnings, rows = Warnings(file, decode_warnings), RecordRows()
         times: dict[str, float] = {}
         info: dict[str, str] = {}
         for number, raw in enumerate(lines, 1):
@@ -176,10 +176,10 @@ class HdrHistogramFormat:
                     )
                     break
                 raise FormatError(
-                    str(err), file=file, line=number, expected=_WHAT, found=line[:60]
+                    str(err), file=file, line=number, expected=_LINE_FORMAT, found=line[:60]
                 ) from err
         if not len(rows):
-            raise FormatError("the log has no interval", file=file, expected=_WHAT)
+            raise FormatError("the log has no interval", file=file, expected=_LINE_FORMAT)
         clock = "absolute" if times else "elapsed"
         return Reading(rows.frame(), clock, info, warnings.sentences(), rows.lines())
 

@@ -66,9 +66,9 @@ class NetstatFormat:
         Raises `FormatError` at a line without exactly one number, a counter or section that occurs
         twice, and a line before the first section.
         """
-        text, said = decode(data, file)
+        text, decode_warnings = decode(data, file)
         lines, whole = split_lines(text)
-        warnings, rows = Warnings(file, said), RecordRows()
+        warnings, rows = Warnings(file, decode_warnings), RecordRows()
         section = histogram = ""
         seen: set[tuple[str, str]] = set()  # counters, and sections with ""
         for number, line in enumerate(lines, start=1):

@@ -76,8 +76,8 @@ class Columns:
             parts.append('comment: "#"')
         parts.append(f"time: {when or '{numbered: true}'}")
         if texts:
-            parts.append(f"entity: {{name: [{', '.join(map(_word, texts[:2]))}]}}")
-        fields = (f"{{field: {_word(name)}}}" for name in self.numbers()[:MAX_FIELDS])
+            parts.append(f"entity: {{name: [{', '.join(map(_yaml_scalar, texts[:2]))}]}}")
+        fields = (f"{{field: {_yaml_scalar(name)}}}" for name in self.numbers()[:MAX_FIELDS])
         parts.append(f"fields: [{', '.join(fields)}]")
         return f"{{{', '.join(parts)}}}"
 
@@ -115,7 +115,7 @@ def _is_number(cell: str) -> bool:
 
 def _time(name: str, cells: tuple[str, ...]) -> str | None:
     """Declare the times of a column; None if they have no common form."""
-    field = f"field: {_word(name)}"
+    field = f"field: {_yaml_scalar(name)}"
     if all(_NUMBER.fullmatch(cell.strip()) for cell in cells):
         largest = max(map(float, cells))
         if largest >= MILLISECONDS:
@@ -129,7 +129,7 @@ def _time(name: str, cells: tuple[str, ...]) -> str | None:
     return f"{{{field}, format: iso}}"
 
 
-def _word(name: str) -> str:
+def _yaml_scalar(name: str) -> str:
     """Quote a name for flow-style YAML if necessary."""
     plain = _PLAIN.fullmatch(name) and name.lower() not in _YAML_WORDS
     return name if plain else json.dumps(name, ensure_ascii=False)
@@ -142,7 +142,7 @@ DECLARE_REMEDY = (
 )
 MAX_SHOWN = 160
 """Characters of a heading that a message shows."""
-_PACKED = {
+_COMPRESSION_MAGIC = {
     b"\x1f\x8b": "gzip",
     b"PK\3\4": "zip",
     b"7z\xbc\xaf\x27\x1c": "7z",
@@ -150,7 +150,7 @@ _PACKED = {
 }
 # Unsupported outputs: name, pattern in the first 8 KiB, remedy.
 _SADF = "convert it with sadf -j"
-_OUTPUTS = (
+_UNSUPPORTED = (
     (
         "sadf -d or -p",
         rb"\A# hostname;interval;|\A[^\n;\t]*[;\t]-?\d+[;\t]\d{4}-\d\d-\d\d [\d:]+ \w+[;\t]",
@@ -268,7 +268,9 @@ _OUTPUTS = (
         "keep the tool's own file, not a page generated from it",
     ),
 )
-_PATTERNS = tuple((name, re.compile(pattern, re.M), remedy) for name, pattern, remedy in _OUTPUTS)
+_PATTERNS = tuple(
+    (name, re.compile(pattern, re.M), remedy) for name, pattern, remedy in _UNSUPPORTED
+)
 
 
 @cache
@@ -285,7 +287,7 @@ def all_formats() -> dict[str, Format]:
     return dict(sorted(found.items()))
 
 
-def by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
+def recognised_by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
     """Whether a format is recognised by file name too, since its content is ambiguous."""
     match = fmt.declaration.match if isinstance(fmt, DeclaredFormat) else None
     return match is not None and bool(match.file)
@@ -308,7 +310,11 @@ def ranking(data: bytes) -> list[tuple[float, str]]:
     A byte order mark and the colours of a terminal are ignored.
     """
     head = head_of(data)
-    scores = ((fmt.sniff(head), name) for name, fmt in all_formats().items() if not by_name(fmt))
+    scores = (
+        (fmt.sniff(head), name)
+        for name, fmt in all_formats().items()
+        if not recognised_by_name(fmt)
+    )
     return sorted(((score, name) for score, name in scores if score > 0), reverse=True)
 
 
@@ -316,7 +322,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     """Recognise the format of a file's head; raises `FormatError` if no certainty reaches 0.5."""
     scores = ranking(data)
     if not scores or scores[0][0] < MIN_CERTAINTY:
-        what, help_ = _unread(head_of(data))
+        what, help_ = _identify_unsupported(head_of(data))
         nearest = (
             f"if it is {scores[0][1]}, name that format in run.yaml or with --format; "
             if scores
@@ -326,7 +332,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
         if what:
             problem += f": {what}"
         else:
-            found = _shape(head_of(data))
+            found = _text_summary(head_of(data))
             columns = csv_columns(head_of(data))
             if columns is not None:
                 problem += ": it looks like a CSV file without a declaration"
@@ -352,14 +358,16 @@ def is_utf16(head: bytes) -> bool:
     )
 
 
-def _unread(head: bytes) -> tuple[str, str]:
+def _identify_unsupported(head: bytes) -> tuple[str, str]:
     """Identify an unsupported file from its first 8 KiB: problem and remedy, or "" twice."""
     if not head.strip():
         return (
             "the file is empty",
             "collect the run again; the tool may have written to standard error",
         )
-    packed = next((name for magic, name in _PACKED.items() if head.startswith(magic)), None)
+    packed = next(
+        (name for magic, name in _COMPRESSION_MAGIC.items() if head.startswith(magic)), None
+    )
     if packed:
         return (
             f"the file is compressed with {packed}",
@@ -377,7 +385,7 @@ def _unread(head: bytes) -> tuple[str, str]:
     return ("the file is binary", binary) if b"\0" in head else ("", "")
 
 
-def _shape(head: bytes) -> str:
+def _text_summary(head: bytes) -> str:
     """Describe a text without its content, which may be confidential."""
     first = head.split(b"\n")[0].decode("utf-8", "replace")
     return f"a first line of {len(first)} characters, {len(first.split())} words"
@@ -516,7 +524,7 @@ def choose_format(
             )
         return known[format_name]
     head = head_of(data)
-    told = (*inputs, *(form for form in all_formats().values() if by_name(form)))
+    told = (*inputs, *(form for form in all_formats().values() if recognised_by_name(form)))
     return next((form for form in told if form.takes(path, head)), None) or sniff(data, file=file)
 
 

@@ -198,7 +198,7 @@ def test_samples_of_one_form_are_read_as_if_each_were_walked(monkeypatch):
         {"sysstat": {"hosts": [{"statistics": [numbered(n) for n in range(12)]}]}}, indent=1
     ).encode()
     quick = FORMAT.read(data)
-    monkeypatch.setattr("rawperf.sadf.SampleReader._known", lambda *args: None)
+    monkeypatch.setattr("rawperf.sadf.SampleReader._cached_form", lambda *args: None)
     walked = FORMAT.read(data)
     assert quick.records.equals(walked.records)
     assert quick.lines.tolist() == walked.lines.tolist()

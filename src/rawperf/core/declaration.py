@@ -402,9 +402,11 @@ class Declaration(TableDeclaration):
     @cached_property
     def words(self) -> tuple[str, ...]:
         """All input fields that it refers to, without values of the `names` column."""
-        return tuple(dict.fromkeys(name for part in self.parts for name in self.words_of(part)))
+        return tuple(
+            dict.fromkeys(name for part in self.parts for name in self.input_fields_of(part))
+        )
 
-    def words_of(self, part: TableDeclaration) -> tuple[str, ...]:
+    def input_fields_of(self, part: TableDeclaration) -> tuple[str, ...]:
         """All input fields that one of its tables refers to."""
         found: list[str | None] = []
         found += (part.time.field, part.time.plus, part.time.then) if part.time else ()

@@ -15,7 +15,7 @@ MAX_LISTED_NAMES = 12  # listed if none is similar
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Suggest similar names: ``did you mean 'Xen'?``; list the known names if none is similar."""
     names = list(dict.fromkeys(map(str, known)))
-    if meant := if_meant(name, names):
+    if meant := suggest_similar(name, names):
         return meant
     if not names:
         return "none is defined."
@@ -23,13 +23,13 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     return f"known names: {', '.join(names[:MAX_LISTED_NAMES])}{more}."
 
 
-def undecodable(err: UnicodeDecodeError) -> dict[str, Any]:
+def decode_error_parts(err: UnicodeDecodeError) -> dict[str, Any]:
     """Line and offending byte of a `UnicodeDecodeError`, as keyword arguments of an error."""
     line = err.object.count(b"\n", 0, err.start) + 1
     return {"line": line, "found": f"the byte 0x{err.object[err.start]:02x}"}
 
 
-def if_meant(name: object, known: Iterable[object]) -> str:
+def suggest_similar(name: object, known: Iterable[object]) -> str:
     """Suggest similar names: ``did you mean 'Xen'?``; "" if no known name is similar."""
     lower = {n.lower(): n for n in reversed(list(dict.fromkeys(map(str, known))))}
     close = difflib.get_close_matches(str(name).lower(), lower, n=2, cutoff=0.5)

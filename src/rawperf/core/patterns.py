@@ -51,12 +51,12 @@ def occurs(pattern: str, text: pa.Array) -> bool:
     return bool(pc.match_substring_regex(text, f"(?m){pattern}")[0].as_py())
 
 
-def whole_lines(pattern: str, lines: pa.Array) -> pa.Array:
+def full_matches(pattern: str, lines: pa.Array) -> pa.Array:
     """Mask of the lines that match a pattern as a whole."""
     return pc.match_substring_regex(lines, _anchored(pattern))
 
 
-def extracted(pattern: str, lines: pa.Array) -> dict[str, list[str]]:
+def capture_groups(pattern: str, lines: pa.Array) -> dict[str, list[str]]:
     """Capture groups of lines that match a pattern as a whole; "" for a group that took no part."""
     found = pc.extract_regex(lines, _anchored(pattern))
     return {name: found.field(place).to_pylist() for place, name in enumerate(groups_of(pattern))}
@@ -66,8 +66,8 @@ def first_group(pattern: str, text: str) -> str | None:
     """First capture group if the pattern matches the whole text, else None."""
     line = pa.array([text])
     return (
-        next(iter(extracted(pattern, line).values()))[0]
-        if whole_lines(pattern, line)[0].as_py()
+        next(iter(capture_groups(pattern, line).values()))[0]
+        if full_matches(pattern, line)[0].as_py()
         else None
     )
 

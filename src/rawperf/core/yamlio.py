@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from rawperf.core.errors import StudyError, undecodable
+from rawperf.core.errors import StudyError, decode_error_parts
 
 try:
     from yaml import CSafeLoader as SafeLoader
@@ -88,7 +88,7 @@ def read_text(path: Path, file: str) -> str:
             "the file is not UTF-8",
             file=file,
             remedy="save it as UTF-8",
-            **undecodable(err),
+            **decode_error_parts(err),
         ) from err
 
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDeclaration
 from rawperf.core.errors import FormatError, did_you_mean
-from rawperf.core.patterns import extracted, first_group, whole_lines
+from rawperf.core.patterns import capture_groups, first_group, full_matches
 from rawperf.declared.buckets import Buckets
 from rawperf.declared.chunks import Chunk
 from rawperf.declared.intervals import Intervals
@@ -142,7 +142,7 @@ class Collector:
             return []
         for name, entity, t, values, lines in self._intervals.sums():
             self._store(entity, name, t, values, lines.tolist())
-        return self._intervals.said
+        return self._intervals.messages
 
     def _check_missing(self) -> None:
         """Raise `FormatError` if a declared field is missing from the whole file."""
@@ -334,7 +334,7 @@ class Collector:
         texts = [_text(cell).strip() for cell in cells]
         there = [place for place, text in enumerate(texts) if text not in missing]
         array = pa.array([texts[place] for place in there], pa.string())
-        fits = whole_lines(rule.within, array).to_numpy(zero_copy_only=False)
+        fits = full_matches(rule.within, array).to_numpy(zero_copy_only=False)
         if not fits.all():
             wrong = there[int(np.argmin(fits))]
             raise FormatError(
@@ -346,7 +346,7 @@ class Collector:
                 remedy="the line is damaged, or within in the declaration is wrong.",
             )
         found: list[Any] = [None] * len(cells)
-        for place, text in zip(there, extracted(rule.within, array)["value"], strict=True):
+        for place, text in zip(there, capture_groups(rule.within, array)["value"], strict=True):
             found[place] = text
         return found
 

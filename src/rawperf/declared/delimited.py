@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import did_you_mean
-from rawperf.core.patterns import extracted, groups_of, whole_lines
-from rawperf.declared.chunks import Chunk, Into
+from rawperf.core.patterns import capture_groups, full_matches, groups_of
+from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.values import Cells, TypedRows
 
 ROWS = 20_000
@@ -22,7 +22,7 @@ ROWS = 20_000
 BLANKS = " "
 
 
-def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
+def read_columns(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str, str]]:
     """Read the rows of a file with columns, from pieces of whole lines; yields after every chunk.
 
     Arrow parses pieces without comments, which is many times as fast. Other pieces, and those that
@@ -31,9 +31,9 @@ def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
     Raises `FormatError`: no heading, a declared column that is missing, a row with more or fewer
     cells than the heading.
     """
-    source = _Lines(texts, into)
+    source = _Lines(texts, context)
     start, names = source.heading()
-    columns = _Columns(names, start, into)
+    columns = _Columns(names, start, context)
     info = {"lines before the heading": str(source.skipped)} if source.skipped else {}
     for text in source.pieces():
         cells = columns.typed.cells(text) if columns.typed and source.is_plain(text) else None
@@ -56,8 +56,8 @@ def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
             columns.send_rows(rows, lines)
         yield info
     if source.truncated_line:
-        into.said.append(
-            f"{into.file} line {source.truncated_line}: the last line has no newline, "
+        context.messages.append(
+            f"{context.file} line {source.truncated_line}: the last line has no newline, "
             "may be truncated, and was left out"
         )
     yield info
@@ -66,11 +66,11 @@ def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
 class _Columns:
     """Columns of a file, and distribution of its rows to the tables."""
 
-    def __init__(self, names: list[str], start: int, into: Into) -> None:
-        self._into, self._parts = into, into.declaration.parts
+    def __init__(self, names: list[str], start: int, context: ReadContext) -> None:
+        self._into, self._parts = context, context.declaration.parts
         repeat = next((part.repeat for part in self._parts if part.repeat is not None), None)
         if repeat is not None and repeat not in names:
-            raise into.error(
+            raise context.error(
                 f"there is no column {repeat!r}, the first one of the repeated group",
                 start,
                 found=", ".join(filter(None, names)),
@@ -83,14 +83,14 @@ class _Columns:
         )
         for part in self._parts:
             own = self.names if part.repeat is None else [*self.names, *self._group]
-            _check_names(own, self._fixed_width, start, part, into)
+            _check_names(own, self._fixed_width, start, part, context)
         self._melted_rows = {
-            place: _parse_melt_names(names, part, start, into)
+            place: _parse_melt_names(names, part, start, context)
             for place, part in enumerate(self._parts)
             if part.melt is not None
         }
         others = any(part.others and part.names is None for part in self._parts)
-        wanted = set(into.declaration.words)
+        wanted = set(context.declaration.words)
         self._wanted = {
             place: name
             for place, name in enumerate(self.names)
@@ -100,7 +100,7 @@ class _Columns:
         self.typed = (
             None
             if self._group
-            else TypedRows(len(self.names), self._wanted, into.declaration, melted)
+            else TypedRows(len(self.names), self._wanted, context.declaration, melted)
         )
 
     def checked(self, row: list[str], line: int) -> list[str]:
@@ -134,7 +134,7 @@ class _Columns:
             if number in self._melted_rows:
                 if not self._melted_rows[number]:
                     continue
-                words = self._into.declaration.words_of(part)
+                words = self._into.declaration.input_fields_of(part)
                 wanted = {*words, *_melted_columns(self._melted_rows[number])}
                 own = {name: column for name, column in columns.items() if name in wanted}
                 self._into.sink(number, melt_rows(own, lines, self._melted_rows[number]))
@@ -161,7 +161,9 @@ Melted = list[tuple[dict[str, str], dict[str, str]]]
 """For each row that a melt gives: texts of the capture groups, and column names by field."""
 
 
-def _parse_melt_names(names: list[str], part: TableDeclaration, line: int, into: Into) -> Melted:
+def _parse_melt_names(
+    names: list[str], part: TableDeclaration, line: int, context: ReadContext
+) -> Melted:
     """Parse column names by the melt expression.
 
     Raises `FormatError` if none matches and a field is required, or two give the same field.
@@ -169,17 +171,17 @@ def _parse_melt_names(names: list[str], part: TableDeclaration, line: int, into:
     pattern = part.melt
     assert pattern is not None
     array = pa.array(names, pa.string())
-    places = np.flatnonzero(whole_lines(pattern, array).to_numpy(zero_copy_only=False))
+    places = np.flatnonzero(full_matches(pattern, array).to_numpy(zero_copy_only=False))
     if not len(places):
         if all(rule.optional for rule in part.fields):
             return []
-        raise into.error(
+        raise context.error(
             "no column name matches melt",
             line,
             expected=pattern,
             found=", ".join(filter(None, names)),
         )
-    groups = extracted(pattern, array.take(pa.array(places)))
+    groups = capture_groups(pattern, array.take(pa.array(places)))
     field = groups.pop("field", None)
     rows: dict[tuple[str, ...], tuple[dict[str, str], dict[str, str]]] = {}
     for number, place in enumerate(places.tolist()):
@@ -187,7 +189,7 @@ def _parse_melt_names(names: list[str], part: TableDeclaration, line: int, into:
         called = field[number] if field is not None else "value"
         _, columns = rows.setdefault(tuple(texts.values()), (texts, {}))
         if called in columns:
-            raise into.error(
+            raise context.error(
                 f"two columns give {called!r} of the same {' '.join(groups) or 'file'}",
                 line,
                 found=f"{columns[called]} and {names[place]}",
@@ -245,8 +247,8 @@ def _interleave(sources: Sequence[Any], count: int) -> Any:
 class _Lines:
     """Lines of a file that are rows, each record with its first line."""
 
-    def __init__(self, texts: Iterable[str], into: Into) -> None:
-        self._texts, self._into = iter(texts), into
+    def __init__(self, texts: Iterable[str], context: ReadContext) -> None:
+        self._texts, self._into = iter(texts), context
         self.number = 0  # lines read so far
         self.truncated_line = 0  # line without a line end
         self.skipped = 0  # lines before the heading
@@ -288,7 +290,7 @@ class _Lines:
         for text in self._texts:
             lines = text.split("\n")
             found = np.flatnonzero(
-                whole_lines(
+                full_matches(
                     pattern, pa.array([line.rstrip() for line in lines[:-1]], pa.string())
                 ).to_numpy(zero_copy_only=False)
             )
@@ -373,15 +375,15 @@ def _repeated_group(names: list[str], repeat: str | None) -> list[str]:
 
 
 def _check_names(
-    names: list[str], front: int, line: int, part: TableDeclaration, into: Into
+    names: list[str], front: int, line: int, part: TableDeclaration, context: ReadContext
 ) -> None:
     """Raise `FormatError` if a column that a table names is missing or ambiguous."""
-    declaration = into.declaration
+    declaration = context.declaration
     optional = {rule.field for rule in part.fields if rule.optional}
     if part.time is not None and part.time.field is not None and part.time.optional:
         optional.add(part.time.field)
     made = set()
-    words = declaration.words_of(part)
+    words = declaration.input_fields_of(part)
     if part.melt is not None:
         made = {*groups_of(part.melt), "value"}
         if "field" in made:
@@ -391,12 +393,14 @@ def _check_names(
         counts = Counter(filter(None, group))
         twice = next((name for name, count in counts.items() if count > 1 and name in read), None)
         if twice is not None:
-            raise into.error(f"two columns are named {twice!r}", line, remedy="rename one of them.")
+            raise context.error(
+                f"two columns are named {twice!r}", line, remedy="rename one of them."
+            )
     other = len(names) == 1 and {*names[0]} & {*",;\t|"}
     known = set(names)
     for name in words:
         if name not in known and name not in optional and name not in made:
-            raise into.error(
+            raise context.error(
                 f"there is no column {name!r}",
                 line,
                 found=", ".join(filter(None, names)),

@@ -26,12 +26,12 @@ class Intervals:
 
     `each` is the aggregation by field. The earliest row is known only at the end of the file. Until
     then rows are buffered, beyond `MAX_BUFFERED_BYTES` in an anonymous temporary file. Only
-    complete intervals count; `said` reports that rows after the last one were left out.
+    complete intervals count; `messages` reports that rows after the last one were left out.
     """
 
     def __init__(self, length_s: float, each: Mapping[str, Each], file: str) -> None:
         self._length, self._each, self._file = length_s, each, file
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self._row = np.dtype(
             [("entity", "i4"), ("t", "f8"), ("line", "i8"), ("values", "f8", (len(each),))]
         )
@@ -86,9 +86,9 @@ class Intervals:
         for part in self._parts():
             place = np.floor((part["t"] - self._begin) / self._length).astype(np.int64)
             inside = place < count
-            if not self.said and not inside.all():
+            if not self.messages and not inside.all():
                 left = f"rows after the last complete interval of {self._length:g} s were left out"
-                self.said = [f"{self._file}: {left}"]
+                self.messages = [f"{self._file}: {left}"]
             part = part[inside]
             cell = np.searchsorted(who, part["entity"]) * count + place[inside]
             new = ~known[cell]

@@ -19,7 +19,7 @@ from rawperf.core.model import load_model
 from rawperf.core.patterns import occurs, searchable
 from rawperf.core.tables import coded, plain_texts
 from rawperf.core.yamlio import Document
-from rawperf.declared.chunks import Chunk, Into
+from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.collect import CODE, Collector
 from rawperf.declared.delimited import read_columns
 from rawperf.declared.documents import read_json, read_json_lines, read_yaml
@@ -37,11 +37,11 @@ PRESETS_FOLDER = Path(__file__).with_name("presets")
 FOLDER_VARIABLE = "VIRTPERF_FORMATS"
 """Environment variable with a folder of further declarations, ``*.yaml``."""
 
-_DOCUMENTS: dict[str, Callable[[str, Into], dict[str, str]]] = {
+_DOCUMENTS: dict[str, Callable[[str, ReadContext], dict[str, str]]] = {
     "json": read_json,
     "yaml": read_yaml,
 }
-_LINES: dict[str, Callable[[Iterable[str], Into], Iterator[dict[str, str] | None]]] = {
+_LINES: dict[str, Callable[[Iterable[str], ReadContext], Iterator[dict[str, str] | None]]] = {
     "csv": read_columns,
     "json-lines": read_json_lines,
     "lines": read_lines,
@@ -103,12 +103,12 @@ class DeclaredFormat(Streaming):
         and the errors of the file's kind: see the modules of `rawperf.declared`.
         """
         buffer, encoding_warnings = _TableBuffer(self.declaration, file), Warnings(file)
-        into = Into(self.declaration, buffer.sink, buffer.said, file)
+        context = ReadContext(self.declaration, buffer.sink, buffer.messages, file)
         reads = self.declaration.reads
         if reads in _DOCUMENTS:
             text, warnings = decode(whole(stream, self.name, file), file)
-            buffer.said += warnings
-            buffer.info = _DOCUMENTS[reads](text, into)
+            buffer.messages += warnings
+            buffer.info = _DOCUMENTS[reads](text, context)
             yield buffer.last()
             return
         pieces = (
@@ -117,9 +117,11 @@ class DeclaredFormat(Streaming):
             else Pieces(stream, line_end, file)
         )
         texts = (recoded(piece, pieces.line, encoding_warnings, file).decode() for piece in pieces)
-        for info in read_elements(pieces, into) if reads == "xml" else _LINES[reads](texts, into):
+        for info in (
+            read_elements(pieces, context) if reads == "xml" else _LINES[reads](texts, context)
+        ):
             buffer.info = info or {}
-            buffer.said[:0] = encoding_warnings.new(False)
+            buffer.messages[:0] = encoding_warnings.new(False)
             if not pieces.last and buffer.ready():
                 yield buffer.reading(more=True)
         yield buffer.last()
@@ -162,7 +164,7 @@ class _TableBuffer:
 
     def __init__(self, declaration: Declaration, file: str) -> None:
         self.file = file
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.info: dict[str, str] = {}
         self._entities, self._fields = Codes(), Codes()
         self._tables = [
@@ -189,7 +191,9 @@ class _TableBuffer:
     def last(self) -> Reading:
         """Emit the remaining records at the end of the file."""
         for table in self._tables:
-            self.said += [sentence for sentence in table.finish() if sentence not in self.said]
+            self.messages += [
+                sentence for sentence in table.finish() if sentence not in self.messages
+            ]
         return self.reading()
 
     def _no_numbers_error(self) -> FormatError:
@@ -251,9 +255,9 @@ class _TableBuffer:
         same = np.array([named.index(pair) for pair in named], dtype=np.int64)[number]
         if untimed.any() and _has_duplicates(untimed, same, entity, name):
             records = _number_duplicates(plain_texts(records), lines, self.file)
-        said = tuple(self.said)
-        self.said.clear()
-        return Reading(records, next(iter(clocks)), dict(self.info), said, lines)
+        messages = tuple(self.messages)
+        self.messages.clear()
+        return Reading(records, next(iter(clocks)), dict(self.info), messages, lines)
 
 
 def _has_duplicates(untimed: np.ndarray, *codes: np.ndarray) -> bool:

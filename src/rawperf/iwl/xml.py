@@ -106,7 +106,7 @@ MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
 
 MAX_DEPTH = 32
 MAX_UNMAPPED = 50
-_BEFORE = -1.0  # sentinel: earlier than any snapshot
+_NO_SNAPSHOT_YET = -1.0  # sentinel: earlier than any snapshot
 _NUMBER = re.compile(r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?")
 _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 
@@ -119,18 +119,18 @@ class Snapshots(Target):
         self.rules = rules
         self.info: dict[str, str] = {}
         self.unmapped: set[str] = set()
-        self.time = _BEFORE  # time of the last snapshot
+        self.time = _NO_SNAPSHOT_YET  # time of the last snapshot
         self.rows = RecordRows()
         self.found: dict[str, tuple[str, int]] = {}
         self._begin = 0
 
-    def any(self) -> bool:
-        return self.time > _BEFORE
+    def has_content(self) -> bool:
+        return self.time > _NO_SNAPSHOT_YET
 
-    def begins(self, tag: str, attributes: dict[str, str]) -> None:
+    def on_start(self, tag: str, attributes: dict[str, str]) -> None:
         if len(self.path) == 1:
             self.info |= attributes
-        inside = self._inside()
+        inside = self._path_below_snapshot()
         if inside == "":
             self.found, self._begin = {}, self.line()
         if inside is not None:
@@ -139,14 +139,14 @@ class Snapshots(Target):
         elif tuple(self.path) != self.rules.snapshot[: len(self.path)]:
             self._note_unmapped(self.path[-1])
 
-    def ends(self) -> None:
-        inside = self._inside()
+    def on_end(self) -> None:
+        inside = self._path_below_snapshot()
         if inside == "":
             self._close_snapshot()
         elif inside is not None and (text := "".join(self.text).strip()):
             self._take(inside, text)
 
-    def _inside(self) -> str | None:
+    def _path_below_snapshot(self) -> str | None:
         """Path below the snapshot, "" for the snapshot itself, None outside."""
         depth = len(self.rules.snapshot)
         return (
@@ -179,7 +179,7 @@ class Snapshots(Target):
         else:
             raise self.error("not a time", self.rules.time_unit, text, line)
         if time <= self.time:
-            least = self.time if self.any() else 0
+            least = self.time if self.has_content() else 0
             raise self.error("the time does not increase", f"more than {least:g} s", text, line)
         for path, (text, line) in self.found.items():
             if not _NUMBER.fullmatch(text):
@@ -227,11 +227,11 @@ class IwlXml(Streaming):
             feed.feed(piece)
             cut = feed.close() if pieces.last else 0
             if cut:
-                warnings.say(
+                warnings.add_located(
                     f"{file} line {cut}: the document is truncated; the snapshots before this line were kept"
                 )
             unmapped = " ".join(sorted(target.unmapped))
-            if pieces.last and not target.any():
+            if pieces.last and not target.has_content():
                 raise FormatError(
                     "no snapshot in the document",
                     file=file,

@@ -76,13 +76,13 @@ class SarBinaryFormat:
                 raise FormatError(
                     f"sadf can't read the file ({type(err).__name__})", file=file
                 ) from err
-            said = done.stderr.decode("utf-8", "replace").replace(str(place), file).strip()
+            stderr_text = done.stderr.decode("utf-8", "replace").replace(str(place), file).strip()
             size = out.stat().st_size
             if done.returncode or not size or size > LARGEST_OUTPUT:
                 raise FormatError(
                     "sadf failed to convert the file",
                     file=file,
-                    found=said or f"{size} bytes of output",
+                    found=stderr_text or f"{size} bytes of output",
                     remedy="it may be from another version: convert it with sadf -c, "
                     "or with sadf -j where it was recorded.",
                 )

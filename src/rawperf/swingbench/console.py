@@ -17,10 +17,10 @@ from rawperf.rows import Warnings, record_table, split_lines
 from rawperf.text import (
     clock_seconds,
     decode,
+    match_certainty,
     numbers,
     split_blanks,
     strings,
-    surest,
     unwrap_midnight,
 )
 
@@ -62,15 +62,15 @@ class SwingbenchConsole:
 
     def sniff(self, head: bytes) -> float:
         """High for the heading, lower for the tool's banner."""
-        return surest(_SNIFFS, head)
+        return match_certainty(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read one sample per row, on the time-of-day clock, with the heading's own names.
 
         Raises `FormatError`: no heading, no row, two headings that differ, a damaged row.
         """
-        text, said = decode(data, file)
-        log = _Log(file, Warnings(file, said))
+        text, decode_warnings = decode(data, file)
+        log = _Log(file, Warnings(file, decode_warnings))
         lines, whole = split_lines(_ESCAPE.sub("", text))
         for number, line in enumerate(lines, start=1):
             log.line(

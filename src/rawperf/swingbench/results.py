@@ -79,9 +79,9 @@ _PERCENTILE = re.compile(r"\w+centile")
 
 _DURATION = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)(?:\.(\d{3}))?", re.ASCII)
 _NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?", re.ASCII)
-_NO_NUMBER = ("NaN", "")  # Java's mean of no values
+_MISSING_NUMBERS = ("NaN", "")  # Java's mean of no values
 LATEST = 1e14  # milliseconds; the year 5138
-NAMESPACE, STRANGERS = "xmlns", "not read"
+NAMESPACE, NOT_READ = "xmlns", "not read"
 MAX_UNKNOWN_NAMES = 50
 
 
@@ -92,7 +92,7 @@ class Results:
         self.file = file
         self.info: dict[str, str] = {}
         self.warnings: list[str] = []
-        self.strangers: dict[str, None] = {}
+        self.unknown_elements: dict[str, None] = {}
         # section, transaction, field -> value, line
         self.values: dict[tuple[str, str, str], tuple[float, int]] = {}
         self.times = self.tps = np.array([], dtype=float)
@@ -120,7 +120,7 @@ class Results:
         elif name not in DURATIONS and _NUMBER.fullmatch(text):
             self.values[key] = float(text), line
         elif section not in TEXTS or name in FIELDS[section]:
-            if text not in _NO_NUMBER:
+            if text not in _MISSING_NUMBERS:
                 expected = "H:MM:SS" if name in DURATIONS else "a number with a decimal point"
                 raise self._error(f"invalid value of {name}", expected, text, line)
         else:
@@ -128,8 +128,8 @@ class Results:
 
     def skip(self, path: str) -> None:
         """Record an unknown element."""
-        if len(self.strangers) < MAX_UNKNOWN_NAMES:
-            self.strangers[path] = None
+        if len(self.unknown_elements) < MAX_UNKNOWN_NAMES:
+            self.unknown_elements[path] = None
 
     def take_readings(self, text: str, line: int, whole: bool = True) -> None:
         """Add the series ``epoch milliseconds, rate, ...``; `whole` is False if it is truncated."""
@@ -186,8 +186,8 @@ class Results:
         place = {"": 0}
         for _, transaction, _ in self.values:
             place.setdefault(transaction, len(place))
-        rows = dict(sorted(self.values.items(), key=lambda item: _rank(item[0], place)))
-        if (overall := self._overall()) is not None:
+        rows = dict(sorted(self.values.items(), key=lambda item: _sort_key(item[0], place)))
+        if (overall := self._weighted_mean_response()) is not None:
             rows[TRANSACTIONS, "", RESPONSE] = overall
         sections, transactions, names = ([key[part] for key in rows] for part in range(3))
         kinds = [TRANSACTION if transaction else DRIVER for transaction in transactions]
@@ -198,12 +198,14 @@ class Results:
         series = record_table(READINGS, DRIVER, "", READINGS, self.times, self.tps)
         lines = [*(line for _, line in rows.values()), *[self.readings_line] * len(series)]
         records = pd.concat([part for part in (frame, series) if len(part)], ignore_index=True)
-        info = self.info | ({STRANGERS: " ".join(sorted(self.strangers))} if self.strangers else {})
+        info = self.info | (
+            {NOT_READ: " ".join(sorted(self.unknown_elements))} if self.unknown_elements else {}
+        )
         return Reading(
             records, "absolute", info, tuple(self.warnings), np.array(lines, dtype=np.int64)
         )
 
-    def _of_each(self, field: str) -> dict[str, tuple[float, int]]:
+    def _by_transaction(self, field: str) -> dict[str, tuple[float, int]]:
         """Value and line of a field by transaction."""
         return {
             t: v
@@ -211,10 +213,10 @@ class Results:
             if (section, name) == (TRANSACTIONS, field)
         }
 
-    def _overall(self) -> tuple[float, int] | None:
+    def _weighted_mean_response(self) -> tuple[float, int] | None:
         """Mean response over all transactions, weighted by count, and the line of the first."""
-        means = self._of_each(RESPONSE)
-        counted = {t: count for t, (count, _) in self._of_each(COUNT).items() if count > 0}
+        means = self._by_transaction(RESPONSE)
+        counted = {t: count for t, (count, _) in self._by_transaction(COUNT).items() if count > 0}
         if not counted or not counted.keys() <= means.keys():
             return None
         mean = math.fsum(count * means[t][0] for t, count in counted.items()) / math.fsum(
@@ -240,7 +242,7 @@ class Results:
             )
         names = ("TotalRunTime", "TotalCompletedTransactions", "AverageTransactionsPerSecond")
         total, done, rate = (self.values.get((OVERVIEW, "", name)) for name in names)
-        counts = [count for count, _ in self._of_each(COUNT).values()]
+        counts = [count for count, _ in self._by_transaction(COUNT).values()]
         if self.whole and counts and done and math.fsum(counts) != done[0]:
             sentence = f"the transaction counts sum to {math.fsum(counts):.0f}, but {done[0]:.0f} were completed"
             self._warn(done[1], sentence)
@@ -256,11 +258,11 @@ class Results:
         found = dict.fromkeys((t for t, _ in results), 0)
         for t, name in results:
             found[t] += _PERCENTILE.fullmatch(name) is not None
-        without = [t for t, percentiles in found.items() if percentiles < len(PERCENTILES)]
-        if without and self.whole:
+        lacking = [t for t, percentiles in found.items() if percentiles < len(PERCENTILES)]
+        if lacking and self.whole:
             self._warn(
                 line,
-                f"{len(without)} of {len(found)} transactions lack percentiles, first {without[0]!r}",
+                f"{len(lacking)} of {len(found)} transactions lack percentiles, first {lacking[0]!r}",
             )
 
     def _error(self, problem: str, expected: str, found: str, line: int) -> FormatError:
@@ -269,7 +271,7 @@ class Results:
         )
 
 
-def _rank(key: tuple[str, str, str], place: dict[str, int]) -> tuple[int, int, int]:
+def _sort_key(key: tuple[str, str, str], place: dict[str, int]) -> tuple[int, int, int]:
     section, transaction, name = key
     known = FIELDS[section]
     return (

@@ -47,7 +47,7 @@ def one(found: pd.DataFrame, metric: str, entity: str | None = None) -> float:
 @each_case("name", sorted(SEEDS))
 def test_no_other_format_comes_near_to_a_file(name: str) -> None:
     for seed in SEEDS[name]:
-        if registry.by_name(all_formats()[name]):
+        if registry.recognised_by_name(all_formats()[name]):
             continue  # told by its name, and by nothing else
         scores = registry.ranking(seed)
         assert scores[0][1] == name
