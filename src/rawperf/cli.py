@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rawperf import __version__
-from rawperf.core.errors import RawperfError, if_meant
+from rawperf.core.errors import RawperfError, suggest_similar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OUTPUT_SUFFIXES = (".csv", ".parquet", ".json")
 
 
-class NearCommands(click.Group):
+class SuggestingGroup(click.Group):
     """Command group that suggests a similar command for an unknown one."""
 
     def resolve_command(
@@ -31,14 +31,14 @@ class NearCommands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as err:
-            meant = if_meant(args[0], self.list_commands(ctx))
-            if not meant:
+            suggestion = suggest_similar(args[0], self.list_commands(ctx))
+            if not suggestion:
                 raise
-            words = f"{err.message.removesuffix('.')}. {meant[0].upper()}{meant[1:]}"
+            words = f"{err.message.removesuffix('.')}. {suggestion[0].upper()}{suggestion[1:]}"
             raise click.UsageError(words, ctx) from err
 
 
-class OneLineErrors(NearCommands):
+class OneLineErrorGroup(SuggestingGroup):
     """Command group that prints errors of the package and of file access as one line."""
 
     def invoke(self, ctx: click.Context) -> object:
@@ -57,16 +57,16 @@ def os_error(err: OSError, output: str | None) -> str:
     file = output or err.filename or "standard output"
     folder = Path(file).absolute().parent if output else "the output's folder"
     remedy = {
-        errno.ENOSPC: f"free space in {folder}, or write elsewhere; nothing was kept",
-        errno.EDQUOT: f"free some of your quota in {folder}, or write elsewhere",
+        errno.ENOSPC: f"free space in {folder}, or write to another folder; no output was kept",
+        errno.EDQUOT: f"free some of your quota in {folder}, or write to another folder",
         errno.EROFS: "write to a folder that is not read-only",
-        errno.EACCES: "write where you may, or ask for the right to",
+        errno.EACCES: "write to a folder for which you have write permission, or ask for the permission",
         errno.ENOENT: "create the folder first",
-    }.get(err.errno or 0, "write elsewhere")
+    }.get(err.errno or 0, "write to another folder")
     return f"{file}: {err.strerror or err}: {remedy}"
 
 
-@click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=OneLineErrorGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="rawperf")
 def main() -> None:
     """Read the output of performance tools as tidy tables with units and line numbers."""
@@ -78,24 +78,24 @@ def main() -> None:
     "--format",
     "format_name",
     metavar="NAME|FILE.yaml",
-    help="Name of the format, or a file that declares one; default: recognised by content.",
+    help="Name of a format, or a declaration file; default: recognised by content.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, allow_dash=True),
-    help="The table's file: .csv, .parquet or .json; - writes CSV to standard output.",
+    help="Output file: .csv, .parquet or .json; - writes CSV to standard output.",
 )
 @click.option(
     "--metrics",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A metric dictionary; default: the one of rawperf.",
+    help="Metric dictionary; default: the one installed with rawperf.",
 )
 @click.option(
     "--interval",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Time between samples, for files that only number them.",
+    help="Sampling interval, for files whose samples have numbers and no times.",
 )
 @click.option(
     "--spreadsheet",
@@ -113,10 +113,10 @@ def read(
     """Read one raw file as a tidy table: FILE is a path, or - for standard input.
 
     A row is one number: report, entity_kind, entity, field, t and value are the tool's own, line is
-    where it stands; metric, metric_value and metric_unit are what the metric dictionary makes of
-    it, counters as rates a second. Without -o a preview and a summary are shown. Works anywhere; no
-    study is needed. A file of your own format is read by a declaration of a few lines of YAML: try
-    it by --format FILE.yaml.
+    its line in the file; metric, metric_value and metric_unit are its translation by the metric
+    dictionary, counters as rates per second. Without -o a preview and a summary are shown. No study
+    is needed. A file of your own format is read by a declaration of a few lines of YAML: try it
+    with --format FILE.yaml.
     """
     read_file(file, format_name, output, metrics, interval, spreadsheet)
 
@@ -140,10 +140,10 @@ def read_file(
     if output not in (None, "-") and Path(output).suffix not in OUTPUT_SUFFIXES:
         raise click.UsageError(f"-o {output}: the name must end in {', '.join(OUTPUT_SUFFIXES)}")
     if output not in (None, "-") and not Path(output).parent.is_dir():
-        raise click.UsageError(f"-o {output}: there is no folder {Path(output).parent}")
+        raise click.UsageError(f"-o {output}: the folder {Path(output).parent} does not exist")
     if output not in (None, "-") and file != "-" and _are_one_file(file, output):
         raise click.UsageError(
-            f"-o {output}: this is the file that is read. Name another file, so that it stays"
+            f"-o {output}: this is the input file, which would be overwritten. Name another file"
         )
     with opened_raw(file, format_name, interval, metrics or METRICS, inputs) as raw:
         if output is None:

@@ -15,7 +15,7 @@ from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, line_end, recoded
 from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
-from rawperf.text import DAY, HALF_DAY, clock_seconds, surest
+from rawperf.text import DAY, HALF_DAY, clock_seconds, match_certainty
 
 NSS, VIRTUAL, DEFSEG = "QUERY NSS", "QUERY VIRTUAL", "DEFSEG"
 """Values of `report` besides message ids and ``command``."""
@@ -106,14 +106,14 @@ class Responses:
         if len(self._defined):
             self.rows.drop(self._defined.start, self._defined.stop)
 
-    def takes(self, line: str, number: int) -> bool:
+    def parse_line(self, line: str, number: int) -> bool:
         """Parse a line; False if it is not one of these responses."""
-        if not self._alone(line, number):
-            return self._nss(line, number)
+        if not self._parse_single_line(line, number):
+            return self._parse_nss_map(line, number)
         self._map = None
         return True
 
-    def _alone(self, line: str, number: int) -> bool:
+    def _parse_single_line(self, line: str, number: int) -> bool:
         """Parse a line that is independent of the lines around it."""
         if match := _SAVED.fullmatch(line):
             self.rows.add(match[1].upper(), SEGMENT, match[2].upper(), "fileid", int(match[3]))
@@ -128,12 +128,12 @@ class Responses:
             self.rows.add(VIRTUAL, DEVICE, vdev, match[4], int(match[3]))
             self.info.setdefault(f"DASD {vdev}", " ".join(f"{match[2]} ON {match[5]}".split()))
         elif damaged := next((what for what, pattern in _DAMAGED if pattern.match(line)), ""):
-            self.warnings.add(number, f"a damaged {damaged}, left out")
+            self.warnings.add(number, f"a damaged {damaged} was left out")
         else:
             return False
         return True
 
-    def _nss(self, line: str, number: int) -> bool:
+    def _parse_nss_map(self, line: str, number: int) -> bool:
         words = [word for word in line.split(" ") if word]
         if words[:2] == ["FILE", "FILENAME"] or (words[0].startswith("FILE") and "BEGPAG" in line):
             if "BEGPAG" not in line:  # another variant of QUERY NSS
@@ -153,25 +153,25 @@ class Responses:
             return False
         if not self._map:
             return True
-        if len(words) == 3 and self._continues(words, number):
+        if len(words) == 3 and self._parse_range_row(words, number):
             return True
-        if not self._segment(words):
-            self.warnings.add(number, "a damaged row of QUERY NSS MAP, left out")
+        if not self._parse_segment_row(words):
+            self.warnings.add(number, "a damaged row of QUERY NSS MAP was left out")
             self._owner = ""
         return True
 
-    def _continues(self, words: list[str], number: int) -> bool:
+    def _parse_range_row(self, words: list[str], number: int) -> bool:
         begin, end, kind = words
         if not all(
             _SHAPE[name].fullmatch(word) for name, word in zip(NSS_COLUMNS[4:7], words, strict=True)
         ):
             return False
         if not self._owner:
-            self.warnings.add(number, "a range of a row that was left out, left out too")
+            self.warnings.add(number, "a range was left out together with its row")
             return True
         return _in_order(begin, end) and self._range(NSS, self._owner, begin, end, kind)
 
-    def _segment(self, words: list[str]) -> bool:
+    def _parse_segment_row(self, words: list[str]) -> bool:
         assert self._map is not None
         needed = self._map.index("#USERS") + 1
         row = dict(zip(self._map, words, strict=False))
@@ -269,7 +269,7 @@ class CmsConsole(Streaming):
 
     def sniff(self, head: bytes) -> float:
         """Highest for a ready message with its times, then CP's responses, then a bare message."""
-        return surest(_SNIFFS, head)
+        return match_certainty(_SNIFFS, head)
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a transcript; ``t`` is the time of the ready message that ends a command.
@@ -279,17 +279,17 @@ class CmsConsole(Streaming):
         Raises `FormatError` at a damaged ready message, and in a text without any ready message or
         known response.
         """
-        session, strange = _Session(file), Warnings(file)
+        session, encoding_warnings = _Session(file), Warnings(file)
         pieces = Pieces(stream, line_end, file)
-        number = given = 0
-        for number, line, value_at, cut in _joined(_lines(pieces, strange, file)):
+        number = emitted_line = 0
+        for number, line, value_at, cut in _unwrap_lines(_lines(pieces, encoding_warnings, file)):
             session.rows.line = value_at
             session.line(line, number, cut)
-            if pieces.line > given and not pieces.last and session.settled():
-                given = pieces.line
-                yield session.taken(strange, last=False)
+            if pieces.line > emitted_line and not pieces.last and session.block_ready():
+                emitted_line = pieces.line
+                yield session.take_reading(encoding_warnings, last=False)
         session.finish(number)
-        yield session.taken(strange, last=True)
+        yield session.take_reading(encoding_warnings, last=True)
 
 
 class _Session:
@@ -298,10 +298,12 @@ class _Session:
     def __init__(self, file: str) -> None:
         self.file, self.warnings = file, Warnings(file)
         self.rows, self.info = RecordRows(), dict[str, str]()
-        self.said: dict[str, str] = {}  # info of the open command; moved to `info` at its end
-        self.responses = Responses(self.rows, self.warnings, self.said)
+        self.pending_info: dict[
+            str, str
+        ] = {}  # info of the open command; moved to `info` at its end
+        self.responses = Responses(self.rows, self.warnings, self.pending_info)
         self.command: str | None = None
-        self.since = self.others = self.ready = self.days = 0
+        self.first_record = self.others = self.ready = self.days = 0
         self.clock: int | None = None  # time of day of the last timed ready message
         # unwrapped time of the last ready message, None if it had none
         self.previous: float | None = None
@@ -309,11 +311,11 @@ class _Session:
     def line(self, line: str, number: int, cut: bool) -> None:
         """Parse one line; `cut` for a last line without its line end."""
         if match := READY.fullmatch(line):
-            self._ends(match, number)
+            self._end_command(match, number)
         elif not line:
             return
         elif cut:
-            self.warnings.add(number, "the file breaks off; this line was left out")
+            self.warnings.add(number, "the file is truncated; this line was left out")
         elif _BEGINS_READY.match(line):
             raise FormatError(
                 "a damaged ready message",
@@ -326,8 +328,8 @@ class _Session:
             self.command = LOGON
             self.responses.failed()  # the text before is a screen's heading, not a command
             self.responses.begin(LOGON)
-            self.said.setdefault("logon", logon[1])
-        elif self.responses.takes(_STAMP.sub("", line), number):
+            self.pending_info.setdefault("logon", logon[1])
+        elif self.responses.parse_line(_STAMP.sub("", line), number):
             return
         elif self.command is None and not _MESSAGE.match(line):
             words = " ".join(_PROMPT.sub("", line).upper().split())
@@ -336,7 +338,7 @@ class _Session:
         else:
             self.others += 1
 
-    def _ends(self, match: re.Match[str], number: int) -> None:
+    def _end_command(self, match: re.Match[str], number: int) -> None:
         """End a command at its ready message."""
         code = int(match[1] or 0)
         if code:
@@ -347,13 +349,13 @@ class _Session:
             else self._time(clock_seconds(match[4], file=self.file, line=number), number)
         )
         if t is not None:
-            self.rows.timed(self.since, t)
+            self.rows.timed(self.first_record, t)
         numbers: dict[str, float] = {RETURN_CODE: code}
         if t is not None:
             numbers |= {VIRTUAL_CPU: float(match[2]), TOTAL_CPU: float(match[3])}
             if numbers[VIRTUAL_CPU] > numbers[TOTAL_CPU]:
                 self.warnings.add(
-                    number, "the virtual CPU time is larger than the total, of which it is a part"
+                    number, "the virtual CPU time exceeds the total CPU time, which includes it"
                 )
             if self.previous is not None and t >= self.previous and self.command != LOGON:
                 numbers[ELAPSED] = t - self.previous
@@ -361,13 +363,13 @@ class _Session:
             self.rows.add(
                 COMMAND, COMMAND, self.command or "", field, value, float("nan") if t is None else t
             )
-        self.previous, self.command, self.since = t, None, len(self.rows)
+        self.previous, self.command, self.first_record = t, None, len(self.rows)
         self.ready += 1
-        self._ended()
+        self._reset_command()
 
-    def _ended(self) -> None:
-        self.info = self.said | self.info
-        self.said.clear()
+    def _reset_command(self) -> None:
+        self.info = self.pending_info | self.info
+        self.pending_info.clear()
         self.responses.begin("")
 
     def _time(self, clock: int, number: int) -> float:
@@ -375,32 +377,32 @@ class _Session:
             if self.clock - clock > HALF_DAY:
                 self.days += 1
             else:
-                self.warnings.add(number, "the time of day goes back by less than half a day")
+                self.warnings.add(number, "the time of day decreases by less than half a day")
         self.clock = clock
         return float(clock + DAY * self.days)
 
-    def settled(self) -> bool:
+    def block_ready(self) -> bool:
         """Whether a block is due: there are records, all commands ended, the clock is known."""
-        return self.clock is not None and self.since == len(self.rows) > 0
+        return self.clock is not None and self.first_record == len(self.rows) > 0
 
     def finish(self, lines: int) -> None:
         """End the transcript after `lines` lines; records after the last ready message are dropped.
 
         They have no time.
         """
-        pending = len(self.rows) > self.since or bool(self.command)
+        pending = len(self.rows) > self.first_record or bool(self.command)
         if self.ready and pending and self.command not in _ENDS_SESSION:
-            self.rows.drop(self.since, len(self.rows))
+            self.rows.drop(self.first_record, len(self.rows))
             name = f" of {self.command!r}" if self.command else ""
             self.warnings.add(
                 lines,
-                f"the transcript ends before the ready message{name}, whose response was left out",
+                f"the transcript ends before the ready message{name}; the response was left out",
             )
         if not self.ready:
-            self._ended()
+            self._reset_command()
         if not self.ready and not len(self.rows):
             raise FormatError(
-                "no ready message and no response of CP that is known",
+                "no ready message and no known response of CP",
                 file=self.file,
                 line=1,
                 expected="Ready; T=0.01/0.01 12:00:00",
@@ -408,23 +410,29 @@ class _Session:
         if self.others:
             self.info["other lines"] = str(self.others)
 
-    def taken(self, strange: Warnings, last: bool) -> Reading:
+    def take_reading(self, encoding_warnings: Warnings, last: bool) -> Reading:
         """Reading since the last call."""
         records, lines = self.rows.frame(), self.rows.lines()
         self.rows.drop(0, len(self.rows))
-        self.since = 0
-        said = (*strange.new(last), *self.warnings.new(last))
+        self.first_record = 0
+        messages = (*encoding_warnings.new(last), *self.warnings.new(last))
         return Reading(
-            records, "none" if self.clock is None else "time-of-day", dict(self.info), said, lines
+            records,
+            "none" if self.clock is None else "time-of-day",
+            dict(self.info),
+            messages,
+            lines,
         )
 
 
-def _lines(pieces: Pieces, strange: Warnings, file: str) -> Iterator[tuple[str, bool, bool]]:
+def _lines(
+    pieces: Pieces, encoding_warnings: Warnings, file: str
+) -> Iterator[tuple[str, bool, bool]]:
     """Yield the lines of a file, and whether each is the last one, and lacks its line end."""
     held: str | None = None
     whole = True
     for piece in pieces:
-        lines, whole = split_lines(recoded(piece, pieces.line, strange, file).decode())
+        lines, whole = split_lines(recoded(piece, pieces.line, encoding_warnings, file).decode())
         for line in lines:
             if held is not None:
                 yield held, False, False
@@ -433,27 +441,27 @@ def _lines(pieces: Pieces, strange: Warnings, file: str) -> Iterator[tuple[str, 
         yield held, True, not whole
 
 
-def _joined(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int, str, int, bool]]:
+def _unwrap_lines(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int, str, int, bool]]:
     """Rejoin lines that the screen's width broke, without the CPU's prefix.
 
     Yields the number of the first line, the text, the number of the line that holds the value, and
     whether the line is cut.
     """
-    begun, begun_at, value_at = "", 0, 0
+    wrapped, wrapped_at, value_at = "", 0, 0
     for number, (raw, last, cut) in enumerate(lines, start=1):
         line = _CPU_PREFIX.sub("", raw.replace("\t", " ")).strip()
-        if begun and not line and not last:
+        if wrapped and not line and not last:
             continue
-        if begun and any(begun.endswith(end) and rest.fullmatch(line) for end, rest in _WRAPS):
-            value_at = value_at if _VALUE_BEFORE.search(begun) else number
-            line = f"{begun} {line}"
+        if wrapped and any(wrapped.endswith(end) and rest.fullmatch(line) for end, rest in _WRAPS):
+            value_at = value_at if _VALUE_BEFORE.search(wrapped) else number
+            line = f"{wrapped} {line}"
         else:
-            if begun:
-                yield begun_at, begun, value_at, False
+            if wrapped:
+                yield wrapped_at, wrapped, value_at, False
             value_at = number
-        begun = ""
+        wrapped = ""
         if not last and any(line.endswith(end) for end, _ in _WRAPS):
-            begun, begun_at = line, number
+            wrapped, wrapped_at = line, number
         else:
             yield number, line, value_at, cut
 

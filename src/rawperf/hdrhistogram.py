@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
-from rawperf.text import decode, surest
+from rawperf.text import decode, match_certainty
 
 COMPRESSED, COUNTS = 0x1C849304, 0x1C849303
 _WORD_SIZE = 0xF0
@@ -52,22 +52,22 @@ def buckets(text: str) -> list[tuple[int, int]]:
     if cookie & ~_WORD_SIZE != COMPRESSED:
         raise PayloadError(f"the histogram's encoding {cookie:#010x} is not version 2, compressed")
     if length != len(packed) - _OUTER.size:
-        raise PayloadError("the histogram is cut off")
-    return _counted(_unpacked(packed[_OUTER.size :]))
+        raise PayloadError("the histogram is truncated")
+    return _decode_counts(_decompress(packed[_OUTER.size :]))
 
 
-def _unpacked(packed: bytes) -> bytes:
+def _decompress(packed: bytes) -> bytes:
     stream = zlib.decompressobj()
     try:
         data = stream.decompress(packed, MAX_BYTES)
     except zlib.error as err:
-        raise PayloadError("the histogram can't be unpacked") from err
+        raise PayloadError("the histogram can't be decompressed") from err
     if not stream.eof:
-        raise PayloadError("the histogram is cut off, or too large")
+        raise PayloadError("the histogram is truncated or too large")
     return data
 
 
-def _counted(data: bytes) -> list[tuple[int, int]]:
+def _decode_counts(data: bytes) -> list[tuple[int, int]]:
     if len(data) < _INNER.size:
         raise PayloadError("the histogram has no header")
     cookie, length, offset, digits, lowest, *_ = _INNER.unpack_from(data)
@@ -76,10 +76,10 @@ def _counted(data: bytes) -> list[tuple[int, int]]:
     if not 0 <= digits <= MAX_DIGITS or not 1 <= lowest < _SIGN:
         raise PayloadError("the histogram's digits or lowest value are out of range")
     if offset:
-        raise PayloadError("the histogram was shifted, which is not read")
+        raise PayloadError("shifted histograms are not supported")
     counts = data[_INNER.size :]
     if length != len(counts):
-        raise PayloadError("the counts are cut off")
+        raise PayloadError("the counts are truncated")
     unit = lowest.bit_length() - 1
     half = (2 * 10**digits - 1).bit_length() - 1
     found, index = [], 0
@@ -88,16 +88,16 @@ def _counted(data: bytes) -> list[tuple[int, int]]:
             index -= number
             continue
         if number:
-            found.append((_highest(index, half, unit), number))
+            found.append((_highest_equivalent(index, half, unit), number))
         index += 1
     return found
 
 
-def _highest(index: int, half: int, unit: int) -> int:
+def _highest_equivalent(index: int, half: int, unit: int) -> int:
     """Highest equivalent value of a bucket; the lower half of the first power of two is first."""
     bucket = max((index >> half) - 1, 0)
     if bucket + half + unit >= _SIGN.bit_length():
-        raise PayloadError("a bucket lies above the highest value of 64 bits")
+        raise PayloadError("a bucket exceeds the largest 64-bit value")
     sub = index - (bucket << half)
     return ((sub + 1) << (bucket + unit)) - 1
 
@@ -117,7 +117,7 @@ def _numbers(data: bytes) -> Iterator[int]:
         yield (value >> 1) ^ -(value & 1)
         value = shift = length = 0
     if length:
-        raise PayloadError("the last count is cut off")
+        raise PayloadError("the last count is truncated")
 
 
 BUCKET, COUNT = "bucket", "count"
@@ -133,7 +133,7 @@ _TIME = re.compile(r"#\[(StartTime|BaseTime): *(\d{1,12}(?:\.\d{1,9})?) ", re.A)
 _VERSION = re.compile(r"#\[Histogram log format version (\S{1,9})\]")
 _NUMBER = r"(\d{1,15}(?:[.,]\d{1,9})?)"
 _INTERVAL = re.compile(rf"(?:Tag=([^,\s]{{1,200}}),)?{_NUMBER},{_NUMBER},{_NUMBER},(\S+)", re.A)
-_WHAT = "[Tag=NAME,]START,LENGTH,MAX,HISTOGRAM, the histogram in base64"
+_LINE_FORMAT = "[Tag=NAME,]START,LENGTH,MAX,HISTOGRAM, the histogram in base64"
 
 
 class HdrHistogramFormat:
@@ -144,16 +144,16 @@ class HdrHistogramFormat:
 
     def sniff(self, head: bytes) -> float:
         """High for a log's first comment, or its heading."""
-        return surest(_SNIFFS, head)
+        return match_certainty(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read all intervals; `t` is the end of each.
 
         Raises `FormatError` at a damaged line that is not the last, and without any interval.
         """
-        text, said = decode(data, file)
+        text, decode_warnings = decode(data, file)
         lines, whole = split_lines(text)
-        warnings, rows = Warnings(file, said), RecordRows()
+        warnings, rows = Warnings(file, decode_warnings), RecordRows()
         times: dict[str, float] = {}
         info: dict[str, str] = {}
         for number, raw in enumerate(lines, 1):
@@ -171,13 +171,15 @@ class HdrHistogramFormat:
                 _interval(line, times, rows)
             except PayloadError as err:
                 if number == len(lines) and not whole:
-                    warnings.add(number, f"the file breaks off here ({err}); the line was left out")
+                    warnings.add(
+                        number, f"the file is truncated here ({err}); the line was left out"
+                    )
                     break
                 raise FormatError(
-                    str(err), file=file, line=number, expected=_WHAT, found=line[:60]
+                    str(err), file=file, line=number, expected=_LINE_FORMAT, found=line[:60]
                 ) from err
         if not len(rows):
-            raise FormatError("the log has no interval", file=file, expected=_WHAT)
+            raise FormatError("the log has no interval", file=file, expected=_LINE_FORMAT)
         clock = "absolute" if times else "elapsed"
         return Reading(rows.frame(), clock, info, warnings.sentences(), rows.lines())
 
@@ -185,7 +187,7 @@ class HdrHistogramFormat:
 def _interval(line: str, times: dict[str, float], rows: RecordRows) -> None:
     found = _INTERVAL.fullmatch(line)
     if not found:
-        raise PayloadError("the line is no interval")
+        raise PayloadError("the line is not an interval")
     tag = found[1] or ""
     start, length, top = (float(text.replace(",", ".")) for text in found.groups()[1:4])
     begin = times.get("StartTime", 0.0)

@@ -23,7 +23,7 @@ def loads(text: str) -> Any:
 
 def no_constant(word: str) -> float:
     """Reject a constant, as a callback of `json`."""
-    raise ValueError(f"{word} is no JSON number")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 def with_lines(text: str, loads: Callable[[str], Any], before: int = 0) -> tuple[Any, Any]:

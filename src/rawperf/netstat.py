@@ -64,11 +64,11 @@ class NetstatFormat:
         histograms carry the histogram's title.
 
         Raises `FormatError` at a line without exactly one number, a counter or section that occurs
-        twice, and a line before any section.
+        twice, and a line before the first section.
         """
-        text, said = decode(data, file)
+        text, decode_warnings = decode(data, file)
         lines, whole = split_lines(text)
-        warnings, rows = Warnings(file, said), RecordRows()
+        warnings, rows = Warnings(file, decode_warnings), RecordRows()
         section = histogram = ""
         seen: set[tuple[str, str]] = set()  # counters, and sections with ""
         for number, line in enumerate(lines, start=1):
@@ -77,20 +77,20 @@ class NetstatFormat:
             if not words or (section and _WORDS_ONLY.fullmatch(words)):
                 continue
             if number == len(lines) and not whole:  # words or digits may be missing
-                warnings.add(number, "the file breaks off; this line was left out")
+                warnings.add(number, "the file is truncated; this line was left out")
             elif match := _SECTION.fullmatch(words):
                 section, histogram = match[1], ""
                 if (section, "") in seen:
                     raise error(
-                        f"section {section} occurs twice", remedy="keep one snapshot a file."
+                        f"section {section} occurs twice", remedy="keep one snapshot per file."
                     )
                 seen.add((section, ""))
             elif match := _HISTOGRAM.fullmatch(words):
                 histogram = match[1] + ": "
             elif not section:
-                remedy = "remove what netstat -s has not printed."
+                remedy = "remove lines that netstat -s did not print."
                 raise error(
-                    "a line before any section",
+                    "a line before the first section",
                     expected="a title such as Tcp:",
                     found=words,
                     remedy=remedy,
@@ -121,13 +121,13 @@ def _counter(words: str, error: partial[FormatError]) -> tuple[str, float]:
         place = places[0]
         field = f"{words[: place.start()]}#{words[place.end() :]}"
     else:
-        remedy = "the file is damaged, or netstat ran in another language than C."
+        remedy = "the file is damaged, or netstat ran in a locale other than C."
         raise error("not a counter", expected="a line with one number", found=words, remedy=remedy)
     field = field.removesuffix(".")
     for old, new in SPELLINGS:
         field = re.sub(old, new, field)
     if not field:
-        raise error("a number without words", found=words)
+        raise error("a number without a name", found=words)
     return field, float(place[0])
 
 

@@ -32,14 +32,14 @@ _XZ_MEMORY = 128 * 1024**2
 _DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 
 
-def packing(head: bytes) -> str:
+def compression_of(head: bytes) -> str:
     """Compression format from the magic bytes; "" if there is none."""
     return next((name for magic, name in MAGIC.items() if head.startswith(magic)), "")
 
 
 def unpacked_head(data: bytes, size: int) -> bytes:
     """First `size` bytes of a file, decompressed; fewer if it is truncated or damaged."""
-    kind = packing(data)
+    kind = compression_of(data)
     if not kind:
         return data[:size]
     try:
@@ -58,15 +58,15 @@ def unpacked(stream: BinaryIO, *, file: str) -> BinaryIO:
     than a log would.
     """
     head = read_full(stream, CHUNK)
-    kind = packing(head)
-    source = _Stream(_whole(head, stream))
-    return io.BufferedReader(_Stream(_unpacked(source, kind, file)) if kind else source, CHUNK)
+    kind = compression_of(head)
+    source = _Stream(_chain_head(head, stream))
+    return io.BufferedReader(_Stream(_decompress(source, kind, file)) if kind else source, CHUNK)
 
 
 def peeked(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
     """Read the first `CHUNK` bytes for recognition; also return the stream with them restored."""
     head = read_full(stream, CHUNK)
-    return head, io.BufferedReader(_Stream(_whole(head, stream)), CHUNK)
+    return head, io.BufferedReader(_Stream(_chain_head(head, stream)), CHUNK)
 
 
 def read_full(stream: BinaryIO, size: int) -> bytes:
@@ -105,34 +105,34 @@ class _Stream(io.RawIOBase):
         return len(part)
 
 
-def _whole(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
+def _chain_head(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
     """Chain the bytes already read and the rest of a stream."""
     while head:
         yield head
         head = stream.read(CHUNK)
 
 
-def _unpacked(source: _Stream, kind: str, file: str) -> Iterator[bytes]:
+def _decompress(source: _Stream, kind: str, file: str) -> Iterator[bytes]:
     """Decompress a stream, limiting its expansion."""
-    given = 0
+    produced = 0
     try:
         for part in _zstd(source) if kind == "zstd" else _members(source, kind):
-            given += len(part)
-            if given > max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * source.taken):
+            produced += len(part)
+            if produced > max(ALWAYS_ALLOWED_BYTES, MAX_UNPACK_RATIO * source.taken):
                 raise FormatError(
-                    "the file unpacks to too much",
+                    "the decompressed file is too large",
                     file=file,
-                    expected=f"at most {MAX_UNPACK_RATIO} times its size",
-                    found=f"{given} bytes from {source.taken}",
-                    remedy="unpack it, and look what it is.",
+                    expected=f"at most {MAX_UNPACK_RATIO} times the compressed size",
+                    found=f"{produced} bytes from {source.taken}",
+                    remedy="decompress it and check its content.",
                 )
             yield part
     except _DAMAGE as err:
         raise FormatError(
-            f"what {kind} packed is damaged",
+            f"the {kind} data are damaged",
             file=file,
             found=f"{type(err).__name__}: {err}"[:200],
-            remedy="copy the file again, or unpack what can be unpacked.",
+            remedy="copy the file again, or decompress the intact part.",
         ) from err
 
 
@@ -156,7 +156,7 @@ def _members(source: _Stream, kind: str) -> Iterator[bytes]:
             if not one.eof and not rest and (kind == "gzip" or one.needs_input):
                 rest = source.read(CHUNK) or b""
                 if not rest:
-                    raise EOFError("the file ends early")
+                    raise EOFError("the file is truncated")
         rest = one.unused_data or source.read(CHUNK) or b""
         rest = rest.lstrip(b"\0") if kind != "bzip2" else rest  # padding
 
@@ -165,7 +165,7 @@ PIECE = 1024**2
 """Bytes per read."""
 MAX_PIECE_BYTES = 32 * 1024**2
 """Largest piece that a format may request."""
-LARGEST_WHOLE = 256 * 1024**2
+MAX_WHOLE_BYTES = 256 * 1024**2
 """Largest file that is read as a whole."""
 
 
@@ -187,12 +187,12 @@ class Pieces:
 
     def __iter__(self) -> Iterator[bytes]:
         lines, rest = b"", b""  # complete lines, and a partial one
-        begins = True
+        at_start = True
         while not self.last:
             raw = read_full(self._stream, PIECE)
             self.last = len(raw) < PIECE
-            if begins:
-                raw, begins = raw.removeprefix(codecs.BOM_UTF8), False
+            if at_start:
+                raw, at_start = raw.removeprefix(codecs.BOM_UTF8), False
             rest += raw
             if self._by_line:
                 end = len(rest) if self.last else rest.rfind(b"\n") + 1
@@ -203,11 +203,11 @@ class Pieces:
                 lines, rest = lines + rest, b""
             if len(lines) + len(rest) > MAX_PIECE_BYTES:
                 raise FormatError(
-                    "no end of a sample or of a line",
+                    "a sample or a line is too long",
                     file=self._file,
                     line=self.line + 1,
-                    expected=f"one within {MAX_PIECE_BYTES} bytes",
-                    remedy="the file is damaged, or another tool's.",
+                    expected=f"its end within {MAX_PIECE_BYTES} bytes",
+                    remedy="the file is damaged, or from another tool.",
                 )
             end = len(lines) if self.last else self._cut(lines)
             if not end and not self.last:
@@ -219,11 +219,11 @@ class Pieces:
             lines = lines[end:]
 
 
-def recoded(piece: bytes, line: int, said: Warnings, file: str) -> bytes:
-    """Recode a piece in UTF-8; warns once in `said` if it was not, `line` lines being before it."""
-    piece, strange = utf8(piece)
-    if strange >= 0:
-        said.once("utf8", not_utf8(file, line + strange))
+def recoded(piece: bytes, line: int, messages: Warnings, file: str) -> bytes:
+    """Recode a piece in UTF-8; warns once in `messages` if it was not, `line` lines being before it."""
+    piece, bad_line = utf8(piece)
+    if bad_line >= 0:
+        messages.once("utf8", not_utf8(file, line + bad_line))
     return piece
 
 
@@ -233,12 +233,12 @@ def whole(stream: BinaryIO, name: str, file: str) -> bytes:
     The byte order mark and the colours of a terminal are dropped from text. Raises `FormatError` if
     the file is too large.
     """
-    data = stream.read(LARGEST_WHOLE + 1)
-    if len(data) > LARGEST_WHOLE:
+    data = stream.read(MAX_WHOLE_BYTES + 1)
+    if len(data) > MAX_WHOLE_BYTES:
         raise FormatError(
             f"the file is too large for {name}, which reads it as a whole",
             file=file,
-            expected=f"at most {LARGEST_WHOLE} bytes",
+            expected=f"at most {MAX_WHOLE_BYTES} bytes",
             remedy="split it.",
         )
     return data if b"\0" in data[:PIECE] else uncoloured(data.removeprefix(codecs.BOM_UTF8))

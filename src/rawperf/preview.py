@@ -14,15 +14,15 @@ FIRST_RECORDS = 5
 MAX_FIELDS = 30
 CLOCK_WORDS = {
     "time-of-day": "seconds since midnight",
-    "elapsed": "seconds since the tool began",
-    "sample": "the sample's number",
+    "elapsed": "seconds since the tool started",
+    "sample": "the sample number",
     "interval": "seconds since the first sample",
     "none": "not given",
 }
 _ALWAYS_SHOWN = ("entity_kind", "entity", "field", "value")
 _NUMERIC = ("t", "value", "line", "metric_value", "samples", "mean", "lowest", "highest")
 _FIELD = ["report", "entity_kind", "field"]
-_SUMMED = {"size": "sum", "count": "sum", "sum": "sum", "min": "min", "max": "max"}
+_AGGREGATIONS = {"size": "sum", "count": "sum", "sum": "sum", "min": "min", "max": "max"}
 
 
 class FilePreview:
@@ -34,7 +34,7 @@ class FilePreview:
     def __init__(self) -> None:
         self.records = 0
         self.entities: set[tuple[str, str]] = set()
-        self.first, self._named, self._numbers = pd.DataFrame(), pd.DataFrame(), pd.DataFrame()
+        self.first, self._field_rows, self._numbers = pd.DataFrame(), pd.DataFrame(), pd.DataFrame()
         self.low, self.high = np.nan, np.nan
 
     def add(self, table: pd.DataFrame) -> None:
@@ -50,21 +50,23 @@ class FilePreview:
             np.fmin(self.low, table["t"].min()),
             np.fmax(self.high, table["t"].max()),
         )
-        self._named = pd.concat(
-            [self._named, table[[*_FIELD, "metric", "metric_unit"]]]
+        self._field_rows = pd.concat(
+            [self._field_rows, table[[*_FIELD, "metric", "metric_unit"]]]
         ).drop_duplicates(_FIELD)
-        part = table.groupby(_FIELD, sort=False)[["value", "metric_value"]].agg(list(_SUMMED))
+        part = table.groupby(_FIELD, sort=False)[["value", "metric_value"]].agg(list(_AGGREGATIONS))
         both = pd.concat([self._numbers, part]).groupby(level=[0, 1, 2], sort=False)
-        self._numbers = both.agg({column: _SUMMED[column[1]] for column in part.columns})
+        self._numbers = both.agg({column: _AGGREGATIONS[column[1]] for column in part.columns})
 
     def fields(self) -> pd.DataFrame:
         """Summarise each field in order of occurrence: name, metric, unit, samples, mean, range."""
-        numbers = self._numbers.reindex(pd.MultiIndex.from_frame(self._named[_FIELD]))
-        translated = self._named["metric"].to_numpy()[:, None] != ""
+        numbers = self._numbers.reindex(pd.MultiIndex.from_frame(self._field_rows[_FIELD]))
+        translated = self._field_rows["metric"].to_numpy()[:, None] != ""
         chosen = np.where(translated, numbers["metric_value"], numbers["value"])
         size, count, total, low, high = chosen.T
         mean = total / np.where(count, count, np.nan)
-        return self._named.assign(samples=size.astype(int), mean=mean, lowest=low, highest=high)
+        return self._field_rows.assign(
+            samples=size.astype(int), mean=mean, lowest=low, highest=high
+        )
 
 
 def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
@@ -77,7 +79,7 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
         seen.add(table)
     yield f"{file}: {raw.title} (format {raw.format}{_certainty(raw)})"
     entities = _count(len(seen.entities), "entity", "entities")
-    yield f"{_count(seen.records, 'record')} of {entities}; {_span(raw, seen)}"
+    yield f"{_count(seen.records, 'record')} of {entities}; {_time_range(raw, seen)}"
     for name, value in raw.info.items():
         yield f"  {name}: {value}"
     first = seen.first
@@ -123,12 +125,12 @@ def _count(count: int, one: str, many: str = "") -> str:
 
 def _certainty(raw: RawTables) -> str:
     if np.isnan(raw.certainty):
-        return ", as told"
-    rival = f", but it could also be {raw.rival}: --format tells which" if raw.rival else ""
+        return ", as specified"
+    rival = f", but it could also be {raw.rival}: choose with --format" if raw.rival else ""
     return f", recognised with certainty {raw.certainty:g}{rival}"
 
 
-def _span(raw: RawTables, seen: FilePreview) -> str:
+def _time_range(raw: RawTables, seen: FilePreview) -> str:
     low, high = seen.low, seen.high
     if not low <= high:
         return "no times"

@@ -76,8 +76,8 @@ class Columns:
             parts.append('comment: "#"')
         parts.append(f"time: {when or '{numbered: true}'}")
         if texts:
-            parts.append(f"entity: {{name: [{', '.join(map(_word, texts[:2]))}]}}")
-        fields = (f"{{field: {_word(name)}}}" for name in self.numbers()[:MAX_FIELDS])
+            parts.append(f"entity: {{name: [{', '.join(map(_yaml_scalar, texts[:2]))}]}}")
+        fields = (f"{{field: {_yaml_scalar(name)}}}" for name in self.numbers()[:MAX_FIELDS])
         parts.append(f"fields: [{', '.join(fields)}]")
         return f"{{{', '.join(parts)}}}"
 
@@ -115,7 +115,7 @@ def _is_number(cell: str) -> bool:
 
 def _time(name: str, cells: tuple[str, ...]) -> str | None:
     """Declare the times of a column; None if they have no common form."""
-    field = f"field: {_word(name)}"
+    field = f"field: {_yaml_scalar(name)}"
     if all(_NUMBER.fullmatch(cell.strip()) for cell in cells):
         largest = max(map(float, cells))
         if largest >= MILLISECONDS:
@@ -129,7 +129,7 @@ def _time(name: str, cells: tuple[str, ...]) -> str | None:
     return f"{{{field}, format: iso}}"
 
 
-def _word(name: str) -> str:
+def _yaml_scalar(name: str) -> str:
     """Quote a name for flow-style YAML if necessary."""
     plain = _PLAIN.fullmatch(name) and name.lower() not in _YAML_WORDS
     return name if plain else json.dumps(name, ensure_ascii=False)
@@ -137,18 +137,20 @@ def _word(name: str) -> str:
 
 HEAD_BYTES = 8192
 MIN_CERTAINTY = 0.5
-DECLARE_REMEDY = "a few lines declare its columns or lines, see docs/formats/declared.md"
+DECLARE_REMEDY = (
+    "a declaration of a few lines can describe its columns or lines, see docs/formats/declared.md"
+)
 MAX_SHOWN = 160
 """Characters of a heading that a message shows."""
-_PACKED = {
+_COMPRESSION_MAGIC = {
     b"\x1f\x8b": "gzip",
     b"PK\3\4": "zip",
     b"7z\xbc\xaf\x27\x1c": "7z",
     b"\x1f\x9d": "compress",
 }
 # Unsupported outputs: name, pattern in the first 8 KiB, remedy.
-_SADF = "print it by sadf -j"
-_OUTPUTS = (
+_SADF = "convert it with sadf -j"
+_UNSUPPORTED = (
     (
         "sadf -d or -p",
         rb"\A# hostname;interval;|\A[^\n;\t]*[;\t]-?\d+[;\t]\d{4}-\d\d-\d\d [\d:]+ \w+[;\t]",
@@ -158,40 +160,40 @@ _OUTPUTS = (
     (
         "mpstat, pidstat or iostat -o JSON",
         rb'\A\s*\{\s*"sysstat"\s*:',
-        "collect the text that they print by default",
+        "collect their default text output",
     ),
     ("cifsiostat", rb"\A\s*Linux [^\n]*\n(?s:.*)^Filesystem:? .*(?:rops/s|fo/s)", ""),
     ("tapestat", rb"\A\s*Linux [^\n]*\n(?s:.*)^Tape:? ", ""),
     (
         "sysstat",
         rb"\A\s*Linux \S+ +\(",
-        "there is no table in its first lines: collect the run again",
+        "its first lines contain no table: collect the run again",
     ),
-    ("vmstat -d", rb"\Adisk-? +-+reads-+", "collect by iostat -x, or vmstat without -d"),
-    ("vmstat -s", rb"\A\s*\d+ K total memory\n", "collect by vmstat SECONDS COUNT"),
-    ("fio --minimal of another version", rb"^[25];fio-", "collect by fio --output-format=json"),
+    ("vmstat -d", rb"\Adisk-? +-+reads-+", "collect with iostat -x, or vmstat without -d"),
+    ("vmstat -s", rb"\A\s*\d+ K total memory\n", "collect with vmstat SECONDS COUNT"),
+    ("fio --minimal of another version", rb"^[25];fio-", "collect with fio --output-format=json"),
     (
-        "perf stat's text for people",
+        "the human-readable output of perf stat",
         rb"^ Performance counter stats for ",
-        "collect by perf stat -x,",
+        "collect with perf stat -x,",
     ),
-    ("perf.data", rb"\APERFILE2", "print it by perf stat or perf script"),
+    ("perf.data", rb"\APERFILE2", "print it with perf stat or perf script"),
     (
-        "a part of uperf's output",
+        "incomplete uperf output",
         rb"^(?:Txn\d+|Total) +[\d.]+[KMGT]?B? +/|^timestamp_ms:\S+ name:",
-        "keep all of it",
+        "keep the complete output",
     ),
     (
         "iperf",
         rb"^\[ *(?:\d+|ID|SUM)\] +(?:local|Interval|[\d.]+-)",
-        "collect by iperf3 -J",
+        "collect with iperf3 -J",
     ),
     (
         "top",
         rb"^top - \d\d:\d\d:\d\d up |^ *PID USER +PR +NI +VIRT",
-        "collect by pidstat SECONDS COUNT",
+        "collect with pidstat SECONDS COUNT",
     ),
-    ("free", rb"^ +total +used +free +shared", "collect by sar -r, vmstat, or cat /proc/meminfo"),
+    ("free", rb"^ +total +used +free +shared", "collect with sar -r, vmstat, or cat /proc/meminfo"),
     (
         "Solaris' sar",
         rb"\A\s*SunOS \S+ [\d.]+ ",
@@ -203,44 +205,44 @@ _OUTPUTS = (
         "declare its lines, see docs/formats/declared.md",
     ),
     (
-        "k6's points (--out json or csv)",
+        "k6 data points (--out json or csv)",
         rb'\A\{"type":"(?:Metric|Point)","|\Ametric_name,timestamp,metric_value,',
-        "collect by k6 run --summary-export, or declare them with names and value",
+        "collect with k6 run --summary-export, or declare them with names and value",
     ),
     (
-        "the answer of aws cloudwatch get-metric-data",
+        "the response of aws cloudwatch get-metric-data",
         rb'"MetricDataResults"\s*:',
-        "collect by aws cloudwatch get-metric-statistics, a file a metric",
+        "collect with aws cloudwatch get-metric-statistics, one file per metric",
     ),
     (
-        "the answer of a Prometheus query",
+        "a Prometheus query response",
         rb'"resultType"\s*:\s*"(?:scalar|string|vector|matrix)"|\A\{"status"\s*:\s*"error"',
-        "keep the whole answer to query_range, or to query with a vector",
+        "keep the complete response of query_range, or of a query with a vector result",
     ),
     (
-        "a log of fio under another name",
+        "a fio log with another file name",
         rb"\A\d+, \d+, [012], \d+(?:, \w+)*\n\d+, \d+, [012], \d+",
-        "call it as fio does, NAME_bw.1.log, NAME_iops.1.log, NAME_clat.1.log: only that says what it holds",
+        "name it as fio does, NAME_bw.1.log, NAME_iops.1.log, NAME_clat.1.log: only the file name tells the quantity",
     ),
     (
-        "turbostat's rows of every processor",
+        "turbostat rows per CPU",
         rb"^(?:usec\t|Time_Of_Day_Seconds\t)*(?:Package\t|Die\t|Node\t|Core\t)*CPU\tAvg_MHz\t",
-        "collect by turbostat --Summary",
+        "collect with turbostat --Summary",
     ),
     (
-        "collectl's table for people",
+        "the human-readable table of collectl",
         rb"^#<-+CPU",
-        "collect by collectl -P",
+        "collect with collectl -P",
     ),
     (
-        "dstat's table for people",
+        "the human-readable table of dstat",
         rb"^-+total-(?:cpu-)?usage-+ ",
-        "collect by dstat -t --output FILE",
+        "collect with dstat -t --output FILE",
     ),
     (
-        "kvm_stat's table for people",
+        "the human-readable table of kvm_stat",
         rb"^ *Event +Total +%Total +CurAvg",
-        "collect by kvm_stat -c -l, which prints columns",
+        "collect with kvm_stat -c -l, which prints columns",
     ),
     (
         "Windows' performance counters (typeperf, relog)",
@@ -248,25 +250,27 @@ _OUTPUTS = (
         "declare its columns with melt, see docs/formats/declared.md",
     ),
     (
-        "docker stats' stream of a terminal",
+        "the terminal output of docker stats",
         rb"^CONTAINER +CPU %",
-        "collect by docker stats --format json",
+        "collect with docker stats --format json",
     ),
-    ("virsh dominfo", rb"^Id: +[\d-]+\nName: +", "collect by virsh domstats"),
-    ("virt-top's screen", rb"^virt-top \d\d:\d\d:\d\d", "collect by virt-top --csv FILE"),
+    ("virsh dominfo", rb"^Id: +[\d-]+\nName: +", "collect with virsh domstats"),
+    ("virt-top's screen", rb"^virt-top \d\d:\d\d:\d\d", "collect with virt-top --csv FILE"),
     (
         "HdrHistogram percentiles",
         rb"^ *Value +Percentile +TotalCount +1/\(1-Percentile\)",
-        "keep all that wrk2 printed above it, or declare its lines",
+        "keep the complete output of wrk2, or declare its lines",
     ),
     ("Oracle's AWR report", rb"AWR (?:RPT|Report|Instance)|WORKLOAD REPOSITORY report", ""),
     (
         "an HTML page",
         rb"\A\s*<(?:!DOCTYPE html|html)\b",
-        "keep the tool's own file, not the page made of it",
+        "keep the tool's own file, not a page generated from it",
     ),
 )
-_PATTERNS = tuple((name, re.compile(pattern, re.M), remedy) for name, pattern, remedy in _OUTPUTS)
+_PATTERNS = tuple(
+    (name, re.compile(pattern, re.M), remedy) for name, pattern, remedy in _UNSUPPORTED
+)
 
 
 @cache
@@ -278,12 +282,12 @@ def all_formats() -> dict[str, Format]:
     found: dict[str, Format] = {point.name: point.load() for point in entry_points(group="rawperf")}
     for preset in presets():
         if preset.name in found:
-            raise preset.error("there is a format of this name already", "name")
+            raise preset.error("a format with this name already exists", "name")
         found[preset.name] = preset
     return dict(sorted(found.items()))
 
 
-def by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
+def recognised_by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
     """Whether a format is recognised by file name too, since its content is ambiguous."""
     match = fmt.declaration.match if isinstance(fmt, DeclaredFormat) else None
     return match is not None and bool(match.file)
@@ -293,9 +297,9 @@ def get_format(name: str) -> Format:
     """Get a format by name; raises `FormatError` listing the known ones."""
     formats = all_formats()
     if name not in formats:
-        remedy = "install the package that brings the format, or correct the name."
+        remedy = "install the package that provides the format, or correct the name."
         raise FormatError(
-            f"no format is called {name!r}", expected=f"one of {', '.join(formats)}", remedy=remedy
+            f"no format is named {name!r}", expected=f"one of {', '.join(formats)}", remedy=remedy
         )
     return formats[name]
 
@@ -306,7 +310,11 @@ def ranking(data: bytes) -> list[tuple[float, str]]:
     A byte order mark and the colours of a terminal are ignored.
     """
     head = head_of(data)
-    scores = ((fmt.sniff(head), name) for name, fmt in all_formats().items() if not by_name(fmt))
+    scores = (
+        (fmt.sniff(head), name)
+        for name, fmt in all_formats().items()
+        if not recognised_by_name(fmt)
+    )
     return sorted(((score, name) for score, name in scores if score > 0), reverse=True)
 
 
@@ -314,19 +322,23 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     """Recognise the format of a file's head; raises `FormatError` if no certainty reaches 0.5."""
     scores = ranking(data)
     if not scores or scores[0][0] < MIN_CERTAINTY:
-        what, help_ = _unread(head_of(data))
-        nearest = f"if it is {scores[0][1]}, say so in run.yaml or by --format; " if scores else ""
+        what, help_ = _identify_unsupported(head_of(data))
+        nearest = (
+            f"if it is {scores[0][1]}, name that format in run.yaml or with --format; "
+            if scores
+            else ""
+        )
         problem, found = "no known format recognises this file", None
         if what:
             problem += f": {what}"
         else:
-            found = _shape(head_of(data))
+            found = _text_summary(head_of(data))
             columns = csv_columns(head_of(data))
             if columns is not None:
-                problem += ": it looks like a CSV that is not declared"
+                problem += ": it looks like a CSV file without a declaration"
                 found = ", ".join(columns.names)[:MAX_SHOWN]
                 help_ = (
-                    f"put {columns.declaration()} into mine.yaml and give --format mine.yaml; "
+                    f"save {columns.declaration()} as mine.yaml and use --format mine.yaml; "
                     "docs/formats/declared.md explains metrics and units"
                 )
         raise FormatError(
@@ -335,7 +347,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     return all_formats()[scores[0][1]]
 
 
-UTF16 = "it is text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
+UTF16 = "the file is encoded as UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
 """Problem and remedy of a file in UTF-16."""
 
 
@@ -346,26 +358,34 @@ def is_utf16(head: bytes) -> bool:
     )
 
 
-def _unread(head: bytes) -> tuple[str, str]:
+def _identify_unsupported(head: bytes) -> tuple[str, str]:
     """Identify an unsupported file from its first 8 KiB: problem and remedy, or "" twice."""
     if not head.strip():
-        return "it is empty", "collect the run again; the tool may have printed to its error output"
-    packed = next((name for magic, name in _PACKED.items() if head.startswith(magic)), None)
+        return (
+            "the file is empty",
+            "collect the run again; the tool may have written to standard error",
+        )
+    packed = next(
+        (name for magic, name in _COMPRESSION_MAGIC.items() if head.startswith(magic)), None
+    )
     if packed:
-        return f"it is compressed by {packed}", "unpack it first, or pack it by gzip, xz or zstd"
+        return (
+            f"the file is compressed with {packed}",
+            "decompress it, or compress it with gzip, xz or zstd",
+        )
     if is_utf16(head):
         return UTF16
     for name, pattern, remedy in _PATTERNS:
         if pattern.search(head):
             return f"it looks like {name}, which has no reader", remedy
     binary = (
-        "keep the tool's text output; of z/VM's monitor data (MONWRITE), the listing that the "
-        "Performance Toolkit makes"
+        "keep the tool's text output; for z/VM monitor data (MONWRITE), the listing of the "
+        "Performance Toolkit"
     )
-    return ("it is binary", binary) if b"\0" in head else ("", "")
+    return ("the file is binary", binary) if b"\0" in head else ("", "")
 
 
-def _shape(head: bytes) -> str:
+def _text_summary(head: bytes) -> str:
     """Describe a text without its content, which may be confidential."""
     first = head.split(b"\n")[0].decode("utf-8", "replace")
     return f"a first line of {len(first)} characters, {len(first.split())} words"
@@ -430,7 +450,7 @@ def extended(
     for form in formats:
         for name, metric in form.declaration.metrics.items():
             if name in metrics:
-                report(form.error(f"there is a metric {name!r} already", "metrics", name))
+                report(form.error(f"the metric {name!r} already exists", "metrics", name))
             metrics.setdefault(name, metric)
     added: dict[str, list[Source]] = {}
     for form in formats:
@@ -497,14 +517,14 @@ def choose_format(
             known = {**all_formats(), **known}
         if format_name not in known:
             raise FormatError(
-                f"no format is called {format_name!r}",
+                f"no format is named {format_name!r}",
                 file=file,
                 expected="a format that is installed or declared",
                 remedy=did_you_mean(format_name, known),
             )
         return known[format_name]
     head = head_of(data)
-    told = (*inputs, *(form for form in all_formats().values() if by_name(form)))
+    told = (*inputs, *(form for form in all_formats().values() if recognised_by_name(form)))
     return next((form for form in told if form.takes(path, head)), None) or sniff(data, file=file)
 
 

@@ -15,7 +15,7 @@ from rawperf.base import RECORD_COLUMNS
 WHOLE = "host"
 """Entity kind of numbers that describe the whole system of the tool; their entity is empty."""
 
-_MANY = 20
+MAX_WARNINGS = 20
 
 
 class RecordRows:
@@ -96,42 +96,42 @@ class Warnings:
 
     def __init__(self, file: str, first: tuple[str, ...] = ()) -> None:
         self._file = file
-        self._said = list(first)
-        self._given = self._kept_back = 0
+        self._messages = list(first)
+        self._emitted = self._suppressed = 0
         self._kinds = set[str]()
 
     def add(self, line: int, sentence: str) -> None:
         """Add ``file line N: sentence``."""
-        if len(self._said) < _MANY:
-            self._said.append(f"{self._file} line {line}: {sentence}")
+        if len(self._messages) < MAX_WARNINGS:
+            self._messages.append(f"{self._file} line {line}: {sentence}")
         else:
-            self._kept_back += 1
+            self._suppressed += 1
 
-    def say(self, sentence: str) -> None:
+    def add_located(self, sentence: str) -> None:
         """Add a sentence that includes its own location."""
-        self._said.append(sentence)
+        self._messages.append(sentence)
 
     def once(self, kind: str, sentence: str) -> None:
         """Add a sentence unless one of its kind was added."""
         if kind not in self._kinds:
             self._kinds.add(kind)
-            self._said.append(sentence)
+            self._messages.append(sentence)
 
     def new(self, last: bool) -> tuple[str, ...]:
         """Warnings since the last call; after the last block also the number of suppressed ones."""
-        found = self.sentences() if last else tuple(self._said)
-        found = found[self._given :]
-        self._given += len(found)
+        found = self.sentences() if last else tuple(self._messages)
+        found = found[self._emitted :]
+        self._emitted += len(found)
         return found
 
     def sentences(self) -> tuple[str, ...]:
         """All warnings, or the first ones and the number of suppressed ones."""
         more = (
-            [f"{self._file}: {self._kept_back} more warnings of this kind"]
-            if self._kept_back
+            [f"{self._file}: {self._suppressed} more warnings of this kind"]
+            if self._suppressed
             else []
         )
-        return (*self._said, *more)
+        return (*self._messages, *more)
 
 
 def split_lines(text: str) -> tuple[list[str], bool]:

@@ -84,12 +84,13 @@ class Elements:
         text = original[kept].tobytes()
         less = np.concatenate([[0], np.cumsum(self.behind - self.at - 1)])
 
-        def moved(places: Places) -> list[int]:
+        def shifted(places: Places) -> list[int]:
             found: list[int] = (places - less[np.searchsorted(self.at, places)]).tolist()
             return found
 
         return [
-            text[begin:end] for begin, end in zip(moved(self.begin), moved(self.end), strict=True)
+            text[begin:end]
+            for begin, end in zip(shifted(self.begin), shifted(self.end), strict=True)
         ]
 
     def values(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -122,7 +123,7 @@ IDENTITIES = (
 
 Lines = Any  # part of the line numbers from `rawperf.json_lines.with_lines`
 
-_DEEPEST = 20
+MAX_DEPTH = 20
 
 
 @dataclass(frozen=True)
@@ -240,8 +241,10 @@ class Walk:
         self.rows.add(report, kind, name, field, number, self.t)
 
     def _check(self, path: tuple[str, ...] | range) -> None:
-        if len(path) > _DEEPEST:
-            raise self.place.error(f"{self.place.name} is nested too deeply", f"{_DEEPEST} levels")
+        if len(path) > MAX_DEPTH:
+            raise self.place.error(
+                f"{self.place.name} is nested too deeply", f"at most {MAX_DEPTH} levels"
+            )
 
 
 def _identity(element: dict[str, Any]) -> str | None:
@@ -272,8 +275,8 @@ class SampleForm:
 class SampleReader:
     """Read samples, part by part of a file, with a cache of their forms."""
 
-    def __init__(self, file: str, said: Warnings) -> None:
-        self.file, self.said = file, said
+    def __init__(self, file: str, messages: Warnings) -> None:
+        self.file, self.messages = file, messages
         self.zones: dict[str, None] = {}  # zones of the timestamps, in order
         self.interval = ""  # seconds of the first sample's interval, if given
         self.number = 0  # samples read so far
@@ -299,10 +302,10 @@ class SampleReader:
             form = (
                 None
                 if t is None or not (all_fine or fine[first:last].all())
-                else self._known(shape, sample)
+                else self._cached_form(shape, sample)
             )
             if form is None or t is None:
-                form, t = self._walked(shape, sample)
+                form, t = self._learn_form(shape, sample)
             forms.append(form)
             times.append(t)
         sizes = [len(form.pick) for form in forms]
@@ -327,30 +330,30 @@ class SampleReader:
         except FormatError:
             return None
         if stamp is not None:
-            self._note(stamp)
+            self._record_zone(stamp)
         return t
 
-    def _note(self, stamp: dict[str, Any]) -> None:
+    def _record_zone(self, stamp: dict[str, Any]) -> None:
         self.zones.setdefault(zone(stamp))
         if self.number == 1 and type(stamp.get("interval")) is int:
             self.interval = str(stamp["interval"])
 
-    def _known(self, shape: bytes, sample: _Sample) -> SampleForm | None:
+    def _cached_form(self, shape: bytes, sample: _Sample) -> SampleForm | None:
         key = _without_times(shape)
         names = self._names.get(key)
         return None if names is None else self._forms.get((key, sample.numbers(names)))
 
-    def _walked(self, shape: bytes, sample: _Sample) -> tuple[SampleForm, float]:
+    def _learn_form(self, shape: bytes, sample: _Sample) -> tuple[SampleForm, float]:
         """Traverse a sample to learn its form; raises `FormatError` at the first invalid value."""
-        text = self._whole(
-            recoded(sample.text(), sample.line, self.said, self.file).decode(), sample.line
+        text = self._drop_trailing_commas(
+            recoded(sample.text(), sample.line, self.messages, self.file).decode(), sample.line
         )
         document, lines = with_lines(text, loads, sample.line)
         check_text(document, text, self.file)
         place = ElementPlace(f"statistics {self.number}", first_line(lines), self.file)
         stamp = place.stamp(document, "timestamp")
         t = place.time(stamp)
-        self._note(stamp)
+        self._record_zone(stamp)
         activities = {key: value for key, value in document.items() if key != "timestamp"}
         Walk(RecordRows(), t, place).object((), activities, lines)  # errors with their line
         rows = RecordRows()
@@ -373,7 +376,7 @@ class SampleReader:
             self._forms[key, sample.numbers(walk.names)] = form
         return form, t
 
-    def _whole(self, text: str, line: int) -> str:
+    def _drop_trailing_commas(self, text: str, line: int) -> str:
         """Text of a sample without trailing commas, which old versions print."""
         try:
             loads(text)
@@ -388,7 +391,7 @@ class SampleReader:
                 loads(repaired)
             except (ValueError, RecursionError):
                 raise not_json(self.file, number, err) from err
-            self.said.once("commas", f"{self.file} line {number}: {COMMAS}")
+            self.messages.once("commas", f"{self.file} line {number}: {COMMAS}")
             return repaired
         return text
 
@@ -439,7 +442,7 @@ def not_json(file: str, line: int | None, err: Exception) -> FormatError:
         "not JSON",
         file=file,
         line=line,
-        expected="the whole output of sadf -j",
+        expected="the complete output of sadf -j",
         found=getattr(err, "msg", str(err)),
         remedy="collect the file again.",
     )
@@ -453,7 +456,7 @@ def check_text(document: Any, text: str, file: str) -> None:
         json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError as err:
         raise FormatError(
-            "half a character", file=file, found=ascii(err.object[err.start : err.end])
+            "a lone surrogate", file=file, found=ascii(err.object[err.start : err.end])
         ) from err
 
 
@@ -495,7 +498,7 @@ _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
 _OTHER_TOOL = re.compile(rb'"date"\s*:\s*"[^"]*"\s*,\s*"statistics"')  # of mpstat, pidstat, iostat
 _LIST = re.compile(rb'"statistics"\s*:\s*\[')
 _CLOSED = b"]}]}}"
-_BREAKS_OFF = "the file breaks off; its last sample was left out"
+_TRUNCATED = "the file is truncated; its last sample was left out"
 
 
 class SadfJsonFormat(Streaming):
@@ -527,9 +530,9 @@ class _File:
 
     def __init__(self, stream: BinaryIO, file: str) -> None:
         self.file = file
-        self.said = Warnings(file)
-        self.samples = SampleReader(file, self.said)
-        self.pieces = Pieces(stream, _behind_bracket, file, by_line=False)
+        self.messages = Warnings(file)
+        self.samples = SampleReader(file, self.messages)
+        self.pieces = Pieces(stream, _bracket_end, file, by_line=False)
         self.head = b""  # text up to the samples' opening bracket
         self.info: dict[str, str] = {}
         self.separated = True  # whether a sample may follow
@@ -545,12 +548,12 @@ class _File:
                 elif self.pieces.last:
                     begin, closed = len(piece), True
                 self.head = piece[:begin]
-                self.info = self._facts() if within else {}
+                self.info = self._read_host_facts() if within else {}
                 line += self.head.count(b"\n")
             body = piece[begin:]
             if within:
                 found = Elements(body)
-                end = self._checked(found, line)
+                end = self._check_commas(found, line)
                 closed = found.closed >= 0
                 within = not closed
                 records, lines = self.samples.records(found, line)
@@ -562,18 +565,18 @@ class _File:
                 continue
             info = self._info()
             if self.pieces.last:
-                info = self._behind(body[end:], line + body.count(b"\n", 0, end))
+                info = self._parse_tail(body[end:], line + body.count(b"\n", 0, end))
             if self.pieces.last or len(records):
-                yield Reading(records, "absolute", info, self.said.new(self.pieces.last), lines)
+                yield Reading(records, "absolute", info, self.messages.new(self.pieces.last), lines)
 
-    def _facts(self) -> dict[str, str]:
+    def _read_host_facts(self) -> dict[str, str]:
         """Facts of the host that precede the samples."""
         text = self._text(self.head + _CLOSED, 0)
         try:
             root = loads(text)
         except (ValueError, RecursionError):
             return {}  # parsed again at the end of the file
-        return _facts_of(_host(root, self.file))
+        return _host_facts(_host(root, self.file))
 
     def _info(self) -> dict[str, str]:
         interval = {"interval": self.samples.interval} if self.samples.interval else {}
@@ -581,9 +584,9 @@ class _File:
         return {**self.info, **interval, **zone}
 
     def _text(self, data: bytes, line: int) -> str:
-        return recoded(data, line, self.said, self.file).decode()
+        return recoded(data, line, self.messages, self.file).decode()
 
-    def _checked(self, found: Elements, line: int) -> int:
+    def _check_commas(self, found: Elements, line: int) -> int:
         """Offset of the end of the samples, after checking the commas between them."""
         end = 0
         data = found.data
@@ -595,21 +598,24 @@ class _File:
             end, self.separated = behind, False
         return end
 
-    def _behind(self, tail: bytes, line: int) -> dict[str, str]:
+    def _parse_tail(self, tail: bytes, line: int) -> dict[str, str]:
         """Parse restarts and comments at the end; raises `FormatError` as `SadfJsonFormat` does."""
         if len(self.samples.zones) > 1:
-            said = f"{self.file}: samples are in the zones {', '.join(self.samples.zones)}; times were taken as printed"
-            self.said.say(said)
+            zones = ", ".join(self.samples.zones)
+            messages = (
+                f"{self.file}: samples have the time zones {zones}; times were used as printed"
+            )
+            self.messages.add_located(messages)
         head, behind = self._text(self.head, 0), self._text(tail, line)
         if self.samples.number and behind.lstrip()[:1] == ",":
             behind = behind.replace(",", " ", 1)
             if behind.lstrip()[:1] == "]":
-                self.said.once("commas", f"{self.file} line {line + 1}: {COMMAS}")
+                self.messages.once("commas", f"{self.file} line {line + 1}: {COMMAS}")
         above = head.count("\n")
         document, places = self._parsed((head + behind).rstrip(), len(head), above, line - above)
         host, where = _host(document, self.file), _host(places, self.file)
         check_text(host, head + behind, self.file)
-        self.info = _facts_of(host)
+        self.info = _host_facts(host)
         if _list(host, where, "statistics", self.file) and self.samples.number:
             raise FormatError("two lists of samples", file=self.file, remedy="split the file.")
         marks: dict[str, list[str]] = {"restarts": [], "comments": []}
@@ -640,37 +646,37 @@ class _File:
             number = None if line is None else line + (gone if line > above + 1 else 0)
             attempts = {COMMAS: TRAILING.sub("", text)}
             if line == text.count("\n") + 1 and self.samples.number:
-                attempts[_BREAKS_OFF] = text[:head] + _CLOSED.decode()
+                attempts[_TRUNCATED] = text[:head] + _CLOSED.decode()
             for sentence, rewritten in attempts.items():
                 try:
                     found = _with_lines(rewritten, above, gone)
                 except (ValueError, RecursionError):
                     continue
-                self.said.say(f"{self.file} line {number}: {sentence}")
+                self.messages.add_located(f"{self.file} line {number}: {sentence}")
                 return found
             raise not_json(self.file, number, err) from err
 
 
-def _behind_bracket(data: bytes) -> int:
+def _bracket_end(data: bytes) -> int:
     """Cut after a bracket, so that no character is split."""
     return max(data.rfind(b"}"), data.rfind(b"[")) + 1
 
 
 def _with_lines(text: str, above: int, gone: int) -> tuple[Any, Lines]:
     document, lines = with_lines(text, loads)
-    return document, _moved(lines, above + 1, gone) if gone else lines
+    return document, _shift_lines(lines, above + 1, gone) if gone else lines
 
 
-def _moved(lines: Lines, above: int, gone: int) -> Lines:
+def _shift_lines(lines: Lines, above: int, gone: int) -> Lines:
     """Shift the line numbers after line `above` by the number of removed lines."""
     if isinstance(lines, dict):
-        return {key: _moved(value, above, gone) for key, value in lines.items()}
+        return {key: _shift_lines(value, above, gone) for key, value in lines.items()}
     if isinstance(lines, list):
-        return [_moved(value, above, gone) for value in lines]
+        return [_shift_lines(value, above, gone) for value in lines]
     return lines + gone if lines > above else lines
 
 
-def _facts_of(host: dict[str, Any]) -> dict[str, str]:
+def _host_facts(host: dict[str, Any]) -> dict[str, str]:
     return {
         ours: str(host[key]) for key, ours in HEADER.items() if isinstance(host.get(key), str | int)
     }
@@ -686,7 +692,7 @@ def _host(root: Any, file: str) -> dict[str, Any]:
         pass
     found = json.dumps(root)[:80] if isinstance(root, dict | list) else repr(root)[:80]
     expected = "an object sysstat with a list hosts of one object"
-    problem, remedy = "not the structure of sadf -j", "one file holds one host."
+    problem, remedy = "not the structure of sadf -j", "keep one host per file."
     raise FormatError(problem, file=file, expected=expected, found=found, remedy=remedy)
 
 

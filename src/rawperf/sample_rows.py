@@ -72,7 +72,7 @@ def in_order(rows: SampleRows, *names: str) -> SampleRows:
 
 Key = tuple[str, str, str, str]
 """A series: source, entity kind, entity, metric."""
-_BEFORE = -1  # order of a sample from an earlier part
+_EARLIER_PART = -1  # order of a sample from an earlier part
 
 
 SAME_NUMBER = 0.01
@@ -82,12 +82,12 @@ SAME_NUMBER = 0.01
 class DropDuplicates:
     """Drop duplicate samples of one series and time, keeping the first.
 
-    `named` returns the key of a series number. Duplicates on one line in other units are not
+    `key_of` returns the key of a series number. Duplicates on one line in other units are not
     reported.
     """
 
-    def __init__(self, named: Callable[[int], Key]) -> None:
-        self._named = named
+    def __init__(self, key_of: Callable[[int], Key]) -> None:
+        self._key_of = key_of
         self._count = 0
         self._first: np.void | None = None
 
@@ -100,7 +100,7 @@ class DropDuplicates:
         )
         if not again.any():
             return rows
-        left_out = select_rows(rows, again & ~_in_other_words(rows))
+        left_out = select_rows(rows, again & ~_same_value_other_unit(rows))
         if not len(left_out):
             return select_rows(rows, ~again)
         first = left_out[np.argmin(left_out["order"])]
@@ -113,14 +113,14 @@ class DropDuplicates:
         """Warning on duplicates, if there were any."""
         if self._first is None:
             return []
-        source, _, entity, metric = self._named(int(self._first["series"]))
+        source, _, entity, metric = self._key_of(int(self._first["series"]))
         return [
-            f"{self._count} value(s) are given twice and were kept once, the first being {metric} of "
+            f"{self._count} duplicate value(s) were dropped, the first being {metric} of "
             f"{entity or WHOLE} from {source} at {self._first['t']:g} s"
         ]
 
 
-def _in_other_words(rows: SampleRows) -> NDArray[np.bool_]:
+def _same_value_other_unit(rows: SampleRows) -> NDArray[np.bool_]:
     """Mask of the samples with the same line and number as the previous one."""
     found = np.zeros(len(rows), dtype=bool)
     value, line, file = rows["value"], rows["line"], rows["file"]
@@ -134,11 +134,11 @@ def _in_other_words(rows: SampleRows) -> NDArray[np.bool_]:
 class Rates:
     """Rates of counters per second since the previous sample, which may be in an earlier part."""
 
-    def __init__(self, named: Callable[[int], Key]) -> None:
-        self._named = named
-        self._duplicates = DropDuplicates(named)
+    def __init__(self, key_of: Callable[[int], Key]) -> None:
+        self._key_of = key_of
+        self._duplicates = DropDuplicates(key_of)
         self._last = np.zeros(0, ROW)
-        self._back: dict[str, dict[Key, float]] = {}
+        self._resets: dict[str, dict[Key, float]] = {}
 
     def of(self, counters: SampleRows) -> SampleRows:
         """Rates at the later sample's time, sorted by series and time; none across a counter reset.
@@ -151,28 +151,28 @@ class Rates:
         same = rows["series"][1:] == rows["series"][:-1]
         growth, time = np.diff(rows["value"]), np.diff(rows["t"])
         back = same & (growth < 0)
-        self._note(select_rows(rows[1:], back))
-        keep = same & ~back & (rows["order"][1:] != _BEFORE)
+        self._record_resets(select_rows(rows[1:], back))
+        keep = same & ~back & (rows["order"][1:] != _EARLIER_PART)
         found = select_rows(rows[1:], keep)
         found["value"] = growth[keep] / time[keep]
         self._last = select_rows(rows, np.append(~same, True))
-        self._last["order"] = _BEFORE
+        self._last["order"] = _EARLIER_PART
         return found
 
-    def _note(self, back: SampleRows) -> None:
+    def _record_resets(self, back: SampleRows) -> None:
         """Record the first reset of each series."""
         series, places = np.unique(back["series"], return_index=True)
         for number, t in zip(series.tolist(), back["t"][places].tolist(), strict=True):
-            key = self._named(number)
-            self._back.setdefault(key[2], {}).setdefault(key, t)
+            key = self._key_of(number)
+            self._resets.setdefault(key[2], {}).setdefault(key, t)
 
     def sentences(self) -> list[str]:
         """Warnings: one on duplicates, and one for each entity with counter resets."""
         found = self._duplicates.sentences()
-        for entity, series in sorted(self._back.items()):
+        for entity, series in sorted(self._resets.items()):
             first = min(series)
             found.append(
-                f"{entity}: {', '.join(sorted({metric for *_, metric in series}))} went back at {series[first]:g} s, "
-                "as after a restart; no rate is computed across it"
+                f"{entity}: {', '.join(sorted({metric for *_, metric in series}))} decreased at {series[first]:g} s "
+                "(counter reset); no rate is computed across it"
             )
         return found

@@ -14,7 +14,7 @@ import numpy as np
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.rows import RecordRows, Warnings, split_lines
-from rawperf.text import decode, surest
+from rawperf.text import decode, match_certainty
 
 SUMMARY, SHOW = "summary", "show"
 """Values of `report`: ``swapon -s`` and ``/proc/swaps`` (KiB); ``swapon --show`` (bytes)."""
@@ -30,7 +30,10 @@ _SIZES = re.compile(r"\d{1,18}(?:[.,]\d)?|\d{1,6}(?:[.,]\d)?[BKMGTPE]", re.ASCII
 _VALUES = {"Type": _TYPES, "Size": _KIB, "Used": _KIB, "Priority": _LEVEL}
 _VALUES |= {"TYPE": _TYPES, "SIZE": _SIZES, "USED": _SIZES, "PRIO": _LEVEL}
 _LONGEST_PATH = 4 * 4096  # Linux's limit, every byte escaped
-_UNREAD = ("UUID", "LABEL")  # may be empty, so they are only accepted after the other columns
+_IGNORED_COLUMNS = (
+    "UUID",
+    "LABEL",
+)  # may be empty, so they are only accepted after the other columns
 _LIKE_ROW = re.compile(r"\s(?:partition|file)\s+\d", re.ASCII)
 _UNITS = {letter: 1024**power for power, letter in enumerate("BKMGTPE")}
 _ESCAPE = re.compile(r"\\(?:([0-7]{3})|x([0-9a-f]{2}))")
@@ -57,7 +60,7 @@ class SwaponFormat:
 
     def sniff(self, head: bytes) -> float:
         """High for either heading, lower for one with chosen columns."""
-        return surest(_SNIFFS, head)
+        return match_certainty(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read one or several lists; each heading starts a snapshot.
@@ -65,9 +68,9 @@ class SwaponFormat:
         Raises `FormatError` without a heading, at a damaged row, at a device that is listed twice
         or has more used than its size.
         """
-        text, said = decode(data, file)
+        text, decode_warnings = decode(data, file)
         lines, whole = split_lines(text)
-        warnings = Warnings(file, said)
+        warnings = Warnings(file, decode_warnings)
         table: _Table | None = None
         rows, info = RecordRows(), dict[str, str]()
         snapshots = others = 0
@@ -82,8 +85,8 @@ class SwaponFormat:
             if columns := _columns(words, error):
                 table, snapshots = _Table(columns, rows, info, float(snapshots)), snapshots + 1
             elif number == len(lines) and not whole:  # without a line end, digits may be missing
-                warnings.add(number, "the file breaks off; this line was left out")
-            elif table is not None and table.takes(line, error):
+                warnings.add(number, "the file is truncated; this line was left out")
+            elif table is not None and table.parse_row(line, error):
                 continue
             elif (table is not None and line.startswith("/")) or _LIKE_ROW.search(line):
                 problem = "a damaged row" if table else "a row without a heading"
@@ -119,14 +122,14 @@ def _columns(words: list[str], error: partial[FormatError]) -> list[str]:
     columns = set(words[1:])
     if (
         words[0] != "NAME"
-        or not columns <= {"TYPE", *SHOW_FIELDS, *_UNREAD}
+        or not columns <= {"TYPE", *SHOW_FIELDS, *_IGNORED_COLUMNS}
         or not {"SIZE", "USED"} & columns
     ):
         return []
-    rest = [name for name in words[1:] if name in _UNREAD]
+    rest = [name for name in words[1:] if name in _IGNORED_COLUMNS]
     if len(set(words)) < len(words) or words[len(words) - len(rest) :] != rest:
-        expected = "NAME, then TYPE, SIZE, USED, PRIO as wanted, then UUID, LABEL"
-        problem = "columns of swapon --show in an order that can't be read"
+        expected = "NAME, then any of TYPE, SIZE, USED, PRIO, then UUID, LABEL"
+        problem = "unsupported order of the columns of swapon --show"
         raise error(problem, found=" ".join(words), expected=expected)
     return words
 
@@ -139,11 +142,11 @@ class _Table:
     ) -> None:
         self.columns = columns
         self._rows, self._info, self._t = rows, info, t
-        self._read = [name for name in columns[1:] if name not in _UNREAD]
+        self._read = [name for name in columns[1:] if name not in _IGNORED_COLUMNS]
         self._report = SUMMARY if columns[0] == _HEAD[0] else SHOW
         self._seen: set[str] = set()
 
-    def takes(self, line: str, error: partial[FormatError]) -> bool:
+    def parse_row(self, line: str, error: partial[FormatError]) -> bool:
         """Parse a row; False if the line is not one."""
         if len(self._read) < len(self.columns) - 1:
             name, *texts = line.split()[: 1 + len(self._read)]
@@ -158,7 +161,7 @@ class _Table:
             or not shaped
         ):
             return False
-        entity = _ESCAPE.sub(_plain, name.strip())
+        entity = _ESCAPE.sub(_unescape, name.strip())
         kind = found.pop("TYPE", None) or found.pop("Type", None)
         human = any(text[-1] in _UNITS for text in found.values())
         if any(text[-1].isdigit() and ("." in text or "," in text) for text in found.values()):
@@ -168,7 +171,7 @@ class _Table:
         values = {column: _number(text) for column, text in found.items()}
         used = values.get("Used", values.get("USED", 0.0))
         if not human and used > values.get("Size", values.get("SIZE", np.inf)):
-            raise error("fuller than it is large", found=line)
+            raise error("the used space exceeds the size", found=line)
         self._seen.add(entity)
         self._info |= {_HUMAN: "rounded"} if human else {}
         if kind is not None:
@@ -184,7 +187,7 @@ def _number(text: str) -> float:
     return float(text)
 
 
-def _plain(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     r"""Unescape ``\040`` or ``\x20``; characters other than printable ASCII stay escaped."""
     code = int(match[1], 8) if match[1] else int(match[2], 16)
     return chr(code) if 32 <= code < 127 else match[0]

@@ -17,7 +17,7 @@ from rawperf.core.errors import FormatError
 
 _BLANK, _TAB, _CONTROLS = 32, 9, 5  # a blank; \t \n \v \f \r
 _BLANKS = b" \t\n\v\f\r"
-_FIRST, _LATER = ord("0"), ord("9")
+_DIGIT_0, _DIGIT_9 = ord("0"), ord("9")
 
 Places = NDArray[np.int64]
 
@@ -44,9 +44,9 @@ class WordOffsets:
             ends = np.append(ends, len(data))
         self.line_end: Places = ends
         self.line_begin: Places = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
-        ink = (self.bytes != _BLANK) & (self.bytes - np.uint8(_TAB) >= _CONTROLS)
-        edges = np.flatnonzero(ink[1:] != ink[:-1]) + 1
-        if len(ink) and ink[0]:
+        nonblank = (self.bytes != _BLANK) & (self.bytes - np.uint8(_TAB) >= _CONTROLS)
+        edges = np.flatnonzero(nonblank[1:] != nonblank[:-1]) + 1
+        if len(nonblank) and nonblank[0]:
             edges = np.concatenate([[0], edges])
         if len(edges) % 2:
             edges = np.append(edges, len(data))
@@ -70,7 +70,7 @@ class WordOffsets:
     def digit(self, places: Places) -> NDArray[np.bool_]:
         """Mask of the offsets at which a digit stands; False beyond the text."""
         found = self.at(places)
-        return (found >= _FIRST) & (found <= _LATER)
+        return (found >= _DIGIT_0) & (found <= _DIGIT_9)
 
     def at(self, places: Places) -> NDArray[np.uint8]:
         """Bytes at these offsets; line feeds beyond the text."""
@@ -104,9 +104,9 @@ def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
     `file`.
     """
     warnings: tuple[str, ...] = ()
-    data, strange = utf8(data.removeprefix(codecs.BOM_UTF8))
-    if strange >= 0:
-        warnings = (not_utf8(file, strange),)
+    data, bad_line = utf8(data.removeprefix(codecs.BOM_UTF8))
+    if bad_line >= 0:
+        warnings = (not_utf8(file, bad_line),)
     return data.decode().replace("\r\n", "\n"), warnings
 
 
@@ -128,7 +128,7 @@ def utf8(data: bytes) -> tuple[bytes, int]:
 
 def not_utf8(file: str, line: int) -> str:
     """Warning on a file with line `line`, from 0, that is not UTF-8."""
-    return f"{file} line {line + 1}: not UTF-8, such lines were read as Latin-1"
+    return f"{file} line {line + 1}: not UTF-8; such lines were read as Latin-1"
 
 
 def uncoloured(data: bytes) -> bytes:
@@ -136,7 +136,7 @@ def uncoloured(data: bytes) -> bytes:
     return _ESCAPE.sub(b"", data) if b"\x1b" in data else data
 
 
-def surest(patterns: Iterable[tuple[re.Pattern[bytes], float]], head: bytes) -> float:
+def match_certainty(patterns: Iterable[tuple[re.Pattern[bytes], float]], head: bytes) -> float:
     """Certainty of the first pattern that matches a file's head, else 0."""
     return next((certainty for pattern, certainty in patterns if pattern.search(head)), 0.0)
 
@@ -169,17 +169,17 @@ def numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
             values = np.array(
                 [float(token) if _ONE_NUMBER.fullmatch(token) else np.nan for token in tokens]
             )
-            return values, _first_bad(values)
+            return values, _first_non_finite(values)
         tokens = pa.array(tokens, pa.string())
     try:
         values = pc.cast(tokens, pa.float64()).to_numpy(zero_copy_only=False, writable=True)
     except pa.ArrowInvalid:
         fine = pc.match_substring_regex(tokens, NUMBER).to_numpy(zero_copy_only=False)
         return np.full(len(tokens), np.nan), int(np.argmin(fine))
-    return values, _first_bad(values)
+    return values, _first_non_finite(values)
 
 
-def _first_bad(values: np.ndarray) -> int:
+def _first_non_finite(values: np.ndarray) -> int:
     bad = np.flatnonzero(~np.isfinite(values))
     return int(bad[0]) if len(bad) else -1
 

@@ -22,7 +22,13 @@ from rawperf.core.tables import coded as category
 from rawperf.core.tables import plain_texts
 from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.pieces import peeked
-from rawperf.registry import METRICS, by_name, choose_format, dictionary_for, dictionary_of
+from rawperf.registry import (
+    METRICS,
+    choose_format,
+    dictionary_for,
+    dictionary_of,
+    recognised_by_name,
+)
 from rawperf.sample_rows import Key, Rates, SampleRows, rows_of
 
 DECLARATIONS = (".yaml", ".yml")
@@ -80,12 +86,14 @@ class RawTables:
     ) -> None:
         head, self._stream = peeked(stream)
         self._chosen = choose_format(head, file, format_name, inputs, file=file)
-        told = format_name is not None or self._chosen in inputs or by_name(self._chosen)
-        scores = [] if told else ranking(head)
+        specified = (
+            format_name is not None or self._chosen in inputs or recognised_by_name(self._chosen)
+        )
+        scores = [] if specified else ranking(head)
         self._file, self._interval_s = file, interval_s
         self.format, self.title = self._chosen.name, self._chosen.title
         # certainty of the recognition, 0 to 1; NaN if none was needed
-        self.certainty = math.nan if told else scores[0][0]
+        self.certainty = math.nan if specified else scores[0][0]
         # second-best format if its certainty is similar, else ""
         self.rival = next(
             (name for score, name in scores[1:2] if self.certainty - score <= RIVAL_MARGIN), ""
@@ -94,13 +102,13 @@ class RawTables:
         self.clock = ""
         self.info: dict[str, str] = {}  # header facts, as far as the file was read
         self.table = pd.DataFrame(columns=list(COLUMNS))  # the whole table, set by `read_raw`
-        self._said: list[str] = []
+        self._messages: list[str] = []
         self._metrics = Translation(dictionary or MetricDictionary(()), self.format)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings of the reader, then of the conversion, as far as the file was read."""
-        return (*self._said, *self._metrics.sentences())
+        return (*self._messages, *self._metrics.sentences())
 
     def tables(self, coded: bool = False) -> Iterator[pd.DataFrame]:
         """Yield tables with columns `COLUMNS`, one row per record in file order; at least one.
@@ -114,16 +122,16 @@ class RawTables:
         """
         for reading in by_sample(self._blocks()):
             records, self.clock, self.info = reading.records, reading.clock, reading.info
-            self._said += reading.warnings
+            self._messages += reading.warnings
             if self._interval_s is not None:
                 if reading.clock != "sample":
                     timeless = reading.clock == "none"
                     raise FormatError(
-                        "the file has totals, which have no time"
+                        "the file has totals without times"
                         if timeless
-                        else "the file has a clock of its own",
+                        else "the file has its own clock",
                         file=self._file,
-                        expected="a file that numbers its samples",
+                        expected="a file with numbered samples",
                         found=None if timeless else f"clock {reading.clock!r}",
                         remedy="leave out the interval",
                     )
@@ -155,7 +163,7 @@ class Translation:
 
     def __init__(self, dictionary: MetricDictionary, format_name: str) -> None:
         self._dictionary, self._format = dictionary, format_name
-        self._rateless = ""
+        self._clock_without_rates = ""
         self._series: dict[Key, int] = {}
         self._rates = Rates(lambda number: list(self._series)[number])
 
@@ -184,9 +192,9 @@ class Translation:
         if counter.any():
             value[counter] = np.nan
             if clock in ("sample", "none"):
-                self._rateless = clock
+                self._clock_without_rates = clock
             else:
-                rates = self._growth(found[counter])
+                rates = self._counter_rates(found[counter])
                 value[np.searchsorted(place, rates["order"])] = rates["value"]
         values = np.full(len(records), np.nan)
         values[place] = value
@@ -203,14 +211,12 @@ class Translation:
     def sentences(self) -> list[str]:
         """Warnings of the conversion for all parts so far."""
         why = {
-            "sample": [
-                "counters have no rate, since the file does not say how many seconds lie between samples"
-            ],
-            "none": ["counters have no rate, since one snapshot shows no growth"],
+            "sample": ["counters have no rate, since the file does not give the sampling interval"],
+            "none": ["counters have no rate, since the file is a single snapshot"],
         }
-        return [*why.get(self._rateless, []), *self._rates.sentences()]
+        return [*why.get(self._clock_without_rates, []), *self._rates.sentences()]
 
-    def _growth(self, counters: pd.DataFrame) -> SampleRows:
+    def _counter_rates(self, counters: pd.DataFrame) -> SampleRows:
         names = counters[["entity_kind", "entity", "metric"]].itertuples(index=False, name=None)
         series = [
             self._series.setdefault((self._format, *name), len(self._series)) for name in names
@@ -372,7 +378,9 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
     place = Path(path)
     if place.exists() and not place.is_file():  # opening a pipe would block
         kind = "a folder" if place.is_dir() else "a pipe or a device"
-        raise RawperfError(f"it is {kind}, no file", file=file, remedy="give - to read from a pipe")
+        raise RawperfError(
+            f"the path is {kind}, not a file", file=file, remedy="use - to read from a pipe"
+        )
     try:
         stream = place.open("rb")
     except OSError as err:
@@ -402,12 +410,12 @@ def write_json(raw: RawTables, tables: Iterable[pd.DataFrame], file: str, out: T
     """
     head = {"file": file, "format": raw.format, "columns": list(COLUMNS)}
     out.write(json_text(head).removesuffix("\n}\n") + ',\n  "records": [')
-    begun = False
+    started = False
     for table in tables:
         records = table.astype("object").where(table.notna(), None).to_dict("records")
         if records:
             text = json_text(records).removeprefix("[").removesuffix("\n]\n")
-            out.write("," * begun + text.replace("\n", "\n  "))
-            begun = True
+            out.write("," * started + text.replace("\n", "\n  "))
+            started = True
     foot = {"clock": raw.clock, "info": dict(raw.info), "warnings": list(raw.warnings)}
     out.write("\n  ],\n" + json_text(foot).removeprefix("{\n"))

@@ -16,7 +16,7 @@ import numpy as np
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
 from rawperf.rows import WHOLE, RecordRows, Warnings, split_lines
-from rawperf.text import decode, surest
+from rawperf.text import decode, match_certainty
 
 SHELL, GNU, VERBOSE = "shell", "gnu", "gnu -v"
 """Values of `report`: real, user, sys (bash, and ``-p`` of either); GNU time's two lines; ``time
@@ -93,7 +93,7 @@ _VERBOSE_NUMBER = re.compile(r"\d{1,18}|\d{1,12}\.\d\d", re.ASCII)
 _HOURS = re.compile(r"(?:(\d{1,9}):)?(\d{1,9}):(\d\d)(?:\.(\d\d))?", re.ASCII)
 
 # Other shells' own time: refused by name, since their fields or rounding differ.
-_OTHERS = (
+_OTHER_SHELLS = (
     ("zsh", re.compile(r"(?:.*\s)?\d+[.,]\d\ds user \d+[.,]\d\ds system \d+% cpu [\d:.,]+ total")),
     (
         "tcsh",
@@ -119,7 +119,7 @@ class TimeBlock:
     end: int  # index of the first line after the block
 
 
-class BrokenOffError(Exception):
+class TruncatedBlockError(Exception):
     """The file is truncated within a block."""
 
 
@@ -128,7 +128,7 @@ def other_tool(line: str) -> str | None:
     # cheap test that excludes most lines
     if not ("user" in line or "real" in line or "sys" in line or "pf+" in line):
         return None
-    return next((name for name, pattern in _OTHERS if pattern.fullmatch(line)), None)
+    return next((name for name, pattern in _OTHER_SHELLS if pattern.fullmatch(line)), None)
 
 
 def _seconds_of(text: str) -> float | None:
@@ -150,7 +150,7 @@ class TimeBlocks:
     def at(self, at: int) -> TimeBlock | None:
         """Parse the block that begins at an index; None if there is none.
 
-        Raises `FormatError`: a damaged block; `BrokenOffError`: the file ends within it.
+        Raises `FormatError`: a damaged block; `TruncatedBlockError`: the file ends within it.
         """
         line = self.lines[at].strip()
         if _BEGINS_SHELL.fullmatch(line):
@@ -162,15 +162,15 @@ class TimeBlocks:
     def _damaged(self, problem: str, at: int, expected: str) -> Exception:
         """Error of an invalid line, or of truncation if it is the last line without a line end."""
         if at >= len(self.lines) or (at == len(self.lines) - 1 and not self.whole):
-            return BrokenOffError()
+            return TruncatedBlockError()
         return FormatError(
             problem, file=self.file, line=at + 1, expected=expected, found=self.lines[at]
         )
 
     def _line(self, at: int, digits_last: bool = False) -> str:
-        """Get a line; raises `BrokenOffError` beyond the end, or if final digits may be missing."""
+        """Get a line; raises `TruncatedBlockError` beyond the end, or if digits may be missing."""
         if at >= len(self.lines) or (digits_last and at == len(self.lines) - 1 and not self.whole):
-            raise BrokenOffError
+            raise TruncatedBlockError
         return self.lines[at].strip()
 
     def _shell(self, at: int) -> TimeBlock:
@@ -237,7 +237,7 @@ class TimeBlocks:
                 f"the block lacks {missing[0]!r}",
                 file=self.file,
                 line=at + 1,
-                expected="all of time -v",
+                expected="the complete output of time -v",
             )
         return TimeBlock(VERBOSE, command, fields, place)
 
@@ -287,7 +287,7 @@ class TimeFormat:
 
     def sniff(self, head: bytes) -> float:
         """High for the first lines of a block; 0.6 for another shell's, to refuse it by name."""
-        if found := surest(_SNIFFS, head):
+        if found := match_certainty(_SNIFFS, head):
             return found
         lines = head.decode("latin-1").split("\n")
         return 0.6 if any(other_tool(line.rstrip()) for line in lines) else 0.0
@@ -298,12 +298,12 @@ class TimeFormat:
         Raises `FormatError` at a damaged block, another shell's ``time``, and in a file without any
         block.
         """
-        text, said = decode(data, file)
+        text, decode_warnings = decode(data, file)
         lines, whole = split_lines(text)
-        warnings = Warnings(file, said)
+        warnings = Warnings(file, decode_warnings)
         found = TimeBlocks(lines, whole, file)
         blocks: list[tuple[TimeBlock, str]] = []
-        before = _Before()
+        preceding = _PrecedingLines()
         others = at = 0
         while at < len(lines):
             line = lines[at].rstrip()
@@ -312,32 +312,32 @@ class TimeFormat:
                 continue
             if tool := other_tool(line):
                 raise FormatError(
-                    f"this is {tool}'s time",
+                    f"this is the output of time in {tool}",
                     file=file,
                     line=at + 1,
                     expected="bash's time or GNU time",
                     found=line,
-                    remedy="time the command with bash, or with /usr/bin/time of GNU.",
+                    remedy="time the command with bash, or with GNU's /usr/bin/time.",
                 )
             try:
                 block = found.at(at)
-            except BrokenOffError:
+            except TruncatedBlockError:
                 warnings.add(
                     at + 1,
-                    "the file breaks off within the block that begins here, which was left out",
+                    "the file is truncated within the block that begins here, which was left out",
                 )
                 break
             if block is None:
-                others += not before.takes(line, at + 1)
+                others += not preceding.takes(line, at + 1)
                 at += 1
                 continue
-            label = (block.command or before.label())[:_LONGEST_LABEL].strip()
+            label = (block.command or preceding.label())[:_LONGEST_LABEL].strip()
             # the exit status is printed before the block
-            blocks.append((replace(block, fields=before.status | block.fields), label))
-            before, at = _Before(), block.end
+            blocks.append((replace(block, fields=preceding.status | block.fields), label))
+            preceding, at = _PrecedingLines(), block.end
         if not blocks:
             raise FormatError(
-                "no whole block of time in the file",
+                "no complete block of time output in the file",
                 file=file,
                 line=at + 1 if at < len(lines) else 1,
                 expected="the lines of bash's time or of GNU time",
@@ -359,7 +359,7 @@ class TimeFormat:
         return Reading(rows.frame(), clock, info, warnings.sentences(), rows.lines())
 
 
-class _Before:
+class _PrecedingLines:
     """Information on a block from the lines before it."""
 
     def __init__(self) -> None:

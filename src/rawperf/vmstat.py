@@ -45,26 +45,26 @@ class VmstatFormat(Streaming):
         averages since boot, and is left out. The clock is ``absolute`` with ``-t``, else rows are
         numbered from the second one on.
 
-        Raises `FormatError`: a row before a heading, another heading than before, a row that does
-        not fit its heading, times in some rows only, and no row but the first.
+        Raises `FormatError`: a row before a heading, a heading that differs from the first, a row that does
+        not fit its heading, only some rows have times, and no row but the first.
         """
-        listing, strange = _Listing(file), Warnings(file)
+        listing, encoding_warnings = _Listing(file), Warnings(file)
         pieces = Pieces(stream, line_end, file)
         for piece in pieces:
-            text = recoded(piece, pieces.line, strange, file).decode()
-            table, t, said = listing.rows(text, pieces.line, pieces.last)
+            text = recoded(piece, pieces.line, encoding_warnings, file).decode()
+            table, t, messages = listing.rows(text, pieces.line, pieces.last)
             if pieces.last and listing.count < 2:
                 raise FormatError(
-                    "no row but the first, which holds averages since the machine was started",
+                    "the file has only the first row, which contains averages since boot",
                     file=file,
                     expected="the two heading lines of vmstat, and rows",
-                    remedy="collect by vmstat -t SECONDS COUNT.",
+                    remedy="collect with vmstat -t SECONDS COUNT.",
                 )
-            records, at = table_records(table, t, said, file)
+            records, at = table_records(table, t, messages, file)
             late = at > listing.first + 1
             if late.any() or pieces.last:
                 clock = "absolute" if listing.stamped else "sample"
-                warnings = (*strange.new(pieces.last), *said)
+                warnings = (*encoding_warnings.new(pieces.last), *messages)
                 yield Reading(
                     records[late].reset_index(drop=True),
                     clock,
@@ -88,7 +88,7 @@ class _Listing:
 
     def rows(self, text: str, above: int, last: bool) -> tuple[SarRows, np.ndarray, list[str]]:
         """Rows of a part below line `above` of the file, their times, and warnings."""
-        lines, said, rows, stamps = text.split("\n"), list[str](), list[int](), list[str]()
+        lines, messages, rows, stamps = text.split("\n"), list[str](), list[int](), list[str]()
         table = SarRows(text=text, lines=rows, times=rows, line=above, last=last)
         for number, line in enumerate(lines[:-1]):
             words = line.split()
@@ -97,14 +97,14 @@ class _Listing:
             error = partial(FormatError, file=self._file, line=above + number + 1)
             stamp = _STAMP.fullmatch(line.strip())
             if not stamp and not _ROW.fullmatch(line.strip()):
-                self._name(words, line, error)
+                self._parse_heading(words, line, error)
                 continue
             if self._heading is None:
                 raise error(
-                    "a row before any heading", found=line, remedy="keep the heading lines."
+                    "a row before the first heading", found=line, remedy="keep the heading lines."
                 )
             if self.count and self.stamped != bool(stamp):
-                raise error("times in some rows only", remedy="keep one listing a file.")
+                raise error("only some rows have times", remedy="keep one listing per file.")
             if not self.count:
                 self.first, self.stamped = above + number, bool(stamp)
             self.count += 1
@@ -114,22 +114,22 @@ class _Listing:
             table.bodies.append(stamp[1] if stamp else line)
         table.under = [0] * len(rows)
         if lines[-1].strip():  # without a line end, digits may be missing
-            said.append(
-                f"{self._file} line {above + len(lines)}: the file breaks off; this line was left out"
+            messages.append(
+                f"{self._file} line {above + len(lines)}: the file is truncated; this line was left out"
             )
         if self._heading is not None:  # placed before all rows, at the time of none
             table.headings, table.heading_lines, table.heading_times = [self._heading], [-1], [-1]
             table.carried = self._heading_text
         if not self.stamped:
-            return table, np.arange(self.count - len(rows), self.count) - 1.0, said
+            return table, np.arange(self.count - len(rows), self.count) - 1.0, messages
         found = zip(stamps, rows, strict=True)
         return (
             table,
             np.array([_seconds(stamp, self._file, above + row + 1) for stamp, row in found]),
-            said,
+            messages,
         )
 
-    def _name(self, words: list[str], line: str, error: partial[FormatError]) -> None:
+    def _parse_heading(self, words: list[str], line: str, error: partial[FormatError]) -> None:
         """Parse the second heading; with -t the name of the zone follows the names."""
         names = tuple(word for word in words if _NAME.fullmatch(word))
         zone, known = words[len(names) :], self._heading
@@ -142,9 +142,9 @@ class _Listing:
                 expected="r b swpd free ..., or numbers",
             )
         if known is not None and known != heading:
-            expected, remedy = " ".join(known.fields), "keep one listing a file."
+            expected, remedy = " ".join(known.fields), "keep one listing per file."
             raise error(
-                "another heading than before",
+                "a heading that differs from the first",
                 found=" ".join(names),
                 expected=expected,
                 remedy=remedy,

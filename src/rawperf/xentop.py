@@ -79,7 +79,7 @@ class XentopState:
     """Parser state carried over from earlier parts of a file."""
 
     file: str
-    said: Warnings
+    messages: Warnings
     columns: tuple[str, ...] = ()  # headings in order, NAME and STATE included
     headings: set[str] = field(default_factory=set)  # heading lines
     info: dict[str, str] = field(default_factory=dict)
@@ -101,10 +101,10 @@ class ListingLines:
     # by domain row: line; index of the state word, between name and values; index into `names`
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     state: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    who: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    name_codes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     names: list[str] = field(default_factory=list)
     headers: list[int] = field(default_factory=list)  # lines of the column headings
-    apart: set[int] = field(default_factory=set)  # headings below a blank line
+    separated_headers: set[int] = field(default_factory=set)  # headings below a blank line
     summaries: list[int] = field(default_factory=list)  # lines "xentop - HH:MM:SS"
     clock: list[int] = field(default_factory=list)  # their times, in seconds since midnight
     # rows of -v, -n and -x: line, kind, device, field, digits
@@ -128,7 +128,7 @@ class ListingLines:
 
     def warn(self, line: int, sentence: str) -> None:
         """Add a warning on a line."""
-        self.seen.said.add(self.line + line + 1, sentence)
+        self.seen.messages.add(self.line + line + 1, sentence)
 
     def tail(self, row: int) -> str:
         """Text after the state in a domain row."""
@@ -166,7 +166,7 @@ def scan(words: WordOffsets, line: int, seen: XentopState, last: bool) -> Listin
     end = len(words) - 1
     finished = not last or not words.data.rpartition(b"\n")[2].strip()
     # last line that is not xentop's, last detail row, last row of vCPUs
-    strange = below = vcpus = -2
+    unknown_line = below = vcpus = -2
     blank = set[int]()
     for i in np.flatnonzero(~is_row[:-1]).tolist():
         text = words.line(i)
@@ -194,10 +194,10 @@ def scan(words: WordOffsets, line: int, seen: XentopState, last: bool) -> Listin
                 raise found.error(
                     "not a line of xentop", i, expected, text, "remove the damaged sample."
                 )
-            strange = i
-    found.apart = {header for header in found.headers if header - 1 in blank}
-    if strange >= 0:
-        found.warn(strange, "the text before the first header was skipped")
+            unknown_line = i
+    found.separated_headers = {header for header in found.headers if header - 1 in blank}
+    if unknown_line >= 0:
+        found.warn(unknown_line, "the text before the first header was skipped")
     if not finished and found.headers and len(found.rows) and found.rows[-1] == end:
         # a row of full length may lack only its line end
         header = words.line(found.headers[-1])
@@ -227,7 +227,7 @@ def _rows(found: ListingLines) -> None:
     opening = words.first[found.rows]
     if (found.state - opening == 1).all():
         coded = words.array.take(pa.array(opening)).dictionary_encode()
-        found.names, found.who = (
+        found.names, found.name_codes = (
             coded.dictionary.to_pylist(),
             coded.indices.to_numpy().astype(np.int64),
         )
@@ -236,7 +236,7 @@ def _rows(found: ListingLines) -> None:
     names = [
         words.data[begin:end].decode().strip() for begin, end in zip(begins, ends, strict=True)
     ]
-    found.who, unique = pd.factorize(np.array(names, dtype=object))
+    found.name_codes, unique = pd.factorize(np.array(names, dtype=object))
     found.names = [str(name) for name in unique]
 
 
@@ -245,18 +245,18 @@ def _check_columns(columns: tuple[str, ...], found: ListingLines, line: int) -> 
     known = found.seen.columns
     if known and columns != known:
         remedy = "keep the listings of two versions in two files."
-        problem, expected = "the header names other columns than the first one", " ".join(known)
+        problem, expected = "the header has other columns than the first one", " ".join(known)
         raise found.error(problem, line, expected, printed, remedy)
     unknown = [name for name in columns if name not in COLUMNS_19]
     if unknown or len(set(columns)) != len(columns) or len(columns) < 3:
         problem = (
             "a column that no version of xentop prints"
             if unknown
-            else "a header with a doubled or missing column"
+            else "a header with a duplicate or missing column"
         )
         expected, remedy = (
             f"columns among {' '.join(COLUMNS_19)}",
-            "the file is cut or comes from another tool.",
+            "the file is truncated or comes from another tool.",
         )
         raise found.error(problem, line, expected, " ".join(unknown) or printed, remedy)
     found.seen.columns = columns
@@ -300,21 +300,21 @@ def _is_detail(line: str, found: ListingLines, number: int, below_vcpus: bool) -
 # xentop subtracts and sums unsigned 64-bit integers, so a counter reset underflows to almost 2^64
 # of its raw unit. Anything from half of that on is invalid. CPU(%) is bounded by the 4095
 # processors that Xen supports.
-_BELOW_ZERO = {
+_UNDERFLOW_LIMITS = {
     "CPU(sec)": 2.0**63 / 1e9,
     "VCPUs(sec)": 2.0**63 / 1e9,
     "CPU(%)": 4095 * 100.0,
 } | dict.fromkeys(("MEM(k)", "MAXMEM(k)", "NETTX(k)", "NETRX(k)"), 2.0**53)
 _LIMIT = 2.0**63
-_WORDS = {
+_NON_NUMERIC = {
     "no": ("MAXMEM(k)",),  # no limit
     "n/a": ("MAXMEM(%)",),
     "-": ("VBD_OO", "VBD_RD", "VBD_WR", "VBD_RSECT", "VBD_WSECT"),
 }
-_DAMAGED = "the line is damaged; remove its sample."
+_REMEDY = "the line is damaged; remove its sample."
 
 
-def numbered(found: ListingLines) -> tuple[NDArray[np.int64], int]:
+def number_samples(found: ListingLines) -> tuple[NDArray[np.int64], int]:
     """Number each row's sample, from 0 in this part (-1 before the first); count whole samples.
 
     Raises `FormatError` at a header without a row, and a sample without its summary or its header.
@@ -355,11 +355,11 @@ def _by_names(found: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArray[
     above = headers[np.searchsorted(headers, rows[begin:]) - 1].tolist()
     seen, number, previous = set[str](), 0, ""
     for i, header in enumerate(above, start=begin):
-        name = found.names[found.who[i]]
+        name = found.names[found.name_codes[i]]
         # batch mode sorts by name, ignoring case (-z puts Domain-0 first): a step back starts
         # another sample too
         back = name.lower() < previous.lower() and previous != "Domain-0"
-        if seen and (header in found.apart or name in seen or back):
+        if seen and (header in found.separated_headers or name in seen or back):
             seen.clear()
             number += 1
         seen.add(name)
@@ -379,7 +379,7 @@ def entities(
     found: ListingLines, samples: NDArray[np.int64], keep: NDArray[np.bool_]
 ) -> tuple[Sequence[str], NDArray[np.int64]]:
     """Factorize the domain names; equal names in one sample are numbered in order."""
-    codes, names = found.who, found.names
+    codes, names = found.name_codes, found.names
     key = samples * len(names) + codes
     twice = pd.Series(key).duplicated().to_numpy() & keep
     if not twice.any():
@@ -387,10 +387,10 @@ def entities(
     nth = pd.Series(key).groupby(key).cumcount().to_numpy()
     full = [f"{names[c]}#{n + 1}" if n else names[c] for c, n in zip(codes, nth, strict=True)]
     row = int(np.flatnonzero(twice)[0])
-    twin = f"{names[codes[row]]!r} occurs twice in a sample (a name cut to ten characters)"
+    twin = f"{names[codes[row]]!r} occurs twice in a sample (a name truncated to ten characters)"
     place = f"{found.seen.file} line {found.line + int(found.rows[row]) + 1}"
-    found.seen.said.once(
-        "twin", f"{place}: {twin}; the later one is called #2, by its place in the list"
+    found.seen.messages.once(
+        "twin", f"{place}: {twin}; the later one is named #2, by its position in the list"
     )
     codes, unique = pd.factorize(np.array(full, dtype=object))
     return [str(name) for name in unique], codes
@@ -448,12 +448,16 @@ def values_of(found: ListingLines, last: bool) -> NDArray[np.float64]:
     wrong = np.flatnonzero(counts != len(columns))
     if last and len(wrong) == 1 and wrong[0] == len(counts) - 1 and counts[-1] < len(columns):
         found.cut = int(found.rows[-1]) if found.cut < 0 else found.cut
-        found.rows, found.state, found.who = found.rows[:-1], found.state[:-1], found.who[:-1]
+        found.rows, found.state, found.name_codes = (
+            found.rows[:-1],
+            found.state[:-1],
+            found.name_codes[:-1],
+        )
     elif len(wrong):
         row, expected = int(wrong[0]), f"{len(columns)} values after the state"
         tail = f"{counts[row]}: {found.tail(row)}"
         raise found.error(
-            "a row does not fit its header", int(found.rows[row]), expected, tail, _DAMAGED
+            "a row does not fit its header", int(found.rows[row]), expected, tail, _REMEDY
         )
     flat = (found.state[:, None] + np.arange(1, len(columns) + 1)).ravel()
     if len(no):
@@ -470,7 +474,7 @@ def values_of(found: ListingLines, last: bool) -> NDArray[np.float64]:
         texts = words.array.take(pa.array(flat[odd])).dictionary_encode()
         allowed = np.array(
             [
-                [name in _WORDS.get(text, ()) for name in columns]
+                [name in _NON_NUMERIC.get(text, ()) for name in columns]
                 for text in texts.dictionary.to_pylist()
             ]
         )
@@ -484,18 +488,18 @@ def values_of(found: ListingLines, last: bool) -> NDArray[np.float64]:
         if place >= 0:
             row = place // len(columns)
             problem = f"{columns[place % len(columns)]} is not a number"
-            raise found.error(problem, int(found.rows[row]), found=found.tail(row), remedy=_DAMAGED)
+            raise found.error(problem, int(found.rows[row]), found=found.tail(row), remedy=_REMEDY)
     values[odd] = np.nan
     values = values.reshape(-1, len(columns))
-    limits = np.array([_BELOW_ZERO.get(name, _LIMIT) for name in columns])
+    limits = np.array([_UNDERFLOW_LIMITS.get(name, _LIMIT) for name in columns])
     large = values >= limits
     for row, column in np.argwhere(large) if large.any() else ():
         name, text = (
-            found.names[found.who[row]],
+            found.names[found.name_codes[row]],
             words.array[int(flat[row * len(columns) + column])].as_py(),
         )
         sentence = (
-            f"{columns[column]} of {name!r} is below zero in disguise ({text}) and was left out"
+            f"{columns[column]} of {name!r} is an unsigned underflow ({text}) and was left out"
         )
         found.warn(int(found.rows[row]), sentence)
     values[large] = np.nan
@@ -516,8 +520,8 @@ def listing_records(
     row = given // len(columns)
     column = given - row * len(columns)
     line = found.rows
-    who, what = strings(names, ids[row]), strings(columns, column)
-    frame = record_table("", "domain", who, what, t[row], values.ravel()[given])
+    name_codes, what = strings(names, ids[row]), strings(columns, column)
+    frame = record_table("", "domain", name_codes, what, t[row], values.ravel()[given])
     owner = np.searchsorted(line, [detail[0] for detail in found.details]) - 1
     more, at = [], []
     seen: set[tuple[int, str, str, str]] = set()
@@ -528,12 +532,12 @@ def listing_records(
         if key in seen:
             place = found.line + number + 1
             raise FormatError(
-                f"{kind} {device} twice below one domain", file=found.seen.file, line=place
+                f"{kind} {device} occurs twice below one domain", file=found.seen.file, line=place
             )
         seen.add(key)
         value = float(digits)
-        if value >= _BELOW_ZERO.get(name, _LIMIT):
-            found.warn(number, f"{name} is below zero in disguise and was left out")
+        if value >= _UNDERFLOW_LIMITS.get(name, _LIMIT):
+            found.warn(number, f"{name} is an unsigned underflow and was left out")
             continue
         more.append(("", kind, f"{names[ids[own]]}/{device}", name, t[own], value))
         at.append(number)
@@ -579,7 +583,7 @@ class XentopFormat(Streaming):
                 piece = piece[: len(piece) - pieces.back]
                 if not piece:
                     continue
-            words = WordOffsets(recoded(piece, pieces.line, seen.said, file))
+            words = WordOffsets(recoded(piece, pieces.line, seen.messages, file))
             found = scan(words, pieces.line, seen, pieces.last)
             if not seen.columns:
                 raise FormatError(
@@ -606,7 +610,7 @@ def _open_end(piece: bytes, line: int, seen: XentopState) -> int:
         return len(piece)
     if found.summaries:
         return 0
-    samples, count = numbered(found)
+    samples, count = number_samples(found)
     return 0 if own.plain else behind(found, int(np.argmax(samples == count - 1)))
 
 
@@ -615,16 +619,16 @@ def _reading(found: ListingLines, last: bool) -> Reading:
     seen = found.seen
     seen.timed = seen.timed or bool(found.summaries)
     values = values_of(found, last)
-    samples, count = numbered(found)
+    samples, count = number_samples(found)
     keep = samples >= 0
     if not keep.all():
-        found.warn(int(found.rows[0]), "rows before the first whole sample were left out")
+        found.warn(int(found.rows[0]), "rows before the first complete sample were left out")
     if found.cut >= 0:
         keep &= samples < count
-        found.warn(found.cut, "the file breaks off; its last sample was left out")
+        found.warn(found.cut, "the file is truncated; its last sample was left out")
     if not keep.any() and not seen.samples:
         raise found.error(
-            "no whole sample in the file", max(found.cut, 0), remedy="collect the run again."
+            "no complete sample in the file", max(found.cut, 0), remedy="collect the run again."
         )
     names, ids = entities(found, samples, keep)
     columns = seen.columns[2:]
@@ -648,7 +652,7 @@ def _reading(found: ListingLines, last: bool) -> Reading:
         "summary": "yes" if seen.timed else "no",
         **seen.info,
     }
-    return Reading(table, clock, info, seen.said.new(last), at)
+    return Reading(table, clock, info, seen.messages.new(last), at)
 
 
 FORMAT = XentopFormat()

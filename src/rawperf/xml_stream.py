@@ -22,7 +22,7 @@ from rawperf.rows import Warnings
 from rawperf.text import decode, uncoloured
 
 _DECLARES_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}\bencoding\b")
-_ENDS_EARLY = {
+_TRUNCATION_CODES = {
     codes[e] for e in (XML_ERROR_NO_ELEMENTS, XML_ERROR_PARTIAL_CHAR, XML_ERROR_UNCLOSED_TOKEN)
 }
 
@@ -30,23 +30,23 @@ _ENDS_EARLY = {
 class Target:
     """Parser target that tracks the path of open elements and builds no tree."""
 
-    def __init__(self, file: str, root: str, deepest: int) -> None:
+    def __init__(self, file: str, root: str, max_depth: int) -> None:
         self.file = file
         self.root = root  # name of the root element
-        self.deepest = deepest  # largest nesting depth
+        self.max_depth = max_depth  # largest nesting depth
         self.place: Any = None  # expat parser, for the current line
         self.above = 0  # lines of the file before the parser's input
         self.path: list[str] = []  # local names of the open elements
         self.text: list[str] = []  # text of the innermost element since its last child
         self._length = 0
 
-    def begins(self, tag: str, attributes: dict[str, str]) -> None:
+    def on_start(self, tag: str, attributes: dict[str, str]) -> None:
         """Handle a start tag; `tag` is ``{namespace}local``, attributes have no namespace."""
 
-    def ends(self) -> None:
+    def on_end(self) -> None:
         """Handle the end tag of the innermost element."""
 
-    def any(self) -> bool:
+    def has_content(self) -> bool:
         """Whether a truncated document has anything worth keeping; overridden by readers."""
         return False
 
@@ -54,12 +54,12 @@ class Target:
         """Parser callback for a start tag."""
         self.path.append(local(tag))
         self.text, self._length = [], 0
-        if len(self.path) > self.deepest:
+        if len(self.path) > self.max_depth:
             problem = "elements are nested too deeply"
-            raise self.error(problem, f"at most {self.deepest} levels", "/".join(self.path[:6]))
+            raise self.error(problem, f"at most {self.max_depth} levels", "/".join(self.path[:6]))
         if len(self.path) == 1 and self.path[0] != self.root:
-            raise self.error("another root element", self.root, self.path[0])
-        self.begins(tag, {local(key): value for key, value in attributes.items()})
+            raise self.error("wrong root element", self.root, self.path[0])
+        self.on_start(tag, {local(key): value for key, value in attributes.items()})
 
     def data(self, text: str) -> None:
         """Parser callback for character data."""
@@ -67,12 +67,14 @@ class Target:
         self._length += len(text)
         if self._length > MAX_PIECE_BYTES:
             raise self.error(
-                "a text has no end", f"one within {MAX_PIECE_BYTES} characters", text[:40]
+                "the text of an element is too long",
+                f"its end within {MAX_PIECE_BYTES} characters",
+                text[:40],
             )
 
     def end(self, tag: str) -> None:
         """Parser callback for an end tag."""
-        self.ends()
+        self.on_end()
         self.path.pop()
         self.text, self._length = [], 0
 
@@ -92,7 +94,7 @@ class Target:
         )
 
 
-def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], int]:
+def parse_xml(data: bytes, target: Target, max_bytes: int) -> tuple[tuple[str, ...], int]:
     """Parse a document into `target`.
 
     Without an encoding declaration it is read as UTF-8, or else as Latin-1 with a warning.
@@ -103,19 +105,19 @@ def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], 
     cut : int
         Line on which the document ends within an element, 0 for a whole document.
 
-    Raises `FormatError`: more than `most` bytes, a document type, not XML, an unknown encoding, and
-    the errors of `target`.
+    Raises `FormatError`: more than `max_bytes`, a document type, not XML, an unknown encoding, and the
+    errors of `target`.
     """
     file = target.file
-    if len(data) > most:
+    if len(data) > max_bytes:
         raise FormatError(
             "the file is too large",
             file=file,
-            expected=f"at most {most} bytes",
+            expected=f"at most {max_bytes} bytes",
             found=str(len(data)),
         )
     warnings: tuple[str, ...] = ()
-    if not declared(data):
+    if not declares_encoding(data):
         text, warnings = decode(data, file)
         data = text.encode()
     feed = XmlFeed(target)
@@ -123,7 +125,7 @@ def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], 
     return warnings, feed.close()
 
 
-def declared(data: bytes) -> bool:
+def declares_encoding(data: bytes) -> bool:
     """Whether a document declares its encoding."""
     return bool(_DECLARES_ENCODING.match(data)) or data[:2] in (b"\xff\xfe", b"\xfe\xff")
 
@@ -131,23 +133,25 @@ def declared(data: bytes) -> bool:
 class XmlPieces(Pieces):
     """Pieces of a document for the parser: without colours, in UTF-8 if no encoding is declared.
 
-    `strange` gets one warning on a line that is not UTF-8 and was read as Latin-1.
+    `encoding_warnings` gets one warning on a line that is not UTF-8, which is read as Latin-1.
     """
 
-    def __init__(self, stream: BinaryIO, strange: Warnings, file: str) -> None:
+    def __init__(self, stream: BinaryIO, encoding_warnings: Warnings, file: str) -> None:
         head, stream = peeked(stream)
         super().__init__(stream, self._end, file, by_line=False)
-        self._strange = strange
+        self._encoding_warnings = encoding_warnings
         self._coloured = b"\0" not in head
-        self._declared = declared(
+        self._declares_encoding = declares_encoding(
             uncoloured(head.removeprefix(codecs.BOM_UTF8)) if self._coloured else head
         )
 
     def __iter__(self) -> Iterator[bytes]:
         for piece in super().__iter__():
             plain = uncoloured(piece) if self._coloured else piece
-            if not self._declared:
-                plain = recoded(plain, self.line, self._strange, self._file).replace(b"\r\n", b"\n")
+            if not self._declares_encoding:
+                plain = recoded(plain, self.line, self._encoding_warnings, self._file).replace(
+                    b"\r\n", b"\n"
+                )
             yield plain
 
     def _end(self, data: bytes) -> int:
@@ -155,7 +159,7 @@ class XmlPieces(Pieces):
 
         The encoding is detected line by line.
         """
-        if self._declared and not (self._coloured and b"\x1b" in data):
+        if self._declares_encoding and not (self._coloured and b"\x1b" in data):
             return len(data)
         line, tag = data.rfind(b"\n") + 1, data.rfind(b">") + 1
         return tag if tag > line and data[line:tag].isascii() else line
@@ -177,7 +181,7 @@ class XmlFeed:
         # bytes that the parser buffers
         if self._fed - self._parser.parser.CurrentByteIndex > MAX_PIECE_BYTES:
             raise self._target.error(
-                "a tag or a comment has no end", f"one within {MAX_PIECE_BYTES} bytes", "more"
+                "a tag or a comment is too long", f"its end within {MAX_PIECE_BYTES} bytes", "more"
             )
 
     def close(self) -> int:
@@ -193,23 +197,23 @@ class XmlFeed:
             take(*data)
         except DefusedXmlException as err:
             raise FormatError(
-                "a document type or an entity declaration is refused",
+                "document types and entity declarations are not allowed",
                 file=target.file,
                 line=target.line(),
                 expected="XML without DOCTYPE",
                 found=type(err).__name__,
-                remedy="remove it; it can make a reader open files or fill the memory.",
+                remedy="remove it; it can make a parser open files or exhaust the memory.",
             ) from err
         except ParseError as err:
             line = err.position[0] + target.above
-            if err.code in _ENDS_EARLY and target.any():
+            if err.code in _TRUNCATION_CODES and target.has_content():
                 self._cut = line
                 return
             problem = f"not well-formed XML ({str(err).partition(':')[0]})"
             raise FormatError(problem, file=target.file, line=line) from err
         except (LookupError, ValueError) as err:  # an encoding that Python or expat doesn't know
             raise FormatError(
-                "the declared encoding can't be read", file=target.file, line=1, found=str(err)
+                "the declared encoding is not supported", file=target.file, line=1, found=str(err)
             ) from err
 
 

@@ -112,7 +112,7 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             STUDY,
             'title: "EXAMPLE, replace: a printed table"',
             "titel: x",
-            "'titel' stands there: correct it",
+            "'titel' may be a misspelling of it: correct it",
         ),
         (STUDY, "id: figure-1", "id: table-1", "the id 'table-1' is given twice"),
         (STUDY, "table: table-1}", "table: table-9}", "the cells of table-9 are missing"),
@@ -135,7 +135,7 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             STUDY,
             "guests\n    levels: [1, 2, 4]",
             "guests\n    levels: [1, 2, 4, 1e400]",
-            "'1e400' stands among numbers. YAML takes it for text: write 1.0e+400",
+            "'1e400' is text among numbers. YAML reads it as text: write 1.0e+400",
         ),
         (CLAIMS, "of: throughput\n", "of: speed\n", "unknown quantity 'speed'"),
         (
@@ -180,7 +180,7 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             "params.yaml",
             "level: 0.95",
             "levle: 0.95",
-            "there is no 'levle' here. Did you mean 'level'?",
+            "unknown key 'levle'. Did you mean 'level'?",
         ),
         (
             "params.yaml",
@@ -267,7 +267,7 @@ def test_names_and_types_that_are_wrong_are_all_listed(repository, edit):
     edit(STUDY, "n_statements: 1 ", "n_statements: many ")
     text = "\n".join(found(repository))
     assert "quantities/throughput: 'label' is missing" in text
-    assert "quantities/throughput: there is no 'lable' here. Did you mean 'label'?" in text
+    assert "quantities/throughput: unknown key 'lable'. Did you mean 'label'?" in text
     assert "n_statements: wrong value; expected a whole number; found 'many'" in text
 
 
@@ -535,7 +535,7 @@ def test_all_problems_of_a_run_are_listed(repository):
     path.write_text(path.read_text().replace("replicate: 1", "replicate: none") + "speed: 3\n")
     text = "\n".join(found(repository))
     assert "replicate: wrong value; expected a whole number; found 'none'" in text
-    assert "there is no 'speed' here" in text
+    assert "unknown key 'speed'" in text
     assert "docs/run-folders.md" in text
 
 

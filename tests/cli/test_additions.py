@@ -54,9 +54,9 @@ def test_what_is_refused_is_named_as_it_was_given(run, layout: Layout) -> None:
         ("value=abc", "Error: value=abc: wrong value; expected a number\n"),
         (
             "value=1e3",
-            "value=1e3: wrong value; expected a number. YAML takes it for text: write 1.0",
+            "value=1e3: wrong value; expected a number. YAML reads it as text: write 1.0",
         ),
-        ("valu=2", "Error: claims/half: there is no 'valu' here. Did you mean 'value'"),
+        ("valu=2", "Error: claims/half: unknown key 'valu'. Did you mean 'value'"),
         ("about=[figure-9]", "unknown exhibit 'figure-9'"),
     ):
         output = run(*add, given, status=1).output

@@ -72,7 +72,7 @@ def test_hostile_names_reach_the_terminal_without_their_control_characters(run, 
 
 def test_a_numbered_log_with_its_interval(run, tmp_path):
     (tmp_path / "d1.log").write_bytes(console(n=4))
-    assert "the sample's number, 0 to 3" in run("read", "d1.log").output
+    assert "the sample number, 0 to 3" in run("read", "d1.log").output
     assert (
         "seconds since the first sample, 0 to 30"
         in run("read", "d1.log", "--interval", "10").output
@@ -87,13 +87,13 @@ def test_errors_are_one_line(run, tmp_path, listing):
         run("read", "absent.txt", status=1).output
         == "Error: absent.txt: the file can't be read: No such file or directory\n"
     )
-    assert "no format is called 'x'" in run("read", listing, "--format", "x", status=1).output
+    assert "no format is named 'x'" in run("read", listing, "--format", "x", status=1).output
     assert (
         "must end in .csv, .parquet, .json"
         in run("read", listing, "-o", "out.xlsx", status=2).output
     )
     assert not list(tmp_path.glob("out*"))
-    assert "there is no folder" in run("read", listing, "-o", "absent/out.csv", status=2).output
+    assert "absent does not exist" in run("read", listing, "-o", "absent/out.csv", status=2).output
     assert not (tmp_path / "absent").exists()
 
 
@@ -118,8 +118,8 @@ def test_a_file_that_is_declared(run, tmp_path, root):
     (tmp_path / "own.yaml").write_text(DECLARATION)
     (tmp_path / "d.csv").write_text("t,who,tps\n10,a,5\n20,a,6\n")
     text = run("--root", str(root), "read", "d.csv", "--format", "own.yaml").output
-    assert "d.csv: my driver's CSV (format own, as told)" in text
-    assert "t is seconds since the tool began, 10 to 20" in text
+    assert "d.csv: my driver's CSV (format own, as specified)" in text
+    assert "t is seconds since the tool started, 10 to 20" in text
     assert re.search(r"driver +tps +page_element_throughput +1/s +2 +5\.5 +5 +6", text)
     (tmp_path / "own.yaml").write_text(DECLARATION.replace("field: tps", "field: tpz"))
     said = run("read", "d.csv", "--format", "own.yaml", status=1).output

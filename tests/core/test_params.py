@@ -21,12 +21,12 @@ def test_the_repositorys_parameters_are_valid(root):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("seed: 1\nlevle: 0.9\n", "line 2: there is no 'levle' here. Did you mean 'level'?"),
+        ("seed: 1\nlevle: 0.9\n", "line 2: unknown key 'levle'. Did you mean 'level'?"),
         ("seed: 1\nlevel: 95\n", "line 2: level: wrong value; expected less than 1; found 95"),
         ("seed: -1\n", "line 1: seed: wrong value; expected greater than or equal to 0; found -1"),
         (
             "seed: 1\nreconstruct:\n  reading: strict\n",
-            "line 3: reconstruct: there is no 'reading' here. Did you mean 'readings'?",
+            "line 3: reconstruct: unknown key 'reading'. Did you mean 'readings'?",
         ),
         (
             "seed: 1\nreport: {assumptions: perhaps}\n",

@@ -65,7 +65,7 @@ def test_every_kind_of_damage_is_named_and_the_study_still_renders(workplace: Wo
     }
     assert {q["run"] for q in index["quarantined"]} == refused
     cut = next(run for run in index["runs"] if run["run_id"] == "scaling-xen-15-r2")
-    assert any("breaks off" in w for file in cut["files"] for w in file["warnings"])
+    assert any("is truncated" in w for file in cut["files"] for w in file["warnings"])
     assert "hostname" not in said
 
     decided = set(workplace.verdicts().values()) - {"no measurement", "not judged"}

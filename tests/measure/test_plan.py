@@ -195,17 +195,17 @@ def test_a_choice_that_names_nothing_is_refused(repository, only, words):
         (
             "windows: 3\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]",
             2,
-            "there is no 'windows' here",
+            "unknown key 'windows'",
         ),
         (
             "workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}, window: 3}",
             4,
-            "there is no 'window' here",
+            "unknown key 'window'",
         ),
         (
             "workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}}\n  - {name: b, at: {guests: 1}, seed: 3}",
             5,
-            "there is no 'seed' here",
+            "unknown key 'seed'",
         ),
         (
             "tools: {x: 'x {guests}'}\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]",

@@ -239,7 +239,7 @@ def test_files_are_described_as_declared(repository):
         ({"collect": ["ln -s /etc/passwd x"]}, "a link leads out of the run folder"),
         (
             {"collect": [{"run": 'echo "run: x" > "$fields"', "shell": True}]},
-            "there is no 'run' here",
+            "unknown key 'run'",
         ),
         ({"collect": [{"run": 'echo "clients: x" > "$fields"', "shell": True}]}, "clients"),
         (

@@ -287,7 +287,7 @@ def test_refusals_name_the_line(data, line, part):
 
 
 def test_virtual_time_larger_than_total_is_said():
-    assert "larger than the total" in FORMAT.read(b"a\nReady; T=0.02/0.01 12:00:00\n").warnings[0]
+    assert "exceeds the total" in FORMAT.read(b"a\nReady; T=0.02/0.01 12:00:00\n").warnings[0]
 
 
 NAMES = st.sampled_from(["DCSS1G", "DCSS16G1", "SWAP$1", "CMS"])

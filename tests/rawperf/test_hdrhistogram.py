@@ -60,11 +60,11 @@ def test_values_of_buckets():
 def test_what_is_refused():
     for text, said in (
         ("x", "not base64"),
-        (encoded(b"\x02")[:20], "cut off"),
-        (encoded(b"\x82"), "last count is cut off"),
-        (encoded(b"\x02", offset=1), "was shifted"),
+        (encoded(b"\x02")[:20], "truncated"),
+        (encoded(b"\x82"), "last count is truncated"),
+        (encoded(b"\x02", offset=1), "shifted histograms are not supported"),
         (encoded(b"\x02", digits=9), "out of range"),
-        (encoded(b"\xff\xff\xff\x7f\x02"), "above the highest value"),
+        (encoded(b"\xff\xff\xff\x7f\x02"), "exceeds the largest 64-bit value"),
         (base64.b64encode(struct.pack(">II", 0x1C849302, 0)).decode(), "not version 2"),
     ):
         with pytest.raises(PayloadError, match=said):
@@ -72,10 +72,10 @@ def test_what_is_refused():
 
 
 def test_damage():
-    with pytest.raises(FormatError, match="line 5: the line is no interval"):
+    with pytest.raises(FormatError, match="line 5: the line is not an interval"):
         FORMAT.read(LOG.replace(b"Tag=a,1767268800.000,", b"Tag=a,"))
     with pytest.raises(FormatError, match="no interval"):
         FORMAT.read(b"#[Histogram log format version 1.3]\n")
     cut = FORMAT.read(LOG[:-20])
-    assert cut.warnings and "breaks off" in cut.warnings[0]
+    assert cut.warnings and "is truncated" in cut.warnings[0]
     assert set(cut.records["t"] - 1767268800) == {1, 2, 3}

@@ -47,7 +47,7 @@ def test_the_first_report_is_since_the_machine_was_started() -> None:
     assert get(reading, "vdb", "tps") == [0, 1]
     assert reading.records["t"].unique().tolist() == [0, 1]
     assert set(reading.records["entity_kind"]) == {"host", "device"}
-    with pytest.raises(FormatError, match="no report but the first"):
+    with pytest.raises(FormatError, match="only the first report"):
         FORMAT.read(LISTING[: LISTING.index(b"\n\n\n")] + b"\n")
 
 
@@ -93,7 +93,7 @@ def test_device_names_at_the_right_end() -> None:
         (b"4311.70", b"  4.2M", 7, "not a number"),
         (b"   1.52    0.00", b"  -1.52    0.00", 11, "negative percentage"),
         (b"Device ", b"Disks  ", 6, "not a heading"),
-        (b"tps", b"kB_read", 6, "doubled"),
+        (b"tps", b"kB_read", 6, "duplicate"),
         (
             b"avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n           1.52",
             HEAD.encode() + b"1.52",
@@ -118,4 +118,4 @@ def test_a_file_that_breaks_off_loses_its_last_report() -> None:
     reading = FORMAT.read(LISTING[: LISTING.index(b"  1.00         0.00") + 4], file="i")
     assert get(reading, "vda", "tps") == [179]
     assert get(reading, "", "%idle") == [96.95, 95.95]
-    assert "i line 23: the file breaks off" in reading.warnings[-1]
+    assert "i line 23: the file is truncated" in reading.warnings[-1]

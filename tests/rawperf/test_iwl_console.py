@@ -167,7 +167,7 @@ def test_several_machines_in_one_log() -> None:
         (JMETER.format(machine="a") * 2, "several runs of one machine", 12),
         (
             JMETER.format(machine="a") + JMETER.replace(' machine="{machine}"', ""),
-            "one without its machine",
+            "one of them without a machine",
             12,
         ),
         (
@@ -190,7 +190,7 @@ def test_a_wrapper_without_a_run_is_left_out() -> None:
     pd.testing.assert_frame_equal(reading.records, read(JMETER.format(machine="a")).records)
     assert reading.info | {"other lines": "2"} == read(JMETER.format(machine="a")).info
     (warning,) = reading.warnings
-    assert "line 1: nothing of a run" in warning
+    assert "line 1: this wrapper contains no run" in warning
     both = read(failed + JMETER.format(machine="a") + JMETER.format(machine="b"))
     assert set(both.records["entity"]) == {"a", "b"}
     assert len(both.warnings) == 1

@@ -60,10 +60,10 @@ def test_last_line_without_its_end_is_left_out():
     ("text", "line", "part"),
     [
         ("", 1, "no section"),
-        ("    5 resets sent\n", 1, "before any section"),
+        ("    5 resets sent\n", 1, "before the first section"),
         ("Tcp:\n    no number here\n", 2, "not a counter"),
         ("Tcp:\n    a 1 b 2 c\n", 2, "not a counter"),
-        ("Tcp:\n    5\n", 2, "without words"),
+        ("Tcp:\n    5\n", 2, "without a name"),
         ("Tcp:\n    5 resets sent\nTcp:\n", 3, "occurs twice"),
         ("Tcp:\n    5 segments send out\n    5 segments sent out\n", 3, "occurs twice"),
     ],

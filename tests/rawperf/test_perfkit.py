@@ -249,7 +249,7 @@ def test_partitions_and_what_stands_below_them() -> None:
 def test_a_row_behind_a_damaged_one_is_not_given_to_the_partition_above() -> None:
     reading = read(header("FCX126") + PARTITIONS.replace(" ZOS1         2", " Z:S1         2"))
     assert "ZOS1:0" not in set(reading.records["entity"])
-    assert "no row of FCX126" in reading.warnings[0]
+    assert "not a row of FCX126" in reading.warnings[0]
     later = PARTITIONS.replace(" ZOS1         2", " " * 14).replace("0   99.0", "1   99.0")
     (warning,) = read(header("FCX126") + later).warnings  # a second processor 1 of VMSYS1 can't be
     assert "line 15: 2 line(s) below tables were not read" in warning
@@ -385,9 +385,9 @@ def test_columns_follow_the_heading() -> None:
     reading = read(text)
     assert values(reading, "P00") == {"%CPU": 100, "%NEW": 7, "%EMU": 55}
     assert values(reading, "P01") == {"%NEW": 100, "%EMU": 1000}
-    with pytest.raises(FormatError, match="not below its heading"):
+    with pytest.raises(FormatError, match="not aligned with its heading"):
         read(text.replace("100.01000.0", "100.0  1.0 "))
-    with pytest.raises(FormatError, match="beyond the last heading"):
+    with pytest.raises(FormatError, match="to the right of the last heading"):
         read(text.replace("  55.0", "  55.02"))
     assert set(reading.records["entity_kind"]) == {"processor"}
 
@@ -521,7 +521,7 @@ def processors(text: str) -> tuple[list[str], tuple[str, ...]]:
 def test_a_damaged_name_loses_its_row_only(name: str, kept: list[str], damaged: str) -> None:
     entities, (warning,) = processors(PROCESSORS.replace(name, damaged))
     assert entities == kept
-    assert f"vm.lst line {9 + int(name[1:])}: no row of FCX100" in warning
+    assert f"vm.lst line {9 + int(name[1:])}: not a row of FCX100" in warning
 
 
 def test_several_damaged_rows_are_each_named() -> None:
@@ -549,13 +549,13 @@ def test_rows_behind_something_odd_must_be_whole() -> None:
 def test_a_damaged_time_loses_its_row_only() -> None:
     reading = read(log("23:59:00", "00:0x:00", "00:01:00"))
     assert reading.records["t"].unique().tolist() == [86340.0, 86460.0]
-    assert "line 12: no row of FCX143" in reading.warnings[0]
+    assert "line 12: not a row of FCX143" in reading.warnings[0]
     means = read(log(">>Mean>>", "00:0x:00")).records
     assert set(means["entity_kind"]) == {"host-average"}
 
 
 def test_unregistered_reports() -> None:
-    with pytest.raises(FormatError, match="no whole page of a registered report") as caught:
+    with pytest.raises(FormatError, match="no complete page of a registered report") as caught:
         read(header("FCX999") + " what\n")
     assert caught.value.found == "FCX999"
     reading = read(header("FCX999") + " what\n" + USER_PAGE)

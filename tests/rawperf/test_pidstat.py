@@ -117,4 +117,4 @@ def test_a_file_that_breaks_off_loses_its_last_sample() -> None:
     end = LISTING.index(b"web server\n\n12:32:12      UID       PID   kB") - 3
     reading = FORMAT.read(LISTING[:end], file="p")
     assert get(reading, "process", "web server 11335", "%CPU") == [100]
-    assert "p line 12: the file breaks off" in reading.warnings[-1]
+    assert "p line 12: the file is truncated" in reading.warnings[-1]

@@ -93,7 +93,7 @@ FORMAT_OF = {
 }
 REFUSED = {
     "iperf3/iperf3.txt": "it looks like iperf, which has no reader",
-    "sadf/sadf-d.txt": "it looks like sadf -d or -p, which has no reader.*Print it by sadf -j",
+    "sadf/sadf-d.txt": "it looks like sadf -d or -p, which has no reader.*Convert it with sadf -j",
 }
 CLOCK = re.compile(r"\d\d:\d\d:\d\d$")
 

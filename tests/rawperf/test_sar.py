@@ -123,7 +123,7 @@ def test_file_that_breaks_off():
         (f"{LINE}\n10:00:00{CPU}13:01:10 PM all 1.00 3.00\n", 4, "12-hour"),
         (f"{LINE}\n10:00:00{CPU}xx\n\n", 4, "not a line"),
         (f"{LINE}\n10:00:00{CPU}{LINE}", 4, "second system line"),
-        (f"{LINE}10:00:00 all 1.00 3.00\n", 2, "before any heading"),
+        (f"{LINE}10:00:00 all 1.00 3.00\n", 2, "before the first heading"),
     ],
 )
 def test_refusals_name_the_line(text, line, part):

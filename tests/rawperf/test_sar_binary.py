@@ -43,7 +43,7 @@ def test_without_sadf_the_error_says_so(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("PATH", str(tmp_path))
     assert FORMAT.outside() == ""
     with pytest.raises(
-        FormatError, match=r"sadf, which reads it, is not installed.*sadf -j FILE"
+        FormatError, match=r"sadf, which converts binary sar files, is not installed.*sadf -j FILE"
     ) as caught:
         FORMAT.read(MAGIC, file="sa03")
     assert caught.value.file == "sa03"
@@ -61,7 +61,7 @@ def test_what_sadf_prints_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
     [
         (
             'echo "Invalid system activity file: $3" >&2; exit 1',
-            "does not read the file; found Invalid system activity file: sa03",
+            "failed to convert the file; found Invalid system activity file: sa03",
         ),
         ("exit 0", "0 bytes of output"),
         ("echo '{'", "sadf's output: not JSON"),

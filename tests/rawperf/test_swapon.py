@@ -135,10 +135,10 @@ def test_last_line_without_its_end_is_left_out():
         (SUMMARY_LIST.replace(b"1130392", b""), 2, "a damaged row"),
         (SUMMARY_LIST.replace(b"/dev/dasda2", b"dev/dasda2"), 2, "a damaged row"),
         (SUMMARY_LIST + SUMMARY_LIST.splitlines(keepends=True)[1], 4, "listed twice"),
-        (SUMMARY_LIST.replace(b"231380", b"1231380"), 2, "fuller than it is large"),
+        (SUMMARY_LIST.replace(b"231380", b"1231380"), 2, "the used space exceeds the size"),
         (BYTES.replace(b"1048576", b"1048.5"), 2, "decimals without a unit"),
-        (b"NAME UUID USED\n/dev/dm-1 8 5\n", 1, "in an order"),
-        (b"NAME USED USED\n/dev/dm-1 8 5\n", 1, "in an order"),
+        (b"NAME UUID USED\n/dev/dm-1 8 5\n", 1, "unsupported order"),
+        (b"NAME USED USED\n/dev/dm-1 8 5\n", 1, "unsupported order"),
     ],
 )
 def test_refusals_name_the_line(data, line, part):

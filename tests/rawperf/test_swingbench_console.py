@@ -108,8 +108,8 @@ def test_a_second_run_warns() -> None:
         + "21:00:00  [0/4] 0 0 0 0 0\n"
     )
     again, back = read(text).warnings
-    assert "line 5: the heading is printed again" in again
-    assert "line 7: the time goes back" in back
+    assert "line 5: the heading is repeated" in again
+    assert "line 7: the time decreases" in back
 
 
 @each_case("end", range(1, 40, 3))
@@ -144,7 +144,7 @@ def test_damage_names_its_line(old: str, new: str, line: int) -> None:
 
 
 def test_another_heading_is_refused() -> None:
-    with pytest.raises(FormatError, match="another heading") as caught:
+    with pytest.raises(FormatError, match="a different heading") as caught:
         read(HEADING + ROWS + "Time TPM TPS\n")
     assert caught.value.line == 5
 

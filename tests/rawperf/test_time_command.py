@@ -230,7 +230,7 @@ def test_what_breaks_off_is_left_out():
 def test_other_tools_are_refused_by_name(tool, line):
     data = line + b"\nuser\t0m0.00s\n" if tool == "ksh" else line + b"\n"
     assert FORMAT.sniff(data) >= 0.5
-    with pytest.raises(FormatError, match=f"this is {tool}'s time") as caught:
+    with pytest.raises(FormatError, match=f"this is the output of time in {tool}") as caught:
         FORMAT.read(b"some output\n" + data)
     assert caught.value.line == 2
 
@@ -238,8 +238,8 @@ def test_other_tools_are_refused_by_name(tool, line):
 @each_case(
     ("data", "line", "part"),
     [
-        (b"", 1, "no whole block"),
-        (b"some output\n", 1, "no whole block"),
+        (b"", 1, "no complete block"),
+        (b"some output\n", 1, "no complete block"),
         (BASH.replace(b"user", b"usr"), 3, "not the user line"),
         (BASH.replace(b"user\t0m0.010s\n", b""), 3, "not the user line"),
         (BASH.replace(b"5.003", b"75.003"), 2, "not the real line"),

@@ -30,9 +30,11 @@ FILES = {
 @pytest.mark.parametrize("name", [name for name in FILES if name != "numbers first"])
 def test_a_csv_is_named_and_its_declaration_reads_it(name: str, tmp_path: Path) -> None:
     data = FILES[name].encode()
-    with pytest.raises(FormatError, match="it looks like a CSV that is not declared") as caught:
+    with pytest.raises(
+        FormatError, match="it looks like a CSV file without a declaration"
+    ) as caught:
         sniff(data, file="mine.csv")
-    found = re.search(r"[Pp]ut (\{.*\}) into mine\.yaml", str(caught.value))
+    found = re.search(r"[Ss]ave (\{.*\}) as mine\.yaml", str(caught.value))
     assert found is not None
     path = tmp_path / "mine.yaml"
     path.write_text(found[1], encoding="utf-8")

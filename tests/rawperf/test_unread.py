@@ -14,31 +14,31 @@ from tests.cases import each_case
 
 TEXT = "a line that no tool prints\n" * 3
 NAMED = {
-    "empty": (b"", "it is empty", "Collect the run again"),
-    "blank": (b" \n\n", "it is empty", "Collect"),
-    "zip": (b"PK\3\4" + TEXT.encode(), "compressed by zip", "Unpack it first"),
-    "7z": (b"7z\xbc\xaf\x27\x1c" + TEXT.encode(), "compressed by 7z", "Unpack it first"),
+    "empty": (b"", "the file is empty", "Collect the run again"),
+    "blank": (b" \n\n", "the file is empty", "Collect"),
+    "zip": (b"PK\3\4" + TEXT.encode(), "compressed with zip", "Decompress it"),
+    "7z": (b"7z\xbc\xaf\x27\x1c" + TEXT.encode(), "compressed with 7z", "Decompress it"),
     "what gzip packed": (gzip.compress(b"2;fio-3.8;"), "fio --minimal", "json"),
-    "what xz packed": (lzma.compress(b"\1\2\0\3"), "it is binary", "text output"),
-    "what bzip2 packed": (bz2.compress(b""), "it is empty", "Collect the run again"),
-    "utf-16": (TEXT.encode("utf-16"), "text in UTF-16", "iconv"),
-    "utf-16 without its mark": (TEXT.encode("utf-16-le"), "text in UTF-16", "iconv"),
-    "binary": (b"\1\2\0\3", "it is binary", "text output"),
+    "what xz packed": (lzma.compress(b"\1\2\0\3"), "the file is binary", "text output"),
+    "what bzip2 packed": (bz2.compress(b""), "the file is empty", "Collect the run again"),
+    "utf-16": (TEXT.encode("utf-16"), "encoded as UTF-16", "iconv"),
+    "utf-16 without its mark": (TEXT.encode("utf-16-le"), "encoded as UTF-16", "iconv"),
+    "binary": (b"\1\2\0\3", "the file is binary", "text output"),
     "mpstat -o JSON": (
         b'{"sysstat": {\n\t"hosts": [\n\t\t{\n\t\t\t"nodename": "h",\n\t\t\t"date": "11/22/26",\n\t\t\t"statistics": [\n',
         "mpstat, pidstat or iostat -o JSON",
-        "text that they print",
+        "default text output",
     ),
     "fio": (b"2;0;job;0;0\n5;fio-3.33;job;0;0\n", "fio --minimal of another version", "json"),
     "uperf": (
         b"Total     5.31GB /  10.00(s) =     4.56Gb/s       69580op/s\n",
-        "a part of uperf's output",
-        "all of it",
+        "incomplete uperf output",
+        "complete output",
     ),
     "z/VM's monitor data": (
         b"\0\x40\0\0\1\0\0\4",
-        "it is binary",
-        "listing that the Performance Toolkit makes",
+        "the file is binary",
+        "listing of the Performance Toolkit",
     ),
     "AWR": (
         b"<html><head><title>AWR Report for DB: X</title>",
@@ -63,7 +63,7 @@ NAMED = {
         "declared.md",
     ),
     "macOS": (b"Darwin host1 23.1 arm64\n", "macOS'", "declared.md"),
-    "k6 points": (b'{"type":"Point","metric":"http_reqs"}\n', "k6's points", "--summary-export"),
+    "k6 points": (b'{"type":"Point","metric":"http_reqs"}\n', "k6 data points", "--summary-export"),
     "CloudWatch's other answer": (
         b'{"MetricDataResults": [{"Id": "m1", "Timestamps": [], "Values": []}]}',
         "get-metric-data",
@@ -77,18 +77,18 @@ NAMED = {
     "a part of a query's answer": (
         b'{"resultType":"matrix","result":[]}',
         "Prometheus query",
-        "whole answer",
+        "complete response",
     ),
     "a query's error": (
         b'{"status":"error","errorType":"bad_data","error":"invalid parameter"}',
         "Prometheus query",
         "query_range",
     ),
-    "a log of fio": (b"1000, 203, 0, 0, 0\n2000, 201, 0, 0, 0\n", "log of fio", "_bw.1.log"),
-    "turbostat": (b"Core\tCPU\tAvg_MHz\tBusy%\n-\t-\t1\t2\n", "every processor", "--Summary"),
-    "collectl": (b"#<--------CPU-------->\n#cpu sys\n", "collectl's table", "collectl -P"),
-    "dstat": (b"----total-usage---- -dsk/total-\nusr sys\n", "dstat's table", "--output"),
-    "kvm_stat": (b" Event          Total %Total CurAvg/s\n", "kvm_stat's table", "kvm_stat -c"),
+    "a log of fio": (b"1000, 203, 0, 0, 0\n2000, 201, 0, 0, 0\n", "fio log", "_bw.1.log"),
+    "turbostat": (b"Core\tCPU\tAvg_MHz\tBusy%\n-\t-\t1\t2\n", "rows per CPU", "--Summary"),
+    "collectl": (b"#<--------CPU-------->\n#cpu sys\n", "table of collectl", "collectl -P"),
+    "dstat": (b"----total-usage---- -dsk/total-\nusr sys\n", "table of dstat", "--output"),
+    "kvm_stat": (b" Event          Total %Total CurAvg/s\n", "table of kvm_stat", "kvm_stat -c"),
     "typeperf": (
         b'"(PDH-CSV 4.0)","\\\\HOST\\Processor(_Total)\\% Processor Time"\n',
         "typeperf",
@@ -96,7 +96,7 @@ NAMED = {
     ),
     "old docker stats": (
         b"CONTAINER           CPU %               MEM USAGE / LIMIT\n",
-        "docker stats'",
+        "output of docker stats",
         "json",
     ),
     "virsh dominfo": (b"Id:             1\nName:           web-01\n", "virsh dominfo", "domstats"),
@@ -115,7 +115,12 @@ def test_what_it_is_stands_in_the_error(kind: str) -> None:
     data, words, help_ = NAMED[kind]
     with pytest.raises(FormatError) as caught:
         sniff(data, file="f")
-    assert caught.value.problem.startswith("no known format recognises this file: it ")
+    assert caught.value.problem.startswith(
+        (
+            "no known format recognises this file: it looks like ",
+            "no known format recognises this file: the file is ",
+        )
+    )
     assert words in str(caught.value)
     assert help_ in str(caught.value)
 
@@ -150,7 +155,7 @@ def test_no_error_shows_what_a_binary_file_holds() -> None:
     with pytest.raises(RawperfError) as caught:
         get_format("ps").read(data * 40, file="f")
     assert "secret" not in str(caught.value)
-    assert "no text" in str(caught.value)
+    assert "binary data" in str(caught.value)
 
 
 def test_every_error_of_a_reader_has_one_base() -> None:

@@ -77,7 +77,7 @@ def test_columns_are_found_by_name() -> None:
 def test_a_line_that_breaks_off_is_left_out() -> None:
     reading = FORMAT.read(LISTING[:-4], file="v")
     assert get(reading, "bi") == [800, 801]
-    assert reading.warnings == ("v line 8: the file breaks off; this line was left out",)
+    assert reading.warnings == ("v line 8: the file is truncated; this line was left out",)
 
 
 @each_case(
@@ -85,7 +85,7 @@ def test_a_line_that_breaks_off_is_left_out() -> None:
     [
         (b" 363 ", b" 3x3 ", 4, "not a line of vmstat"),
         (b" 363 ", b" ", 4, "does not fit"),
-        (f"{TOP}\n{NAMES}\n".encode(), b"", 1, "before any heading"),
+        (f"{TOP}\n{NAMES}\n".encode(), b"", 1, "before the first heading"),
         (
             b"1948868    0    0   800",
             b"1948868    0    0   800 2026-11-22 12:31:55 1",
@@ -102,13 +102,13 @@ def test_damage_is_refused_with_its_line(old: bytes, new: bytes, line: int, prob
 
 def test_another_heading_and_times_in_some_rows_are_refused() -> None:
     head, tail = LISTING[:-200], LISTING[-200:].replace(b" cs ", b" ct ")
-    with pytest.raises(FormatError, match="another heading than before") as caught:
+    with pytest.raises(FormatError, match="a heading that differs from the first") as caught:
         FORMAT.read(head + tail)
     assert caught.value.line == 7
-    with pytest.raises(FormatError, match="times in some rows only") as caught:
+    with pytest.raises(FormatError, match="only some rows have times") as caught:
         FORMAT.read(STAMPED.replace(b" 2026-11-22 12:31:57", b""))
     assert caught.value.line == 5
     with pytest.raises(FormatError, match="not a date and time"):
         FORMAT.read(STAMPED.replace(b"11-22 12:31:57", b"13-22 12:31:57"))
-    with pytest.raises(FormatError, match="no row but the first"):
+    with pytest.raises(FormatError, match="only the first row"):
         FORMAT.read(LISTING[: LISTING.index(ROW.encode())])

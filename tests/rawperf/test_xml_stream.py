@@ -13,7 +13,7 @@ from rawperf import pieces, xml_stream
 from rawperf.core.errors import FormatError
 from rawperf.rows import Warnings
 from rawperf.text import decode, uncoloured
-from rawperf.xml_stream import Target, XmlFeed, XmlPieces, declared
+from rawperf.xml_stream import Target, XmlFeed, XmlPieces, declares_encoding
 
 HEADS = (
     b"",
@@ -49,7 +49,7 @@ def test_pieces_make_the_whole(head: bytes, words: list[bytes], size: int) -> No
     data = head + b"".join(words)
     whole = data if b"\0" in data else uncoloured(data.removeprefix(codecs.BOM_UTF8))
     said: tuple[str, ...] = ()
-    if not declared(whole):
+    if not declares_encoding(whole):
         text, said = decode(whole, "f")
         whole = text.encode()
     strange = Warnings("f")
@@ -71,9 +71,9 @@ def test_a_long_line_is_cut_while_it_is_ascii(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("begin", "words"),
     [
-        ("<r>\n<!--", "a tag or a comment has no end"),
-        ("<r>\n<a x='", "a tag or a comment has no end"),
-        ("<r>\n<a>", "a text has no end"),
+        ("<r>\n<!--", "a tag or a comment is too long"),
+        ("<r>\n<a x='", "a tag or a comment is too long"),
+        ("<r>\n<a>", "the text of an element is too long"),
     ],
 )
 def test_what_has_no_end_is_refused_before_it_fills_the_memory(

@@ -45,7 +45,7 @@ def test_columns_are_found_by_name():
 def test_a_line_that_breaks_off_is_left_out():
     reading = FORMAT.read((HEAD + MEM + SWAP[:30]).encode(), file="f.txt")
     assert set(reading.records["entity"]) == {"Mem"}
-    assert reading.warnings == ("f.txt line 3: the file breaks off; this line was left out",)
+    assert reading.warnings == ("f.txt line 3: the file is truncated; this line was left out",)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_line_that_breaks_off_is_left_out():
         (HEAD + MEM + SWAP.replace("2097148\n", "2097148 1 2 3 4 5\n"), 3, "a damaged row"),
         (MEM, 1, "not a row of free"),
         (HEAD + MEM + MEM, 3, "not a row of free"),
-        (HEAD + MEM + HEAD.replace("cache", "cached") + MEM, 3, "another heading"),
+        (HEAD + MEM + HEAD.replace("cache", "cached") + MEM, 3, "a heading that differs"),
         ("", None, "no row"),
     ],
 )

@@ -20,15 +20,17 @@ DURATION = "duration"
 """Value of `printed` for durations: ``[[days-]hours:]minutes:seconds``."""
 
 
-def _zone(name: str) -> str:
+def _check_zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError) as err:
-        raise ValueError(f"{name!r} is no time zone; write UTC or Europe/Berlin") from err
+        raise ValueError(
+            f"{name!r} is not a time zone; write a name such as UTC or Europe/Berlin"
+        ) from err
     return name
 
 
-def _time_format(text: str) -> str:
+def _check_time_format(text: str) -> str:
     if text == "iso":
         return text
     try:
@@ -36,18 +38,18 @@ def _time_format(text: str) -> str:
         datetime.strptime(when.strftime(text), text)
     except ValueError as err:
         raise ValueError(
-            f"{text!r} is no format of a time ({err}); write iso or %Y-%m-%d %H:%M:%S"
+            f"{text!r} is not a time format ({err}); write iso or %Y-%m-%d %H:%M:%S"
         ) from err
     return text
 
 
-def _groups(pattern: str) -> str:
+def _check_groups(pattern: str) -> str:
     groups_of(pattern)
     return pattern
 
 
 Pattern = Annotated[str, AfterValidator(check_pattern)]
-Groups = Annotated[str, AfterValidator(_groups)]
+Groups = Annotated[str, AfterValidator(_check_groups)]
 """A pattern with named groups."""
 Patterns = Annotated[tuple[Pattern, ...], Listed]
 GroupPatterns = Annotated[tuple[Groups, ...], Listed]
@@ -60,10 +62,10 @@ class Match(Model):
     text: Patterns = ()
 
     @model_validator(mode="after")
-    def _something(self) -> Match:
+    def _check_not_empty(self) -> Match:
         if not self.file and not self.text:
             raise ValueError(
-                "match says nothing: give file: a pattern such as driver*.csv, or text: an expression"
+                "match is empty: set file: a glob such as driver*.csv, or text: a regular expression"
             )
         return self
 
@@ -79,8 +81,8 @@ class Time(Model):
     line: Groups | None = None
     unit: Literal["s", "ms", "us", "ns"] = "s"
     since: Literal["epoch", "start"] = "epoch"
-    format: Annotated[str, AfterValidator(_time_format)] | None = None
-    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    format: Annotated[str, AfterValidator(_check_time_format)] | None = None
+    zone: Annotated[str, AfterValidator(_check_zone)] = "UTC"
     plus: str | None = None
     then: str | None = None
     interval_s: Positive | None = None
@@ -89,7 +91,7 @@ class Time(Model):
     optional: Flag = False
 
     @model_validator(mode="after")
-    def _one(self) -> Time:
+    def _check_options(self) -> Time:
         given = [
             self.field is not None,
             self.line is not None,
@@ -97,15 +99,13 @@ class Time(Model):
             self.numbered,
         ]
         if sum(given) != 1:
-            raise ValueError("time says one of field, line, interval_s or numbered")
+            raise ValueError("time needs exactly one of field, line, interval_s and numbered")
         if self.line is not None and groups_of(self.line) != ("time",):
-            raise ValueError("the expression of line has one group, (?P<time>...)")
+            raise ValueError("line needs a regular expression with one group, (?P<time>...)")
         if self.plus is not None and (self.field is None or self.format is not None):
-            raise ValueError("plus adds to a time that is a number of a field")
+            raise ValueError("plus needs a numeric time: set field, without format")
         if self.then is not None and (self.field is None or self.format is None):
-            raise ValueError(
-                "then is the second part of a time that is text: give field and format"
-            )
+            raise ValueError("then needs a time that is text: set field and format")
         return self
 
     @property
@@ -128,13 +128,13 @@ class Entity(Model):
     optional: Flag = False
 
     @model_validator(mode="after")
-    def _one(self) -> Entity:
+    def _check_options(self) -> Entity:
         if self.file is not None and groups_of(self.file) != ("name",):
             raise ValueError(
-                "file is an expression for the file's name with one group, (?P<name>...)"
+                "file needs a regular expression for the file name with one group, (?P<name>...)"
             )
         if self.line is not None and groups_of(self.line) != ("name",):
-            raise ValueError("the expression of line has one group, (?P<name>...)")
+            raise ValueError("line needs a regular expression with one group, (?P<name>...)")
         return self
 
 
@@ -159,12 +159,14 @@ class Histogram(Model):
     middle_bits: Annotated[int, Strict(), Field(ge=1, le=30)] | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> Histogram:
+    def _check_options(self) -> Histogram:
         if bool(self.unit) == (self.above is not None):
-            raise ValueError("the unit of the bounds is missing: give unit, or above and units")
+            raise ValueError(
+                "the unit of the bounds needs exactly one source: unit, or above with units"
+            )
         if self.above is not None and (groups_of(self.above) != ("unit",) or not self.units):
             raise ValueError(
-                "the expression of above has one group, (?P<unit>...), whose texts units translates"
+                "above needs a regular expression with one group, (?P<unit>...), and units maps its texts to units"
             )
         for unit in (*self.units.values(), *filter(None, (self.unit,))):
             try:
@@ -172,9 +174,11 @@ class Histogram(Model):
             except RawperfError as err:
                 raise ValueError(str(err)) from err
         if self.whole and self.lower is None:
-            raise ValueError("whole is for buckets with both bounds: lower is missing")
+            raise ValueError("whole needs both bounds of a bucket: lower is missing")
         if self.middle_bits is not None and (self.lower is not None or self.cumulative):
-            raise ValueError("middle_bits is for buckets that are told by their middle alone")
+            raise ValueError(
+                "middle_bits is for buckets given by their midpoint: leave out lower and cumulative"
+            )
         return self
 
 
@@ -202,15 +206,19 @@ class FieldRule(Model):
     optional: Flag = False
 
     @model_validator(mode="after")
-    def _whole(self) -> FieldRule:
+    def _check_rule(self) -> FieldRule:
         if not self.field and (self.each not in ("count", "rate") or not self.name):
-            raise ValueError("field is missing; only what is counted has none, and then a name")
+            raise ValueError(
+                "field is missing: it is optional only with each: count or rate, and a name"
+            )
         if self.metric is not None and self.unit is None:
             raise ValueError(
                 f"the unit of {self.field or self.name} is missing: its metric {self.metric} needs one"
             )
         if self.within is not None and groups_of(self.within) != ("value",):
-            raise ValueError("within is an expression for the cell with one group, (?P<value>...)")
+            raise ValueError(
+                "within needs a regular expression for the cell with one group, (?P<value>...)"
+            )
         self.printed_factors()
         return self
 
@@ -283,43 +291,49 @@ class TableDeclaration(Model):
     others: Flag = False
 
     @model_validator(mode="after")
-    def _fits(self) -> TableDeclaration:
+    def _check_table(self) -> TableDeclaration:
         if (self.names is None) != (self.value is None):
             raise ValueError(
-                "names and value are given together: the columns of a number's name, and of the number"
+                "names and value need each other: the columns of the field names and of the numbers"
             )
         if self.unnamed is not None and self.names is None:
-            raise ValueError("unnamed is for rows of a name and a number: names is missing")
+            raise ValueError("unnamed is for tables in long format: names is missing")
         if self.melt is not None and self.repeat is not None:
-            raise ValueError("melt and repeat are two ways to make rows of columns: give one")
+            raise ValueError("melt and repeat both turn columns into rows: set only one")
         if self.melt is not None and "value" in groups_of(self.melt):
-            raise ValueError("value is the melted number itself: give the group another name")
+            raise ValueError(
+                "the group name value is reserved for the melted number: rename the group"
+            )
         if self.histogram is not None:
-            self._counts_buckets()
+            self._check_histogram()
         same = [rule.record for rule in self.fields]
         twice = next((name for place, name in enumerate(same) if name in same[:place]), None)
         if twice is not None:
-            raise ValueError(f"two fields are called {twice!r}: give one a name")
+            raise ValueError(f"two fields are named {twice!r}: set another name for one of them")
         if self.every_s is None and any(rule.each != "mean" for rule in self.fields):
-            raise ValueError("each is for rows that are summed up: every_s is missing")
+            raise ValueError("each is for rows that are aggregated: every_s is missing")
         if self.every_s is not None and (self.others or self.names):
-            raise ValueError("rows that are summed up (every_s) have declared fields only")
+            raise ValueError("every_s aggregates declared fields only: leave out others and names")
         if self.names is not None and any(rule.per for rule in self.fields):
             raise ValueError(
-                "per is for a row with both fields; a row of a name and a number (names) has one"
+                "per needs both fields in one row, but tables with names have one field per row"
             )
         return self
 
-    def _counts_buckets(self) -> None:
+    def _check_histogram(self) -> None:
         if self.entity.kind != BUCKET:
-            raise ValueError(f"a row of a histogram is a bucket: write entity: {{kind: {BUCKET}}}")
+            raise ValueError(f"rows of a histogram are buckets: write entity: {{kind: {BUCKET}}}")
         if self.names is None and (len(self.fields) != 1 or self.others):
-            raise ValueError("a row of a histogram has one number: the count of its bucket")
+            raise ValueError(
+                "a histogram needs exactly one field, the count of the bucket, without others"
+            )
         if self.every_s is not None:
-            raise ValueError("buckets are not summed up over intervals: leave out every_s")
+            raise ValueError("buckets cannot be aggregated over intervals: leave out every_s")
         other = next((r for r in self.fields if r.unit not in (None, "count") or r.within), None)
         if other is not None:
-            raise ValueError(f"{other.field} of a histogram is a count: its unit is count")
+            raise ValueError(
+                f"{other.field} of a histogram is a count: its unit must be count, without within"
+            )
 
 
 class Declaration(TableDeclaration):
@@ -353,28 +367,28 @@ class Declaration(TableDeclaration):
         ) or (self,)
 
     @model_validator(mode="after")
-    def _consistent(self) -> Declaration:
+    def _check_consistency(self) -> Declaration:
         inline = sorted(self.model_fields_set & TableDeclaration.model_fields.keys() - {"time"})
         if self.tables and inline:
-            raise ValueError(f"{inline[0]} stands beside tables: write it in one of them")
+            raise ValueError(f"{inline[0]} is outside of tables: move it into one of them")
         for given in [self, *self.tables]:
             for option in given.model_fields_set & _OPTIONS.keys():
                 if self.reads not in _OPTIONS[option]:
                     raise ValueError(
-                        f"{option} is for {' and '.join(_OPTIONS[option])}, not for {self.reads}"
+                        f"{option} is only valid with reads: {' or '.join(_OPTIONS[option])}, not {self.reads}"
                     )
         for part in self.parts:
-            self._check(part)
+            self._check_part(part)
         if self.columns and (self.heading or self.first):
             raise ValueError("columns is for files without a heading: leave out heading and first")
         if self.leave_out_rows and any(part.melt or part.repeat for part in self.parts):
-            raise ValueError("leave_out_rows is for tables whose rows are those of the file")
+            raise ValueError("leave_out_rows cannot be combined with melt or repeat")
         if self.decimal == self.thousands:
             raise ValueError("decimal and thousands are the same character")
         known = () if any(part.melt for part in self.parts) else self.columns
         repeats = {part.repeat for part in self.parts} - {None}
         if len(repeats) > 1:
-            raise ValueError("the tables repeat columns from different ones on: name one")
+            raise ValueError("the tables name different columns in repeat: name one")
         if self.reads == "lines":
             known = tuple(
                 name for part in self.parts for pattern in part.lines for name in groups_of(pattern)
@@ -388,9 +402,11 @@ class Declaration(TableDeclaration):
     @cached_property
     def words(self) -> tuple[str, ...]:
         """All input fields that it refers to, without values of the `names` column."""
-        return tuple(dict.fromkeys(name for part in self.parts for name in self.words_of(part)))
+        return tuple(
+            dict.fromkeys(name for part in self.parts for name in self.input_fields_of(part))
+        )
 
-    def words_of(self, part: TableDeclaration) -> tuple[str, ...]:
+    def input_fields_of(self, part: TableDeclaration) -> tuple[str, ...]:
         """All input fields that one of its tables refers to."""
         found: list[str | None] = []
         found += (part.time.field, part.time.plus, part.time.then) if part.time else ()
@@ -401,38 +417,38 @@ class Declaration(TableDeclaration):
             found += (*rule.where, rule.needs, rule.per, named)
         return tuple(dict.fromkeys(filter(None, found)))
 
-    def _check(self, part: TableDeclaration) -> None:
+    def _check_part(self, part: TableDeclaration) -> None:
         if not part.fields and not part.others and not part.names:
-            raise ValueError("nothing would be read: fields is missing")
+            raise ValueError("no field is declared: fields is missing")
         if part.others and self.reads in ("json", "json-lines") and part.names is None:
-            raise ValueError("others of JSON are told by their names: names and value are missing")
+            raise ValueError(f"others with reads: {self.reads} needs names and value")
         if self.reads in ("xml", "lines") and not (
             part.rows if self.reads == "xml" else part.lines
         ):
             raise ValueError(f"{'rows' if self.reads == 'xml' else 'lines'} is missing")
         if part.every_s is not None and (part.time is None or part.time.field is None):
-            raise ValueError("every_s needs a time of each row: time: {field: ...}")
+            raise ValueError("every_s needs a time in each row: set time: {field: ...}")
         if (
             part.time is not None
             and part.time.line is not None
             and self.reads not in ("pairs", "lines")
         ):
-            raise ValueError("time from a line is for pairs and lines")
+            raise ValueError("time: {line: ...} is only valid with reads: pairs or lines")
         if part.entity.line is not None and self.reads not in ("pairs", "lines"):
-            raise ValueError("an entity from a line is for pairs and lines")
+            raise ValueError("entity: {line: ...} is only valid with reads: pairs or lines")
         if part.histogram is not None and part.histogram.above and self.reads != "lines":
-            raise ValueError("the unit of a histogram from a line above is for lines")
+            raise ValueError("histogram: {above: ...} is only valid with reads: lines")
         if part.melt is not None and part.names is None and not part.others:
             melted = groups_of(part.melt)
             if "field" not in melted and any(rule.field != "value" for rule in part.fields):
                 raise ValueError(
-                    "melt has no group (?P<field>...): its numbers are called value, "
-                    "or names says which column names them"
+                    "melt has no group (?P<field>...): its only field is value, "
+                    "unless names is the column of the field names"
                 )
         if (
             self.reads == "xml"
             and len({path.split("/")[0] for each in self.parts for path in each.rows}) > 1
         ):
             raise ValueError(
-                "the paths of rows begin with different elements: a document has one root"
+                "the paths of rows begin with different elements, but a document has one root element"
             )

@@ -15,28 +15,28 @@ MAX_LISTED_NAMES = 12  # listed if none is similar
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Suggest similar names: ``did you mean 'Xen'?``; list the known names if none is similar."""
     names = list(dict.fromkeys(map(str, known)))
-    if meant := if_meant(name, names):
+    if meant := suggest_similar(name, names):
         return meant
     if not names:
-        return "there is none."
+        return "none is defined."
     more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
-    return f"known are {', '.join(names[:MAX_LISTED_NAMES])}{more}."
+    return f"known names: {', '.join(names[:MAX_LISTED_NAMES])}{more}."
 
 
-def undecodable(err: UnicodeDecodeError) -> dict[str, Any]:
+def decode_error_parts(err: UnicodeDecodeError) -> dict[str, Any]:
     """Line and offending byte of a `UnicodeDecodeError`, as keyword arguments of an error."""
     line = err.object.count(b"\n", 0, err.start) + 1
     return {"line": line, "found": f"the byte 0x{err.object[err.start]:02x}"}
 
 
-def if_meant(name: object, known: Iterable[object]) -> str:
+def suggest_similar(name: object, known: Iterable[object]) -> str:
     """Suggest similar names: ``did you mean 'Xen'?``; "" if no known name is similar."""
     lower = {n.lower(): n for n in reversed(list(dict.fromkeys(map(str, known))))}
     close = difflib.get_close_matches(str(name).lower(), lower, n=2, cutoff=0.5)
     return f"did you mean {' or '.join(repr(lower[n]) for n in close)}?" if close else ""
 
 
-_NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+_BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 """Control characters that occur in binary files only; text that contains them is not shown."""
 E = TypeVar("E", bound="RawperfError")
 
@@ -70,19 +70,19 @@ class RawperfError(Exception):
         self.found = found
         self.remedy = remedy
         self.folder: Path | None = None
-        super().__init__(self._sentence())
+        super().__init__(self._message())
 
-    def _sentence(self) -> str:
+    def _message(self) -> str:
         place = self.file or ""
         if self.line is not None:
             place = f"{place} line {self.line}".strip()
-        problem = "the file is no text here" if _NO_TEXT.search(self.problem) else self.problem
+        problem = "the file has binary data here" if _BINARY.search(self.problem) else self.problem
         text = f"{place}: {problem}" if place else problem
         if self.expected is not None:
             text += f"; expected {self.expected}"
         if self.found is not None:
             text += f"; found {_shorten(self.found)}"
-        if self.remedy and not _NO_TEXT.search(self.remedy):
+        if self.remedy and not _BINARY.search(self.remedy):
             text = f"{text.removesuffix('.')}. {self.remedy[0].upper()}{self.remedy[1:]}"
         return text
 
@@ -127,8 +127,8 @@ def stop(problem: RawperfError) -> None:
 
 
 def _shorten(text: str, limit: int = 160) -> str:
-    if _NO_TEXT.search(str(text)):
-        return "bytes that are no text"
+    if _BINARY.search(str(text)):
+        return "binary data"
     flat = " ".join(str(text).split())
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 

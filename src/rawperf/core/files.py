@@ -23,8 +23,8 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     its temporary folder.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    for begun in folder.parent.glob(f".{folder.name}.*"):
-        shutil.rmtree(begun, ignore_errors=True)
+    for leftover in folder.parent.glob(f".{folder.name}.*"):
+        shutil.rmtree(leftover, ignore_errors=True)
     fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         yield fresh

@@ -104,13 +104,15 @@ class MetricDictionary:
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self.metrics = {metric.name: metric for metric in metrics}
         # keyed by format, report, entity kind and field, or metric
-        self._meant: dict[tuple[str, str, str, str], list[tuple[Metric, Source]]] = {}
-        self._parts: dict[tuple[str, str, str, str], list[str]] = {}
+        self._sources_by_field: dict[tuple[str, str, str, str], list[tuple[Metric, Source]]] = {}
+        self._fields_by_metric: dict[tuple[str, str, str, str], list[str]] = {}
         for metric in self.metrics.values():
             for source in metric.sources:
                 place = (source.format, source.report, source.entity_kind)
-                self._meant.setdefault((*place, source.field), []).append((metric, source))
-                self._parts.setdefault((*place, metric.name), []).append(source.field)
+                self._sources_by_field.setdefault((*place, source.field), []).append(
+                    (metric, source)
+                )
+                self._fields_by_metric.setdefault((*place, metric.name), []).append(source.field)
 
     def __getitem__(self, name: str) -> Metric:
         return self.metrics[name]
@@ -134,54 +136,54 @@ class MetricDictionary:
         records of fields without a metric are dropped. Counters stay cumulative. A value is NaN if
         parts of a sum, or the first part of a rest, are missing.
         """
-        place, many, names, sources = self._looked_up(records, format_name)
-        row, which = _repeated(place, np.array(many, dtype=np.int64))
+        place, source_counts, names, sources = self._lookup_sources(records, format_name)
+        row, which = _expand_rows(place, np.array(source_counts, dtype=np.int64))
         rows = records.drop(columns=_NAMES).take(row).reset_index(drop=True)
         rows["value"] *= np.array([source.factor for _, source in sources], dtype=float)[which]
-        return _with_sums(Named(rows, which, names), sources, self._parts)
+        return _combine_parts(Named(rows, which, names), sources, self._fields_by_metric)
 
     def gauges(self, records: pd.DataFrame, format_name: str) -> Gauges | None:
         """Fast path of `named` for gauges: one value per record, a number times a factor.
 
         None if there are counters, combined metrics, or fields of several metrics.
         """
-        place, many, names, sources = self._looked_up(records, format_name)
-        if max(many, default=0) > 1:
+        place, source_counts, names, sources = self._lookup_sources(records, format_name)
+        if max(source_counts, default=0) > 1:
             return None
         if any(metric.combine for metric, _ in sources) or any(n[3] == "counter" for n in names):
             return None
-        known = np.array(many, dtype=bool)
-        factors = np.full(len(many), np.nan)
+        known = np.array(source_counts, dtype=bool)
+        factors = np.full(len(source_counts), np.nan)
         factors[known] = [source.factor for _, source in sources]
-        which = np.zeros(len(many), dtype=np.int64)
+        which = np.zeros(len(source_counts), dtype=np.int64)
         which[known] = np.arange(1, len(sources) + 1)
         with np.errstate(over="ignore"):
             values = records["value"].to_numpy(dtype=float) * factors[place]
         return Gauges(values, which[place], ["", *(metric.name for metric, _ in sources)])
 
-    def _looked_up(
+    def _lookup_sources(
         self, records: pd.DataFrame, format_name: str
     ) -> tuple[np.ndarray, list[int], list[Name], list[tuple[Metric, Source]]]:
         """Look up sources by distinct names: index per record, source counts, names, sources."""
         place, first = combinations(records, _NAMES)
-        many: list[int] = []
+        source_counts: list[int] = []
         names: list[Name] = []
         sources: list[tuple[Metric, Source]] = []
         for report, kind, entity, name in zip(
             *(records[n].iloc[first].tolist() for n in _NAMES), strict=True
         ):
-            meant = self._meant.get((format_name, report, kind, name), ())
-            found = [each for each in meant if each[1].entity in (None, "", entity)]
-            many.append(len(found))
+            candidates = self._sources_by_field.get((format_name, report, kind, name), ())
+            found = [each for each in candidates if each[1].entity in (None, "", entity)]
+            source_counts.append(len(found))
             sources += found
             names += [
                 (*((WHOLE, "") if s.entity else (kind, entity)), metric.name, s.kind)
                 for metric, s in found
             ]
-        return place, many, names, sources
+        return place, source_counts, names, sources
 
 
-def _with_sums(
+def _combine_parts(
     found: Named,
     sources: list[tuple[Metric, Source]],
     parts: dict[tuple[str, str, str, str], list[str]],
@@ -215,12 +217,12 @@ def _with_sums(
     )
 
 
-def _repeated(place: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Repeat each row `many[place]` times; return row numbers and indices into all sources."""
-    times = many[place]
+def _expand_rows(place: np.ndarray, source_counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Repeat each row `source_counts[place]` times; return row numbers and source indices."""
+    times = source_counts[place]
     row = np.repeat(np.arange(len(place)), times)
     nth = np.arange(len(row)) - np.repeat(np.cumsum(times) - times, times)
-    return row, (np.cumsum(many) - many)[place[row]] + nth
+    return row, (np.cumsum(source_counts) - source_counts)[place[row]] + nth
 
 
 def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
@@ -231,7 +233,7 @@ def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
     """
     if path.is_file():
         try:
-            return _loaded(_Content(path.read_bytes(), path))
+            return _load_cached(_ContentKey(path.read_bytes(), path))
         except StudyError:
             if report is stop:
                 raise
@@ -239,7 +241,7 @@ def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
 
 
 @dataclass(frozen=True)
-class _Content:
+class _ContentKey:
     """Cache key: equal if the bytes are equal."""
 
     data: bytes
@@ -247,18 +249,18 @@ class _Content:
 
 
 @lru_cache(maxsize=4)
-def _loaded(content: _Content) -> MetricDictionary:
+def _load_cached(content: _ContentKey) -> MetricDictionary:
     return _load(content.path, stop)
 
 
 def _load(path: Path, report: Report) -> MetricDictionary:
     file, document = load_model(path, _File, report)
     return MetricDictionary(
-        _converted(document, metric, report) for metric in file.metrics.values()
+        _with_factors(document, metric, report) for metric in file.metrics.values()
     )
 
 
-def _converted(document: Document, metric: Metric, report: Report) -> Metric:
+def _with_factors(document: Document, metric: Metric, report: Report) -> Metric:
     """Copy a metric with the conversion factor of every source."""
     sources: list[Source] = []
     seen = set()
@@ -267,7 +269,11 @@ def _converted(document: Document, metric: Metric, report: Report) -> Metric:
         where = ("metrics", metric.name, "sources", position)
         if source.minus and metric.combine not in ("sum", "present"):
             report(
-                document.error("minus is for the parts of a sum", *where, expected="combine: sum")
+                document.error(
+                    "minus is only valid for parts of a sum",
+                    *where,
+                    expected="combine: sum or present",
+                )
             )
         try:
             factor = conversion_factor(
@@ -279,7 +285,7 @@ def _converted(document: Document, metric: Metric, report: Report) -> Metric:
         for name in source.formats:
             place = (name, source.report, source.field, source.entity_kind, source.entity)
             if place in seen:
-                report(document.error(f"{metric.name} names the same field twice", *where))
+                report(document.error(f"{metric.name} has the same source field twice", *where))
             seen.add(place)
             signed = -factor if source.minus else factor
             sources.append(

@@ -37,7 +37,7 @@ class Model(BaseModel):
 _EXPONENT = re.compile(r"([+-]?\d+)(\.\d*)?[eE]([+-]?)(\d+)")
 
 
-def _level(value: Any) -> Any:
+def _check_level(value: Any) -> Any:
     """Accept a string or a finite number unchanged (12 stays an int); reject booleans."""
     if isinstance(value, str) or (
         isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
@@ -46,32 +46,32 @@ def _level(value: Any) -> Any:
     raise PydanticCustomError("level", "text or a number")
 
 
-def _different(values: Sequence[T]) -> Sequence[T]:
+def _check_distinct(values: Sequence[T]) -> Sequence[T]:
     twice = [value for position, value in enumerate(values) if value in values[:position]]
     if twice:
-        raise ValueError(f"{twice[0]!r} stands twice")
+        raise ValueError(f"{twice[0]!r} occurs twice")
     return values
 
 
-def _no_number_as_text(values: Sequence[Any]) -> Sequence[Any]:
+def _reject_numeric_strings(values: Sequence[Any]) -> Sequence[Any]:
     """Reject strings among numbers that were meant as numbers."""
     if any(not isinstance(value, str) for value in values):
         for value in values:
-            if isinstance(value, str) and (remedy := _written_as_number(value)):
-                raise ValueError(f"{value!r} stands among numbers. {remedy}")
+            if isinstance(value, str) and (remedy := _yaml_number_hint(value)):
+                raise ValueError(f"{value!r} is text among numbers. {remedy}")
     return values
 
 
-def _written_as_number(text: str) -> str:
+def _yaml_number_hint(text: str) -> str:
     """Suggest YAML's spelling of a number such as ``1e6``; "" for all other texts."""
     match = _EXPONENT.fullmatch(text)
     if not match:
         return ""
     whole, part, sign, power = match.groups()
-    return f"YAML takes it for text: write {whole}{part or '.0'}e{sign or '+'}{power}"
+    return f"YAML reads it as text: write {whole}{part or '.0'}e{sign or '+'}{power}"
 
 
-def _keyed(entries: Any) -> Any:
+def _insert_keys(entries: Any) -> Any:
     if not isinstance(entries, Mapping):
         return entries
     return {
@@ -86,18 +86,18 @@ Positive = Annotated[float, Strict(), Field(gt=0)]
 Whole = Annotated[int, Strict()]
 Count = Annotated[int, Strict(), Field(ge=1, le=10**9)]
 Flag = Annotated[bool, Strict()]
-Level = Annotated[str | int | float, BeforeValidator(_level)]
+Level = Annotated[str | int | float, BeforeValidator(_check_level)]
 Levels = Annotated[
     tuple[Level, ...],
     Field(min_length=1),
-    AfterValidator(_different),
-    AfterValidator(_no_number_as_text),
+    AfterValidator(_check_distinct),
+    AfterValidator(_reject_numeric_strings),
 ]
 Listed = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
 """Wrap a single string in a tuple."""
-Texts = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_different), Listed]
+Texts = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_check_distinct), Listed]
 """One string, or a list of distinct strings."""
-Keyed = BeforeValidator(_keyed)
+Keyed = BeforeValidator(_insert_keys)
 """Mapping of models: passes each its key through the alias <name>, which no file uses."""
 
 
@@ -134,29 +134,33 @@ def problems(
             e["loc"][:size] == error["loc"] and e is not error for e in found
         ):
             continue  # errors of its members are reported instead
-        where = _where(document.data, (*at, *error["loc"]))
-        place = _place(document.data, where)
+        where = _existing_path(document.data, (*at, *error["loc"]))
+        place = _path_label(document.data, where)
         name = error["loc"][-1] if error["loc"] else ""
         if error["type"] == "missing":
             written = [
                 str(n)
-                for n in _part(document.data, where)
-                if n not in _names(model, where[len(at) :])
+                for n in _mapping_at(document.data, where)
+                if n not in _field_names(model, where[len(at) :])
             ]
             alike = difflib.get_close_matches(str(name), written, n=1)
-            remedy = {"remedy": f"{alike[0]!r} stands there: correct it"} if alike else {}
+            remedy = (
+                {"remedy": f"{alike[0]!r} may be a misspelling of it: correct it"} if alike else {}
+            )
             yield document.error(f"{place}{name!r} is missing", *where, **remedy)
         elif error["type"] == "extra_forbidden":
-            known = [n for n in _names(model, where[len(at) : -1]) if not n.startswith("<")]
-            place = _place(document.data, where[:-1])
+            known = [n for n in _field_names(model, where[len(at) : -1]) if not n.startswith("<")]
+            place = _path_label(document.data, where[:-1])
             yield document.error(
-                f"{place}there is no {name!r} here", *where, remedy=did_you_mean(name, known)
+                f"{place}unknown key {name!r}", *where, remedy=did_you_mean(name, known)
             )
         elif error["type"] == "value_error":
             yield document.error(f"{place}{error['ctx']['error']}", *where)
         else:
             yield document.error(
-                f"{place.removesuffix(': ') or 'the file'}: wrong value", *where, **_wrong(error)
+                f"{place.removesuffix(': ') or 'the file'}: wrong value",
+                *where,
+                **_value_error_parts(error),
             )
 
 
@@ -174,7 +178,7 @@ _TYPES = {
 }
 
 
-def _wrong(error: Any) -> dict[str, str]:
+def _value_error_parts(error: Any) -> dict[str, str]:
     """Expected and found parts, and a remedy if known, for a wrong type or an out-of-range value."""
     found = error["input"]
     expected = _TYPES.get(error["type"]) or re.sub(
@@ -186,13 +190,13 @@ def _wrong(error: Any) -> dict[str, str]:
     elif (
         isinstance(found, str)
         and expected.endswith("number")
-        and (remedy := _written_as_number(found))
+        and (remedy := _yaml_number_hint(found))
     ):
         parts["remedy"] = remedy
     return parts
 
 
-def _where(data: Any, loc: Sequence[Any]) -> tuple[Any, ...]:
+def _existing_path(data: Any, loc: Sequence[Any]) -> tuple[Any, ...]:
     """Part of pydantic's path that exists in the document; names of union members do not."""
     where: list[Any] = []
     for key in loc:
@@ -204,13 +208,13 @@ def _where(data: Any, loc: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(where)
 
 
-def _part(data: Any, where: Sequence[Any]) -> Any:
+def _mapping_at(data: Any, where: Sequence[Any]) -> Any:
     for key in where:
         data = data[key]
     return data if isinstance(data, dict) else {}
 
 
-def _place(data: Any, where: Sequence[Any]) -> str:
+def _path_label(data: Any, where: Sequence[Any]) -> str:
     """Readable path, with list members by their own id, name or label.
 
     ``exhibits/figure-1/series/Xen: `` is an example.
@@ -228,10 +232,10 @@ def _place(data: Any, where: Sequence[Any]) -> str:
     return "/".join(words) + ": " if words else ""
 
 
-def _names(model: Any, where: Sequence[Any]) -> list[str]:
+def _field_names(model: Any, where: Sequence[Any]) -> list[str]:
     """Field names that are valid at a path."""
     for key in where:
-        model = _member(model, key)
+        model = _member_type(model, key)
     while not (isinstance(model, type) and issubclass(model, BaseModel)):
         inner = [
             a
@@ -244,11 +248,11 @@ def _names(model: Any, where: Sequence[Any]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _member(kind: Any, key: Any) -> Any:
+def _member_type(kind: Any, key: Any) -> Any:
     """Type of a model's field, or item type of a list or mapping."""
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Annotated, Union, UnionType):
-        return next((found for a in args if (found := _member(a, key)) is not None), None)
+        return next((found for a in args if (found := _member_type(a, key)) is not None), None)
     if args:
         return args[-1] if origin is dict else args[0]
     if isinstance(kind, type) and issubclass(kind, BaseModel):

@@ -15,7 +15,7 @@ LONGEST_LINE = 100_000
 def check_pattern(pattern: str) -> str:
     """Return a pattern; raises `ValueError` if too long, or not valid in RE2 (back references)."""
     if len(pattern) > LONGEST_PATTERN:
-        raise ValueError(f"a pattern of more than {LONGEST_PATTERN} characters")
+        raise ValueError(f"the pattern has more than {LONGEST_PATTERN} characters")
     try:
         pc.match_substring_regex(pa.array([""]), pattern)
     except pa.ArrowInvalid as err:
@@ -31,12 +31,12 @@ def groups_of(pattern: str) -> tuple[str, ...]:
     """
     check_pattern(pattern)
     try:
-        made = pc.extract_regex(pa.array([""]), _whole(pattern)).type
+        made = pc.extract_regex(pa.array([""]), _anchored(pattern)).type
     except pa.ArrowInvalid as err:
         raise ValueError(f"{pattern!r}: {_reason(err)}; write (?P<name>...) or (?:...)") from err
     names = tuple(made.field(place).name for place in range(made.num_fields))
     if len(set(names)) < len(names):
-        raise ValueError(f"{pattern!r}: two groups of one name")
+        raise ValueError(f"{pattern!r}: two groups have the same name")
     return names
 
 
@@ -51,14 +51,14 @@ def occurs(pattern: str, text: pa.Array) -> bool:
     return bool(pc.match_substring_regex(text, f"(?m){pattern}")[0].as_py())
 
 
-def whole_lines(pattern: str, lines: pa.Array) -> pa.Array:
+def full_matches(pattern: str, lines: pa.Array) -> pa.Array:
     """Mask of the lines that match a pattern as a whole."""
-    return pc.match_substring_regex(lines, _whole(pattern))
+    return pc.match_substring_regex(lines, _anchored(pattern))
 
 
-def extracted(pattern: str, lines: pa.Array) -> dict[str, list[str]]:
+def capture_groups(pattern: str, lines: pa.Array) -> dict[str, list[str]]:
     """Capture groups of lines that match a pattern as a whole; "" for a group that took no part."""
-    found = pc.extract_regex(lines, _whole(pattern))
+    found = pc.extract_regex(lines, _anchored(pattern))
     return {name: found.field(place).to_pylist() for place, name in enumerate(groups_of(pattern))}
 
 
@@ -66,13 +66,13 @@ def first_group(pattern: str, text: str) -> str | None:
     """First capture group if the pattern matches the whole text, else None."""
     line = pa.array([text])
     return (
-        next(iter(extracted(pattern, line).values()))[0]
-        if whole_lines(pattern, line)[0].as_py()
+        next(iter(capture_groups(pattern, line).values()))[0]
+        if full_matches(pattern, line)[0].as_py()
         else None
     )
 
 
-def _whole(pattern: str) -> str:
+def _anchored(pattern: str) -> str:
     return f"^(?:{pattern})$"
 
 

@@ -16,9 +16,9 @@ reader needs.
 """
 
 
-MAX_COUNTED = 1 << 16
+MAX_LOOKUP_SIZE = 1 << 16
 """Largest number of possible combinations for a lookup table; above it, codes are factorized."""
-MAX_KEPT_CATEGORIES = 64
+MAX_CACHED_CATEGORIES = 64
 LARGEST_POWER = 308
 POWERS = np.array([float(f"1e{power}") for power in range(LARGEST_POWER + 1)])
 """Powers of ten as literals: numpy's own differ in their last bit between processors."""
@@ -50,7 +50,7 @@ def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray,
         if count > 1:
             code = code * count + codes
             size *= count
-    if size <= MAX_COUNTED:
+    if size <= MAX_LOOKUP_SIZE:
         rows = np.full(size, -1)
         rows[code[::-1]] = np.arange(len(frame))[::-1]  # the first row of a code wins
         first = np.sort(rows[rows >= 0])
@@ -68,10 +68,10 @@ def coded(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
     distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     kind = np.int8 if len(distinct) < 1 << 7 else np.int32
     places = np.array([distinct[text] for text in texts], dtype=kind)
-    few = len(distinct) <= MAX_KEPT_CATEGORIES
+    few = len(distinct) <= MAX_CACHED_CATEGORIES
     return pd.Categorical.from_codes(
         places[codes] if len(places) else codes,
-        dtype=(_kept_categories if few else _categories)(tuple(distinct)),
+        dtype=(_cached_categories if few else _categories)(tuple(distinct)),
         validate=len(places) == 0,
     )
 
@@ -80,7 +80,7 @@ def _categories(texts: tuple[str, ...]) -> pd.CategoricalDtype:
     return pd.CategoricalDtype(pd.Index(list(texts), dtype="str"))
 
 
-_kept_categories = lru_cache(maxsize=1024)(_categories)
+_cached_categories = lru_cache(maxsize=1024)(_categories)
 """Cached: small files share few names, and building an index takes longer than reading a line."""
 
 

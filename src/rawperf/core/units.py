@@ -60,7 +60,7 @@ _UNITS: dict[Dimension, dict[str, float]] = {
         "Gbit/s": 125.0e6,
     },
 }
-_KNOWN = {
+_UNITS_BY_NAME = {
     unit: (dimension, factor)
     for dimension, units in _UNITS.items()
     for unit, factor in units.items()
@@ -76,13 +76,13 @@ def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
     for an unknown unit, and for two units of different dimensions.
     """
     divided = source if per == "1" else f"{source} per {per}"
-    known = [_known(unit) for unit in (source, per, target)]
+    known = [_lookup_unit(unit) for unit in (source, per, target)]
     for unit, found in zip((source, per, target), known, strict=True):
         if found is None:
             raise RawperfError(
                 f"no conversion is known from {divided!r} to {target!r}",
                 found=f"the unknown unit {unit!r}",
-                expected=f"one of {', '.join(sorted(_KNOWN))}, or things counted, such as requests/s",
+                expected=f"one of {', '.join(sorted(_UNITS_BY_NAME))}, or a rate of counted items, such as requests/s",
             )
     (dimension, factor), (below, divisor), (wanted, base) = (found for found in known if found)
     dimension = (dimension[0] - below[0], dimension[1] - below[1])
@@ -94,18 +94,18 @@ def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
     return factor / divisor / base
 
 
-def _known(unit: str) -> tuple[Dimension, float] | None:
+def _lookup_unit(unit: str) -> tuple[Dimension, float] | None:
     """Dimension and factor of a unit; counted items, such as ``requests/s``, are a rate."""
     thing, slash, time = unit.rpartition("/")
-    if unit not in _KNOWN and slash and thing.isalpha() and thing not in _KNOWN:
-        return _KNOWN.get(f"1/{time}")
-    return _KNOWN.get(unit)
+    if unit not in _UNITS_BY_NAME and slash and thing.isalpha() and thing not in _UNITS_BY_NAME:
+        return _UNITS_BY_NAME.get(f"1/{time}")
+    return _UNITS_BY_NAME.get(unit)
 
 
 def rate_unit(unit: str) -> str:
     """Unit of a counter's rate: ``"KiB"`` gives ``"KiB/s"``; raises `RawperfError` if it has none."""
     rate = _RATES.get(unit, f"{unit}/s")
-    if rate not in _KNOWN:
+    if rate not in _UNITS_BY_NAME:
         raise RawperfError(
             f"a counter in {unit!r} has no rate",
             expected="count, s, B, KiB, MiB, pages, sectors or bit",

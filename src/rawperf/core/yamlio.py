@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from rawperf.core.errors import StudyError, undecodable
+from rawperf.core.errors import StudyError, decode_error_parts
 
 try:
     from yaml import CSafeLoader as SafeLoader
@@ -48,7 +48,7 @@ class Document:
 class _Loader(SafeLoader):
     """PyYAML's safe loader, which refuses integers of implausible size: programs fail on them."""
 
-    def whole_number(self, node: yaml.ScalarNode) -> int:
+    def bounded_integer(self, node: yaml.ScalarNode) -> int:
         if len(node.value) < 100 and abs(found := self.construct_yaml_int(node)) < _LARGEST_NUMBER:
             return found
         raise yaml.constructor.ConstructorError(
@@ -56,7 +56,7 @@ class _Loader(SafeLoader):
         )
 
 
-_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.whole_number)
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.bounded_integer)
 
 
 def load_yaml(path: Path, *, aliases: bool = True) -> Document:
@@ -88,7 +88,7 @@ def read_text(path: Path, file: str) -> str:
             "the file is not UTF-8",
             file=file,
             remedy="save it as UTF-8",
-            **undecodable(err),
+            **decode_error_parts(err),
         ) from err
 
 
@@ -97,7 +97,7 @@ def parse_yaml(
 ) -> Document:
     """Parse a text as `load_yaml` does; `file` is its name in errors."""
     try:
-        _refuse_bombs(text, file, aliases)
+        _limit_expansion(text, file, aliases)
         loader = _Loader(text)
         node = loader.get_single_node()
         lines = (
@@ -134,17 +134,17 @@ def walk(
         yield from walk(value, (*place, key))
 
 
-def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
+def _limit_expansion(text: str, file: str, aliases: bool) -> None:
     """Count nodes in the event stream, before construction; an alias counts as its expansion."""
     sizes: dict[str, int] = {}
-    around: list[tuple[str | None, int]] = []
+    open_collections: list[tuple[str | None, int]] = []
     parts = 0
     for event in yaml.parse(text, Loader=_Loader):
         line = event.start_mark.line + 1 if event.start_mark else None
         if isinstance(event, yaml.AliasEvent):
             if not aliases:
                 raise StudyError(
-                    "an alias (*name) is refused",
+                    "YAML aliases (*name) are not allowed",
                     file=file,
                     line=line,
                     remedy="write the value out",
@@ -156,21 +156,21 @@ def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
             if event.anchor:
                 sizes[event.anchor] = 1
         elif isinstance(event, yaml.CollectionStartEvent):
-            around.append((event.anchor, parts))
+            open_collections.append((event.anchor, parts))
             parts += 1
         elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = around.pop()
+            anchor, before = open_collections.pop()
             if anchor:
                 sizes[anchor] = parts - before
         if parts >= MAX_NODES:
             raise StudyError(
-                "the file is too large with its aliases (*name) written out",
+                "the file is too large with its aliases (*name) expanded",
                 file=file,
                 line=line,
                 expected=f"at most {MAX_NODES} keys and values",
-                remedy="write values out in place of aliases",
+                remedy="replace aliases by their values",
             )
-        if len(around) > MAX_DEPTH:
+        if len(open_collections) > MAX_DEPTH:
             raise StudyError(
                 "nested too deeply", file=file, line=line, expected=f"at most {MAX_DEPTH} levels"
             )

@@ -34,7 +34,7 @@ class Buckets:
         printed: dict[str, str | float] = {**self._histogram.printed, "": 1.0}
         self._printed = printed if self._histogram.printed else None
         # previous row: key of its histogram, upper bound, cumulative count
-        self._before: tuple[tuple[Any, ...], float, float] | None = None
+        self._previous: tuple[tuple[Any, ...], float, float] | None = None
 
     def rows(self, chunk: Chunk, owners: list[str], t: np.ndarray) -> tuple[Chunk, list[str]]:
         """Rows with non-cumulative counts, and the bucket name of each.
@@ -47,49 +47,55 @@ class Buckets:
             lower = self._bounds(chunk, self._histogram.lower, NO_LOWER_BOUND, -math.inf)
         upper = self._bounds(chunk, self._histogram.upper, NO_BOUND, math.inf, lower + 1)
         if self._histogram.middle_bits is not None:
-            lower, upper = _around(upper, self._histogram.middle_bits)
+            lower, upper = _bounds_from_middle(upper, self._histogram.middle_bits)
         counts = self._numbers.of(
             _listed(chunk.column(self._count)), chunk.lines_of(self._count), self._count
         )
         names = _listed(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
-        told = self._histogram.lower is not None or self._histogram.middle_bits is not None
-        called, own = [], counts.copy()
+        explicit_bounds = (
+            self._histogram.lower is not None or self._histogram.middle_bits is not None
+        )
+        names_of_rows, own = [], counts.copy()
         units = self._units(chunk)
         for place, (owner, name) in enumerate(zip(owners, names, strict=True)):
             key = (owner, name, None if math.isnan(t[place]) else t[place])
             ends, count = float(upper[place]), float(counts[place])
             begins = float(lower[place])
-            before = self._before if self._before is not None and self._before[0] == key else None
+            before = (
+                self._previous if self._previous is not None and self._previous[0] == key else None
+            )
             line = int(chunk.lines[place])
-            if not told:
+            if not explicit_bounds:
                 begins = before[1] if before else min(0.0, -math.inf if ends <= 0 else 0.0)
-            if before is not None and not told and ends < begins:
-                raise self._wrong("the bounds of buckets do not ascend", line, begins, ends)
+            if before is not None and not explicit_bounds and ends < begins:
+                raise self._order_error(
+                    "the bucket bounds are not in ascending order", line, begins, ends
+                )
             if before is not None and self._histogram.cumulative:
                 if count < before[2]:
-                    raise self._wrong(
-                        f"{self._count} falls, although it counts all buckets below",
+                    raise self._order_error(
+                        f"the cumulative count {self._count} decreases",
                         line,
                         before[2],
                         count,
                     )
                 if ends == begins:  # duplicate bound: its excess count belongs to the next bucket
                     own[place] = math.nan
-                    called.append(owner)
+                    names_of_rows.append(owner)
                     continue
                 own[place] = count - before[2]
-            self._before = (key, ends, count)
+            self._previous = (key, ends, count)
             if self._histogram.whole:
                 ends += 1.0
             if ends < begins:
-                raise self._wrong(
-                    "the bounds of a bucket are the wrong way round", line, begins, ends
+                raise self._order_error(
+                    "the lower bound of a bucket exceeds its upper bound", line, begins, ends
                 )
-            called.append(Bucket(begins, ends, units[place], owner).name)
+            names_of_rows.append(Bucket(begins, ends, units[place], owner).name)
         cells = [None if math.isnan(count) else count for count in own.tolist()]
-        return replace(chunk, cells={**chunk.cells, self._count: cells}), called
+        return replace(chunk, cells={**chunk.cells, self._count: cells}), names_of_rows
 
-    def _wrong(self, problem: str, line: int, before: float, found: float) -> FormatError:
+    def _order_error(self, problem: str, line: int, before: float, found: float) -> FormatError:
         return FormatError(
             problem,
             file=self._file,
@@ -123,7 +129,7 @@ class Buckets:
         missing = np.flatnonzero(np.isnan(found) & ~none)
         if len(missing):
             raise FormatError(
-                f"{name} is no bound of a bucket",
+                f"{name} is not a bucket bound",
                 file=self._file,
                 line=int(lines[missing[0]]),
                 expected="a number, or +Inf",
@@ -146,7 +152,7 @@ class Buckets:
                 line=int(chunk.lines[place]),
                 expected=f"one of {', '.join(self._histogram.units)} in a line above",
                 found=repr(printed[place]) if printed[place] else "no line above",
-                remedy="declare it under units of histogram.",
+                remedy="declare it under histogram: units.",
             )
         return units
 
@@ -155,7 +161,7 @@ def _listed(cells: Any) -> list[Any]:
     return cells.to_pylist() if isinstance(cells, pa.Array) else list(cells)
 
 
-def _around(middle: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
+def _bounds_from_middle(middle: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of buckets from their middle.
 
     There are ``2**bits`` buckets in each power of two, and one per integer below ``2**(bits + 1)``.

@@ -61,16 +61,16 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Into:
+class ReadContext:
     """Declaration by which a file is read, and destination of its rows.
 
-    `sink` takes the number of a table, and rows of it; `said` collects messages on omitted parts;
+    `sink` takes the number of a table, and rows of it; `messages` collects messages on omitted parts;
     `file` is the name for messages.
     """
 
     declaration: Declaration
     sink: Callable[[int, Chunk], None]
-    said: list[str]
+    messages: list[str]
     file: str
 
     def error(self, problem: str, line: int | None = None, **parts: str | None) -> FormatError:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDeclaration
 from rawperf.core.errors import FormatError, did_you_mean
-from rawperf.core.patterns import extracted, first_group, whole_lines
+from rawperf.core.patterns import capture_groups, first_group, full_matches
 from rawperf.declared.buckets import Buckets
 from rawperf.declared.chunks import Chunk
 from rawperf.declared.intervals import Intervals
@@ -47,56 +47,61 @@ class Collector:
         )
         self._time = part.time
         self._clock = TimeReader(part.time, self._numbers, file)
-        self._named_in_file: dict[str, None] = {}
-        self._leave_out = declaration.leave_out_rows
-        self._timed: bool | None = None  # whether the file has its optional times
-        self._seen: set[str] = set()
-        self._keys: dict[str, None] = {}
-        self._fields_of = [
+        self._long_names: dict[str, None] = {}
+        self._rows_to_skip = declaration.leave_out_rows
+        self._has_times: bool | None = None  # whether the file has its optional times
+        self._seen_fields: set[str] = set()
+        self._seen_keys: dict[str, None] = {}
+        self._field_rules = [
             rule.model_copy(update={"printed": rule.printed or part.printed})
             for rule in part.fields
         ]
-        self._rules = {rule.field: rule for rule in self._fields_of}
+        self._rules = {rule.field: rule for rule in self._field_rules}
         printed = {**part.printed, "": 1.0} if isinstance(part.printed, dict) else part.printed
-        self._any = FieldRule(field="*", printed=printed)
-        self._from_file = part.entity.file and first_group(
+        self._default_rule = FieldRule(field="*", printed=printed)
+        self._entity_from_file_name = part.entity.file and first_group(
             part.entity.file, file.rpartition("/")[2]
         )
         each = {rule.record: rule.each for rule in part.fields}
-        self._sums = Intervals(part.every_s, each, file) if part.every_s is not None else None
+        self._intervals = Intervals(part.every_s, each, file) if part.every_s is not None else None
         self._buckets = Buckets(part, self._numbers, file) if part.histogram else None
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     @property
     def clock(self) -> str:
         """Clock of the records' times."""
-        return "none" if self._timed is False else self._clock.name
+        return "none" if self._has_times is False else self._clock.name
 
     @property
-    def names_held(self) -> list[str]:
+    def first_field_names(self) -> list[str]:
         """First names in the file's column of field names."""
-        return list(self._named_in_file)[:MAX_LISTED_NAMES]
+        return list(self._long_names)[:MAX_LISTED_NAMES]
 
     def add(self, chunk: Chunk) -> None:
         """Add the records of some rows; raises `FormatError` at a cell that is not as declared."""
         part = self.part
-        self._keys |= dict.fromkeys(chunk.keys or chunk.cells)
-        new = chunk.cells.keys() - self._seen
-        self._seen |= {
+        self._seen_keys |= dict.fromkeys(chunk.keys or chunk.cells)
+        new = chunk.cells.keys() - self._seen_fields
+        self._seen_fields |= {
             name
             for name in new
             if isinstance(chunk.cells[name], pa.Array)
             or any(cell is not None for cell in chunk.cells[name])
         }
-        if self._leave_out:
-            left, self._leave_out = self._leave_out, max(self._leave_out - len(chunk.lines), 0)
+        if self._rows_to_skip:
+            left, self._rows_to_skip = (
+                self._rows_to_skip,
+                max(self._rows_to_skip - len(chunk.lines), 0),
+            )
             chunk = chunk.taken(np.arange(min(left, len(chunk.lines)), len(chunk.lines)))
-        keep = self._fits(chunk, part.where, True) & ~self._fits(chunk, part.unless, False)
+        keep = self._condition_mask(chunk, part.where, True) & ~self._condition_mask(
+            chunk, part.unless, False
+        )
         if not keep.all():
             chunk = chunk.taken(np.flatnonzero(keep))
         if not len(chunk.lines):
             return
-        entity = self._who(chunk)
+        entity = self._entity_codes(chunk)
         t = self._times(chunk, entity)
         if self._buckets is not None:
             known = list(self._entities)
@@ -104,69 +109,69 @@ class Collector:
             chunk, called = self._buckets.rows(chunk, owners, t)
             entity = np.array([self._entities[name] for name in called], dtype=CODE)
         if part.names is not None and part.value is not None:
-            self._named(chunk, entity, t, part.names, part.value)
+            self._add_long_rows(chunk, entity, t, part.names, part.value)
             return
-        if self._sums is not None:
+        if self._intervals is not None:
             addends = [
                 self._values(chunk, rule)[0]
                 if rule.field
-                else _ones(self._fits(chunk, rule.where, True))
-                for rule in self._fields_of
+                else _count_values(self._condition_mask(chunk, rule.where, True))
+                for rule in self._field_rules
             ]
-            self._sums.add(entity, t, np.array(chunk.lines, dtype=np.int64), addends)
+            self._intervals.add(entity, t, np.array(chunk.lines, dtype=np.int64), addends)
             return
-        found = [(rule.record, *self._values(chunk, rule)) for rule in self._fields_of]
+        found = [(rule.record, *self._values(chunk, rule)) for rule in self._field_rules]
         if part.others:
-            used = {rule.field for rule in part.fields} | self._words()
+            used = {rule.field for rule in part.fields} | self._text_fields()
             for name in (name for name in chunk.cells if name not in used):
                 lines = chunk.lines_of(name)
-                values = self._numbers.of(chunk.column(name), lines, name, self._any)
+                values = self._numbers.of(chunk.column(name), lines, name, self._default_rule)
                 found.append((name, values, lines))
         if found and all(lines is chunk.lines for _, _, lines in found):
             at = np.asarray(chunk.lines, dtype=np.int64)
             if len(found) == 1 or (at[1:] > at[:-1]).all():
-                self._keep_rows(entity, t, found, at)
+                self._store_rows(entity, t, found, at)
                 return
         for record, values, lines in found:
-            self._keep(entity, record, t, values, lines)
+            self._store(entity, record, t, values, lines)
 
     def finish(self) -> list[str]:
-        """Add the aggregates, and return messages; raises `FormatError` as `_missing` does."""
-        self._missing()
-        if self._sums is None:
+        """Add the aggregates, and return messages; raises `FormatError` as `_check_missing` does."""
+        self._check_missing()
+        if self._intervals is None:
             return []
-        for name, entity, t, values, lines in self._sums.sums():
-            self._keep(entity, name, t, values, lines.tolist())
-        return self._sums.said
+        for name, entity, t, values, lines in self._intervals.sums():
+            self._store(entity, name, t, values, lines.tolist())
+        return self._intervals.messages
 
-    def _missing(self) -> None:
+    def _check_missing(self) -> None:
         """Raise `FormatError` if a declared field is missing from the whole file."""
         wanted = [rule.field for rule in self.part.fields if rule.field and not rule.optional]
-        if not self._keys:
+        if not self._seen_keys:
             if wanted:
-                problem = f"no row of {self.part.report or 'it'} is in the file"
+                problem = f"no row of {self.part.report or 'the table'} is in the file"
                 raise FormatError(
                     problem, file=self._file, expected=f"rows with {', '.join(wanted[:5])}"
                 )
             return  # a table that the file may lack
-        found: set[str] | dict[str, None] = self._seen
-        known = list(self._keys)
+        found: set[str] | dict[str, None] = self._seen_fields
+        known = list(self._seen_keys)
         if self.part.names is not None:
-            found, known = self._named_in_file, list(self._named_in_file)
+            found, known = self._long_names, list(self._long_names)
         else:
             told = self.part.entity.name if self.part.entity.optional else ()
-            wanted += sorted(self._words() - {*told})
+            wanted += sorted(self._text_fields() - {*told})
         for name in wanted:
             if name not in found:
                 remedy = did_you_mean(name, [n for n in known if n != name])
                 raise FormatError(
-                    f"there is no {name!r} in the file",
+                    f"{name!r} is missing from the file",
                     file=self._file,
-                    found=", ".join(self.names_held) or None,
+                    found=", ".join(self.first_field_names) or None,
                     remedy=remedy,
                 )
 
-    def _words(self) -> set[str]:
+    def _text_fields(self) -> set[str]:
         """Fields that hold no number of the table: entity names, conditions, times."""
         time, part = self._time, self.part
         named = () if part.entity.file is not None else part.entity.name
@@ -180,7 +185,7 @@ class Collector:
             words |= {time.field, *filter(None, (time.plus, time.then))}
         return words | ({part.names} if part.names else set())
 
-    def _fits(self, chunk: Chunk, condition: Condition, all_of: bool) -> np.ndarray:
+    def _condition_mask(self, chunk: Chunk, condition: Condition, all_of: bool) -> np.ndarray:
         """Mask of the rows that fulfil all conditions, or any of them."""
         found = np.full(len(chunk.lines), all_of)
         for name, patterns in condition.items():
@@ -194,19 +199,21 @@ class Collector:
             found = found & fits if all_of else found | fits
         return found
 
-    def _who(self, chunk: Chunk) -> np.ndarray:
+    def _entity_codes(self, chunk: Chunk) -> np.ndarray:
         """Entity code of each row."""
         entity = self.part.entity
         columns = [chunk.column(name) for name in entity.name]
         by_columns = bool(columns) and entity.file is None and entity.line is None
         if by_columns and all(isinstance(column, pa.Array) for column in columns):
-            return self._who_at_once(columns)
+            return self._entity_codes_vectorized(columns)
         columns = [_listed(column) for column in columns]
         owners = chunk.whose or [None] * len(chunk.lines)
         if entity.line is not None:
             columns = [owners, *columns]
-        who = [" ".join(filter(None, map(_text, cells))) for cells in zip(*columns, strict=True)]
-        who = who or [""] * len(chunk.lines)
+        entity_names = [
+            " ".join(filter(None, map(_text, cells))) for cells in zip(*columns, strict=True)
+        ]
+        entity_names = entity_names or [""] * len(chunk.lines)
         if (
             entity.line is not None
             and entity.file is None
@@ -214,26 +221,26 @@ class Collector:
             and not all(owners)
         ):
             raise FormatError(
-                f"no line above says which {entity.kind} it is about",
+                f"no line above names the {entity.kind}",
                 file=self._file,
                 line=int(chunk.lines[owners.index(None)]),
-                expected=f"a line that is, as a whole, {entity.line}",
+                expected=f"a line that fully matches {entity.line}",
                 remedy="the beginning of the file may be missing.",
             )
-        if entity.file is not None and not all(who):
-            if self._from_file is None:
+        if entity.file is not None and not all(entity_names):
+            if self._entity_from_file_name is None:
                 raise FormatError(
-                    "neither the file nor its name says what it is about",
+                    "neither the file nor its name gives the entity",
                     file=self._file,
                     line=int(chunk.lines[0]),
-                    expected=f"a name that matches {entity.file}",
+                    expected=f"a file name that matches {entity.file}",
                     remedy="rename the file.",
                 )
-            who = [name or self._from_file for name in who]
-        return np.array([self._entities[name] for name in who], dtype=CODE)
+            entity_names = [name or self._entity_from_file_name for name in entity_names]
+        return np.array([self._entities[name] for name in entity_names], dtype=CODE)
 
-    def _who_at_once(self, columns: list[pa.Array]) -> np.ndarray:
-        """Vectorised `_who` for names from columns only: one lookup per distinct combination."""
+    def _entity_codes_vectorized(self, columns: list[pa.Array]) -> np.ndarray:
+        """Vectorised `_entity_codes` for names from columns: one lookup per combination."""
         place = np.zeros(len(columns[0]), dtype=np.int64)
         texts: list[list[str]] = []
         for column in columns:
@@ -260,14 +267,14 @@ class Collector:
             return np.full(len(entity), np.nan)
         if time.field is None and time.line is None:
             known = list(self._entities)
-            who = [known[code] for code in entity.tolist()]
+            entity_names = [known[code] for code in entity.tolist()]
             names: Sequence[Any] = (
                 _listed(chunk.column(self.part.names))
                 if self.part.names
-                else chunk.kinds or [""] * len(who)
+                else chunk.kinds or [""] * len(entity_names)
             )
             return self._clock.counted(
-                [f"{name}\n{_text(other)}" for name, other in zip(who, names, strict=True)]
+                [f"{name}\n{_text(other)}" for name, other in zip(entity_names, names, strict=True)]
             )
         cells = (
             (chunk.above or [None] * len(entity))
@@ -278,11 +285,11 @@ class Collector:
         if isinstance(cells, pa.Array) and len(cells):
             timed = cells[0].as_py() != ""
         timed = timed or any(cell not in (None, "") for cell in _listed(cells))
-        self._timed = timed if self._timed is None else self._timed
-        if time.optional and not (timed and self._timed):
-            if timed != self._timed:
+        self._has_times = timed if self._has_times is None else self._has_times
+        if time.optional and not (timed and self._has_times):
+            if timed != self._has_times:
                 raise FormatError(
-                    "times in a part of the file only",
+                    "only part of the file has times",
                     file=self._file,
                     line=int(chunk.lines[0]),
                     remedy="split it there.",
@@ -305,20 +312,20 @@ class Collector:
         """Numbers of a rule, NaN where missing, and their lines."""
         lines = chunk.lines_of(rule.field)
         cells = chunk.column(rule.field)
-        fits = self._fits(chunk, rule.where, True)
+        fits = self._condition_mask(chunk, rule.where, True)
         if rule.needs is not None:
             needed = self._numbers.of(
                 chunk.column(rule.needs), chunk.lines_of(rule.needs), rule.needs
             )
             fits &= ~np.isnan(needed) & (needed != 0)
         if not fits.all():
-            cells = _only(cells, fits)
+            cells = _masked(cells, fits)
         if rule.within is not None:
-            cells = self._within(_listed(cells), lines, rule)
+            cells = self._extract_values(_listed(cells), lines, rule)
         values = self._numbers.of(cells, lines, rule.field, rule)
         return values if rule.per is None else self._rates(chunk, values, rule.per), lines
 
-    def _within(
+    def _extract_values(
         self, cells: list[Any], lines: Sequence[int] | np.ndarray, rule: FieldRule
     ) -> list[Any]:
         """Extract the number within each cell; raises `FormatError` at a cell without one."""
@@ -327,19 +334,19 @@ class Collector:
         texts = [_text(cell).strip() for cell in cells]
         there = [place for place, text in enumerate(texts) if text not in missing]
         array = pa.array([texts[place] for place in there], pa.string())
-        fits = whole_lines(rule.within, array).to_numpy(zero_copy_only=False)
+        fits = full_matches(rule.within, array).to_numpy(zero_copy_only=False)
         if not fits.all():
             wrong = there[int(np.argmin(fits))]
             raise FormatError(
-                f"{rule.field} has no number where the declaration says",
+                f"{rule.field} does not match within of the declaration",
                 file=self._file,
                 line=int(lines[wrong]),
-                expected=f"a cell that is, as a whole, {rule.within}",
+                expected=f"a cell that fully matches {rule.within}",
                 found=texts[wrong],
-                remedy="the line is damaged, or within in the declaration says another form.",
+                remedy="the line is damaged, or within in the declaration is wrong.",
             )
         found: list[Any] = [None] * len(cells)
-        for place, text in zip(there, extracted(rule.within, array)["value"], strict=True):
+        for place, text in zip(there, capture_groups(rule.within, array)["value"], strict=True):
             found[place] = text
         return found
 
@@ -352,7 +359,7 @@ class Collector:
         wrong = np.flatnonzero(~np.isnan(counts) & ~(np.isfinite(rates) & (seconds > 0)))
         if len(wrong):
             raise FormatError(
-                f"{name} is no length of an interval",
+                f"{name} is not a valid interval length",
                 file=self._file,
                 line=int(lines[wrong[0]]),
                 expected="seconds above 0",
@@ -361,7 +368,7 @@ class Collector:
             )
         return rates
 
-    def _named(
+    def _add_long_rows(
         self, chunk: Chunk, entity: np.ndarray, t: np.ndarray, names: str, value: str
     ) -> None:
         """Add rows in long form: one name and one number each."""
@@ -372,7 +379,7 @@ class Collector:
             called = list(map(str, called))
         if self.part.unnamed is not None:
             called = [name or self.part.unnamed for name in called]
-        self._named_in_file |= dict.fromkeys(called)
+        self._long_names |= dict.fromkeys(called)
         rules = [self._rules.get(name) for name in called]
         wanted = np.array(
             [
@@ -391,8 +398,8 @@ class Collector:
                 keep = keep[np.lexsort((codes[keep], lines[keep]))]
             if len(keep):
                 columns = (entity, record[codes], t, cells, lines)
-                who, code, when, values, at = (column[keep] for column in columns)
-                self.parts.append((who, code, when, values, at))
+                entity_names, code, when, values, at = (column[keep] for column in columns)
+                self.parts.append((entity_names, code, when, values, at))
             return
         cells = _listed(cells)
         by_name = np.split(
@@ -403,12 +410,18 @@ class Collector:
             if not name or (rule is None and not self.part.others) or not len(places):
                 continue
             own = chunk.taken(places)
-            fits = self._fits(own, rule.where, True) if rule else np.ones(len(places), dtype=bool)
+            fits = (
+                self._condition_mask(own, rule.where, True)
+                if rule
+                else np.ones(len(places), dtype=bool)
+            )
             chosen = [cells[p] if fit else None for p, fit in zip(places, fits, strict=True)]
             if rule is not None and rule.within is not None:
-                chosen = self._within(chosen, lines[places], rule)
-            values = self._numbers.of(chosen, lines[places].tolist(), name, rule or self._any)
-            self._keep(
+                chosen = self._extract_values(chosen, lines[places], rule)
+            values = self._numbers.of(
+                chosen, lines[places].tolist(), name, rule or self._default_rule
+            )
+            self._store(
                 entity[places],
                 rule.record if rule else name,
                 t[places],
@@ -416,7 +429,7 @@ class Collector:
                 lines[places].tolist(),
             )
 
-    def _keep_rows(
+    def _store_rows(
         self,
         entity: np.ndarray,
         t: np.ndarray,
@@ -439,7 +452,7 @@ class Collector:
         if len(columns[0]):
             self.parts.append(columns)
 
-    def _keep(
+    def _store(
         self,
         entity: np.ndarray,
         name: str,
@@ -478,7 +491,7 @@ def _distinct(cells: Any) -> tuple[Any, np.ndarray | None]:
     return cells.dictionary.to_pylist(), cells.indices.to_numpy()
 
 
-def _only(cells: Any, fits: np.ndarray) -> Any:
+def _masked(cells: Any, fits: np.ndarray) -> Any:
     """Mask cells: None, or NaN, in rows that do not count."""
     if isinstance(cells, np.ndarray):
         return np.where(fits, cells, np.nan)
@@ -487,7 +500,7 @@ def _only(cells: Any, fits: np.ndarray) -> Any:
     return [cell if fit else None for cell, fit in zip(cells, fits, strict=True)]
 
 
-def _ones(fits: np.ndarray) -> np.ndarray:
+def _count_values(fits: np.ndarray) -> np.ndarray:
     """Summand of a count: 1 in rows that fit, else NaN."""
     return np.where(fits, 1.0, np.nan)
 

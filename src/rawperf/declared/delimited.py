@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import did_you_mean
-from rawperf.core.patterns import extracted, groups_of, whole_lines
-from rawperf.declared.chunks import Chunk, Into
+from rawperf.core.patterns import capture_groups, full_matches, groups_of
+from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.values import Cells, TypedRows
 
 ROWS = 20_000
@@ -22,7 +22,7 @@ ROWS = 20_000
 BLANKS = " "
 
 
-def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
+def read_columns(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str, str]]:
     """Read the rows of a file with columns, from pieces of whole lines; yields after every chunk.
 
     Arrow parses pieces without comments, which is many times as fast. Other pieces, and those that
@@ -31,9 +31,9 @@ def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
     Raises `FormatError`: no heading, a declared column that is missing, a row with more or fewer
     cells than the heading.
     """
-    source = _Lines(texts, into)
+    source = _Lines(texts, context)
     start, names = source.heading()
-    columns = _Columns(names, start, into)
+    columns = _Columns(names, start, context)
     info = {"lines before the heading": str(source.skipped)} if source.skipped else {}
     for text in source.pieces():
         cells = columns.typed.cells(text) if columns.typed and source.is_plain(text) else None
@@ -55,9 +55,10 @@ def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
         if rows:
             columns.send_rows(rows, lines)
         yield info
-    if source.cut:
-        into.said.append(
-            f"{into.file} line {source.cut}: the last line has no line end, may be cut, and was left out"
+    if source.truncated_line:
+        context.messages.append(
+            f"{context.file} line {source.truncated_line}: the last line has no newline, "
+            "may be truncated, and was left out"
         )
     yield info
 
@@ -65,38 +66,41 @@ def read_columns(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
 class _Columns:
     """Columns of a file, and distribution of its rows to the tables."""
 
-    def __init__(self, names: list[str], start: int, into: Into) -> None:
-        self._into, self._parts = into, into.declaration.parts
+    def __init__(self, names: list[str], start: int, context: ReadContext) -> None:
+        self._into, self._parts = context, context.declaration.parts
         repeat = next((part.repeat for part in self._parts if part.repeat is not None), None)
         if repeat is not None and repeat not in names:
-            raise into.error(
-                f"there is no column {repeat!r}, from which on columns are repeated",
+            raise context.error(
+                f"there is no column {repeat!r}, the first one of the repeated group",
                 start,
                 found=", ".join(filter(None, names)),
                 remedy=did_you_mean(repeat, names),
             )
-        self._front = len(names) if repeat is None else names.index(repeat)
-        self.names, self._group = names[: self._front], _unit(names[self._front :], repeat)
+        self._fixed_width = len(names) if repeat is None else names.index(repeat)
+        self.names, self._group = (
+            names[: self._fixed_width],
+            _repeated_group(names[self._fixed_width :], repeat),
+        )
         for part in self._parts:
             own = self.names if part.repeat is None else [*self.names, *self._group]
-            _check_names(own, self._front, start, part, into)
-        self._melted = {
-            place: _melted(names, part, start, into)
+            _check_names(own, self._fixed_width, start, part, context)
+        self._melted_rows = {
+            place: _parse_melt_names(names, part, start, context)
             for place, part in enumerate(self._parts)
             if part.melt is not None
         }
         others = any(part.others and part.names is None for part in self._parts)
-        wanted = set(into.declaration.words)
+        wanted = set(context.declaration.words)
         self._wanted = {
             place: name
             for place, name in enumerate(self.names)
-            if name and (others or self._melted or name in wanted)
+            if name and (others or self._melted_rows or name in wanted)
         }
-        melted = [name for found in self._melted.values() for name in _sources(found)]
+        melted = [name for found in self._melted_rows.values() for name in _melted_columns(found)]
         self.typed = (
             None
             if self._group
-            else TypedRows(len(self.names), self._wanted, into.declaration, melted)
+            else TypedRows(len(self.names), self._wanted, context.declaration, melted)
         )
 
     def checked(self, row: list[str], line: int) -> list[str]:
@@ -108,7 +112,7 @@ class _Columns:
         behind = len(row) - width
         if behind == 0 or (group and behind > 0 and behind % group == 0):
             return row
-        more = f", then any number of times {group}: {' '.join(self._group)}" if group else ""
+        more = f", then groups of {group}: {' '.join(self._group)}" if group else ""
         raise self._into.error(
             "a row does not fit the heading",
             line,
@@ -127,19 +131,19 @@ class _Columns:
     def send(self, columns: Cells, lines: Sequence[int] | np.ndarray) -> None:
         """Send columns to the tables that have no repeated groups."""
         for number, part in enumerate(self._parts):
-            if number in self._melted:
-                if not self._melted[number]:
+            if number in self._melted_rows:
+                if not self._melted_rows[number]:
                     continue
-                words = self._into.declaration.words_of(part)
-                wanted = {*words, *_sources(self._melted[number])}
+                words = self._into.declaration.input_fields_of(part)
+                wanted = {*words, *_melted_columns(self._melted_rows[number])}
                 own = {name: column for name, column in columns.items() if name in wanted}
-                self._into.sink(number, melt_rows(own, lines, self._melted[number]))
+                self._into.sink(number, melt_rows(own, lines, self._melted_rows[number]))
             elif part.repeat is None:
                 self._into.sink(number, Chunk(dict(columns), lines))
 
     def _send_groups(self, rows: list[list[str]], lines: list[int]) -> None:
         """Send each repeated group of a row as a row, with the cells before the first group."""
-        width, size = self._front, len(self._group)
+        width, size = self._fixed_width, len(self._group)
         starts = [
             (row, line, at)
             for row, line in zip(rows, lines, strict=True)
@@ -157,7 +161,9 @@ Melted = list[tuple[dict[str, str], dict[str, str]]]
 """For each row that a melt gives: texts of the capture groups, and column names by field."""
 
 
-def _melted(names: list[str], part: TableDeclaration, line: int, into: Into) -> Melted:
+def _parse_melt_names(
+    names: list[str], part: TableDeclaration, line: int, context: ReadContext
+) -> Melted:
     """Parse column names by the melt expression.
 
     Raises `FormatError` if none matches and a field is required, or two give the same field.
@@ -165,17 +171,17 @@ def _melted(names: list[str], part: TableDeclaration, line: int, into: Into) -> 
     pattern = part.melt
     assert pattern is not None
     array = pa.array(names, pa.string())
-    places = np.flatnonzero(whole_lines(pattern, array).to_numpy(zero_copy_only=False))
+    places = np.flatnonzero(full_matches(pattern, array).to_numpy(zero_copy_only=False))
     if not len(places):
         if all(rule.optional for rule in part.fields):
             return []
-        raise into.error(
-            "no column has a name of the declared form",
+        raise context.error(
+            "no column name matches melt",
             line,
             expected=pattern,
             found=", ".join(filter(None, names)),
         )
-    groups = extracted(pattern, array.take(pa.array(places)))
+    groups = capture_groups(pattern, array.take(pa.array(places)))
     field = groups.pop("field", None)
     rows: dict[tuple[str, ...], tuple[dict[str, str], dict[str, str]]] = {}
     for number, place in enumerate(places.tolist()):
@@ -183,38 +189,38 @@ def _melted(names: list[str], part: TableDeclaration, line: int, into: Into) -> 
         called = field[number] if field is not None else "value"
         _, columns = rows.setdefault(tuple(texts.values()), (texts, {}))
         if called in columns:
-            raise into.error(
-                f"two columns are {called!r} of the same {' '.join(groups) or 'file'}",
+            raise context.error(
+                f"two columns give {called!r} of the same {' '.join(groups) or 'file'}",
                 line,
                 found=f"{columns[called]} and {names[place]}",
-                remedy="name what tells them apart by another group of melt.",
+                remedy="add a group to melt that distinguishes them.",
             )
         columns[called] = names[place]
     return list(rows.values())
 
 
-def _sources(melted: Melted) -> set[str]:
+def _melted_columns(melted: Melted) -> set[str]:
     return {name for _, called in melted for name in called.values()}
 
 
 def melt_rows(columns: Cells, lines: Sequence[int] | np.ndarray, melted: Melted) -> Chunk:
     """Melt rows of several entities into rows of one entity each, in file order."""
-    gone = _sources(melted)
+    gone = _melted_columns(melted)
     count, each = len(lines), len(melted)
     again = np.repeat(np.arange(count), each)
     cells: Cells = {
-        name: _repeated(column, again) for name, column in columns.items() if name not in gone
+        name: _repeat_cells(column, again) for name, column in columns.items() if name not in gone
     }
     for name in melted[0][0]:
         column = pa.array([texts[name] for texts, _ in melted], pa.string()).dictionary_encode()
         cells[name] = column.take(pa.array(np.tile(np.arange(each), count)))
     for field in dict.fromkeys(field for _, called in melted for field in called):
         sources = [columns.get(called.get(field, "")) for _, called in melted]
-        cells[field] = _side_by_side(sources, count)
+        cells[field] = _interleave(sources, count)
     return Chunk(cells, np.repeat(np.asarray(lines, dtype=np.int64), each))
 
 
-def _repeated(column: Any, places: np.ndarray) -> Any:
+def _repeat_cells(column: Any, places: np.ndarray) -> Any:
     if isinstance(column, pa.Array):
         return column.take(pa.array(places))
     return (
@@ -222,7 +228,7 @@ def _repeated(column: Any, places: np.ndarray) -> Any:
     )
 
 
-def _side_by_side(sources: Sequence[Any], count: int) -> Any:
+def _interleave(sources: Sequence[Any], count: int) -> Any:
     """Interleave the cells of several columns row by row; missing columns give missing cells."""
     given = [source for source in sources if source is not None]
     if all(isinstance(source, np.ndarray) for source in given):
@@ -241,10 +247,10 @@ def _side_by_side(sources: Sequence[Any], count: int) -> Any:
 class _Lines:
     """Lines of a file that are rows, each record with its first line."""
 
-    def __init__(self, texts: Iterable[str], into: Into) -> None:
-        self._texts, self._into = iter(texts), into
+    def __init__(self, texts: Iterable[str], context: ReadContext) -> None:
+        self._texts, self._into = iter(texts), context
         self.number = 0  # lines read so far
-        self.cut = 0  # line without a line end
+        self.truncated_line = 0  # line without a line end
         self.skipped = 0  # lines before the heading
         self._first = 0
         self._heading = ""  # the line, if it may be repeated
@@ -259,19 +265,19 @@ class _Lines:
         if declaration.columns:
             return 1, list(declaration.columns)
         if declaration.heading is not None:
-            self._skip(declaration.heading)
+            self._skip_to_heading(declaration.heading)
         for text in self._texts:
             rows = self.rows(text, one=True)
             found = next(rows, None)
             if found is not None:
                 self._first = 0
-                return self._named(*found)
-        return self._named(1, [])
+                return self._checked_heading(*found)
+        return self._checked_heading(1, [])
 
-    def _named(self, line: int, cells: list[str]) -> tuple[int, list[str]]:
+    def _checked_heading(self, line: int, cells: list[str]) -> tuple[int, list[str]]:
         declaration, names = self._into.declaration, [cell.strip() for cell in cells]
         if not any(names):
-            raise self._into.error("there is no heading", 1, expected="names of columns, then rows")
+            raise self._into.error("the heading is missing", 1, expected="column names, then rows")
         if declaration.first is not None:
             left_out = declaration.delimiter == BLANKS and self._heading[:1] in (" ", "\t")
             names = [declaration.first, *names[0 if left_out else 1 :]]
@@ -279,12 +285,12 @@ class _Lines:
             self._heading = ""
         return line, names
 
-    def _skip(self, pattern: str) -> None:
+    def _skip_to_heading(self, pattern: str) -> None:
         """Skip the lines before the one that matches the heading's pattern."""
         for text in self._texts:
             lines = text.split("\n")
             found = np.flatnonzero(
-                whole_lines(
+                full_matches(
                     pattern, pa.array([line.rstrip() for line in lines[:-1]], pa.string())
                 ).to_numpy(zero_copy_only=False)
             )
@@ -295,10 +301,10 @@ class _Lines:
                 return
             self.number += len(lines) - 1
         raise self._into.error(
-            "there is no heading",
+            "the heading is missing",
             max(self.number, 1),
-            expected=f"a line that is, as a whole, {pattern}",
-            remedy="the tool printed no table, or another version of it another heading.",
+            expected=f"a line that fully matches {pattern}",
+            remedy="the tool printed no table, or its version has a different heading.",
         )
 
     def is_plain(self, text: str) -> bool:
@@ -330,7 +336,7 @@ class _Lines:
                 yield self._first, row
                 self._first = 0
         except csv.Error as err:
-            problem, line = f"not a row of cells: {err}", max(self._first, 1)
+            problem, line = f"invalid CSV: {err}", max(self._first, 1)
             raise self._into.error(problem, line, remedy="a quote may be missing there.") from err
 
     def _rows(self, text: str, quotes: bool, one: bool) -> Iterator[str]:
@@ -355,11 +361,11 @@ class _Lines:
                     yield line
                     return
                 yield line
-            self.cut = self.number + 1 if text[end:].strip() else 0
+            self.truncated_line = self.number + 1 if text[end:].strip() else 0
             text = next(self._texts, "") if quoted else ""
 
 
-def _unit(names: list[str], repeat: str | None) -> list[str]:
+def _repeated_group(names: list[str], repeat: str | None) -> list[str]:
     """Columns of a repeated group, which a heading may name once or several times."""
     if repeat is None or names.count(repeat) < 2:
         return names
@@ -369,15 +375,15 @@ def _unit(names: list[str], repeat: str | None) -> list[str]:
 
 
 def _check_names(
-    names: list[str], front: int, line: int, part: TableDeclaration, into: Into
+    names: list[str], front: int, line: int, part: TableDeclaration, context: ReadContext
 ) -> None:
     """Raise `FormatError` if a column that a table names is missing or ambiguous."""
-    declaration = into.declaration
+    declaration = context.declaration
     optional = {rule.field for rule in part.fields if rule.optional}
     if part.time is not None and part.time.field is not None and part.time.optional:
         optional.add(part.time.field)
     made = set()
-    words = declaration.words_of(part)
+    words = declaration.input_fields_of(part)
     if part.melt is not None:
         made = {*groups_of(part.melt), "value"}
         if "field" in made:
@@ -387,18 +393,18 @@ def _check_names(
         counts = Counter(filter(None, group))
         twice = next((name for name, count in counts.items() if count > 1 and name in read), None)
         if twice is not None:
-            raise into.error(
-                f"two columns are called {twice!r}", line, remedy="rename one of them."
+            raise context.error(
+                f"two columns are named {twice!r}", line, remedy="rename one of them."
             )
     other = len(names) == 1 and {*names[0]} & {*",;\t|"}
     known = set(names)
     for name in words:
         if name not in known and name not in optional and name not in made:
-            raise into.error(
+            raise context.error(
                 f"there is no column {name!r}",
                 line,
                 found=", ".join(filter(None, names)),
-                remedy="another `delimiter` may stand between the columns."
+                remedy="the columns may have another `delimiter`."
                 if other
                 else did_you_mean(name, names),
             )

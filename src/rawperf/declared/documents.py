@@ -10,7 +10,7 @@ from typing import Any
 from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.yamlio import parse_yaml
-from rawperf.declared.chunks import Chunk, Into
+from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.json_lines import first_line, loads, no_constant, with_lines
 
 ROWS = 5_000
@@ -19,7 +19,7 @@ _BREAKS = re.compile("[\x85\u2028\u2029]")
 """Line breaks in YAML only."""
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 """Escapes of label values, as in Prometheus."""
-_AROUND = "../"
+_PARENT = "../"
 """Prefix of a path to a cell of the enclosing object."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -27,7 +27,7 @@ Lines = Any
 """A document with each value replaced by its line."""
 
 
-def read_json(text: str, into: Into) -> dict[str, str]:
+def read_json(text: str, context: ReadContext) -> dict[str, str]:
     """Read the objects of a JSON document.
 
     Text before the first line that begins with a bracket is skipped, and so is text after the
@@ -37,32 +37,34 @@ def read_json(text: str, into: Into) -> dict[str, str]:
     Raises `FormatError`: invalid JSON, several documents, NaN or infinity, and the errors of
     `_rows`.
     """
-    found = list(_documents(text, into))
-    if len(found) > 1 and into.declaration.documents == "one":
-        raise into.error(
-            "a second JSON document", found[1][1], remedy="keep one a file, or say documents: last."
+    found = list(_documents(text, context))
+    if len(found) > 1 and context.declaration.documents == "one":
+        raise context.error(
+            "a second JSON document",
+            found[1][1],
+            remedy="keep one per file, or set documents: last.",
         )
     body, start = found[-1]
     try:
         document, lines = with_lines("\n" * (start - 1) + body, loads)
     except RecursionError as err:
-        raise into.error("nested too deeply", start) from err
+        raise context.error("nested too deeply", start) from err
     except ValueError as err:
         line = err.lineno if isinstance(err, json.JSONDecodeError) else start
-        raise into.error(
+        raise context.error(
             "not JSON", line, found=str(err), remedy="collect the file again."
         ) from err
-    _give(document, lines, into)
+    _send_tables(document, lines, context)
     return {"documents": str(len(found))} if len(found) > 1 else {}
 
 
-def read_json_lines(texts: Iterable[str], into: Into) -> Iterator[None]:
+def read_json_lines(texts: Iterable[str], context: ReadContext) -> Iterator[None]:
     """Read JSON lines, given in pieces of whole lines; yields after many objects.
 
     Raises `FormatError`: a line that is not JSON, and the errors of `_rows`.
     """
-    parts = into.declaration.parts
-    tables = [_Cells(place, into) for place in range(len(parts))]
+    parts = context.declaration.parts
+    tables = [_CellBuffer(place, context) for place in range(len(parts))]
     first = 0
     for text in texts:
         lines = text.split("\n")
@@ -73,13 +75,13 @@ def read_json_lines(texts: Iterable[str], into: Into) -> Iterator[None]:
                 found = loads(line)
             except (ValueError, RecursionError) as err:
                 if number == first + len(lines):  # truncated: no line end
-                    into.said.append(
-                        f"{into.file} line {number}: the file breaks off; this line was left out"
+                    context.messages.append(
+                        f"{context.file} line {number}: the file is truncated; this line was left out"
                     )
                     break
-                raise into.error("not a JSON object", number, found=line[:80]) from err
+                raise context.error("not a JSON object", number, found=line[:80]) from err
             for part, table in zip(parts, tables, strict=True):
-                for row, at in _rows(found, number, part, into):
+                for row, at in _rows(found, number, part, context):
                     table.add(row, at)
             if max(table.count for table in tables) >= ROWS:
                 for table in tables:
@@ -91,25 +93,25 @@ def read_json_lines(texts: Iterable[str], into: Into) -> Iterator[None]:
     yield
 
 
-def read_yaml(text: str, into: Into) -> dict[str, str]:
+def read_yaml(text: str, context: ReadContext) -> dict[str, str]:
     """Read the mappings of a YAML document; raises `FormatError` if it is invalid or unsafe."""
     try:
-        document = parse_yaml(_BREAKS.sub(" ", text), into.file)
+        document = parse_yaml(_BREAKS.sub(" ", text), context.file)
     except StudyError as err:
         end = text.count("\n") + 1  # YAML reports a truncated file one line beyond its end
         raise err.restated(
             FormatError, line=None if err.line is None else min(err.line, end)
         ) from err
-    _give(document.data, _lines_of(document.data, document.lines, ()), into)
+    _send_tables(document.data, _lines_of(document.data, document.lines, ()), context)
     return {}
 
 
-def _documents(text: str, into: Into) -> Iterator[tuple[str, int]]:
+def _documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
     """Text and first line of each document of a file."""
     decoder = json.JSONDecoder(parse_constant=no_constant)
     opening = _OPENS.search(text)
     if opening is None:
-        raise into.error(
+        raise context.error(
             "no JSON document in the file", 1, expected="a line that begins with { or ["
         )
     whole = 0
@@ -119,8 +121,8 @@ def _documents(text: str, into: Into) -> Iterator[tuple[str, int]]:
             _, end = decoder.raw_decode(text, opening.end() - 1)
         except (ValueError, RecursionError):
             if whole:
-                into.said.append(
-                    f"{into.file} line {line}: a JSON document is not whole and was left out"
+                context.messages.append(
+                    f"{context.file} line {line}: a JSON document is incomplete and was left out"
                 )
                 return
             yield text[opening.end() - 1 :], line
@@ -130,41 +132,43 @@ def _documents(text: str, into: Into) -> Iterator[tuple[str, int]]:
         opening = _OPENS.search(text, end)
 
 
-def _give(document: Any, lines: Lines, into: Into) -> None:
-    for place, part in enumerate(into.declaration.parts):
-        cells = _Cells(place, into)
-        for row, at in _rows(document, lines, part, into):
+def _send_tables(document: Any, lines: Lines, context: ReadContext) -> None:
+    for place, part in enumerate(context.declaration.parts):
+        cells = _CellBuffer(place, context)
+        for row, at in _rows(document, lines, part, context):
             cells.add(row, at)
-        if part.rows and not cells.count and into.declaration.parts == (part,):
-            raise into.error(
-                "nothing stands at the path of the rows", expected=" or ".join(part.rows)
+        if part.rows and not cells.count and context.declaration.parts == (part,):
+            raise context.error(
+                "the path of the rows matches nothing", expected=" or ".join(part.rows)
             )
         cells.send()
 
 
 def _rows(
-    document: Any, lines: Lines, part: TableDeclaration, into: Into
+    document: Any, lines: Lines, part: TableDeclaration, context: ReadContext
 ) -> Iterator[tuple[Any, Lines]]:
     """Objects that are rows of a table."""
     for path in part.rows or ("",):
         if part.entries is not None:
-            yield from _entries(document, lines, path.split("/"), part.entries, into)
+            yield from _entries(document, lines, path.split("/"), part.entries, context)
             continue
-        outwards = any(word.startswith(_AROUND) for word in into.declaration.words_of(part))
-        at_path = _at_with_around if outwards else _at
+        uses_parent = any(
+            word.startswith(_PARENT) for word in context.declaration.input_fields_of(part)
+        )
+        at_path = _nodes_with_parent if uses_parent else _nodes
         for found, at in at_path(document, lines, [step for step in path.split("/") if step]):
             if not isinstance(found, dict):
-                raise into.error(
+                raise context.error(
                     "a row is not an object",
                     at if isinstance(at, int) else first_line(at),
-                    expected=f"key: value at {path or 'the top'}",
+                    expected=f"an object at {path or 'the top'}",
                     found=str(found)[:60],
                 )
             yield found, at
 
 
 def _entries(
-    document: Any, lines: Lines, steps: list[str], names: tuple[str, ...], into: Into
+    document: Any, lines: Lines, steps: list[str], names: tuple[str, ...], context: ReadContext
 ) -> Iterator[tuple[Any, Lines]]:
     """Keys and values of objects, and pairs of lists, as rows.
 
@@ -173,15 +177,17 @@ def _entries(
     Raises `FormatError`: a list element that is not a pair.
     """
     last = len(steps) - steps[::-1].index("*") if "*" in steps else 0
-    for owner, its_lines in _at(document, lines, steps[:last]):
-        around = owner if isinstance(owner, dict) else {}
-        for found, at in _at(owner, its_lines, steps[last:]):
-            for pair, of_value, line in _pairs(found, at, into):
-                row = {**around, **dict(zip(names, pair, strict=True))}
+    for owner, its_lines in _nodes(document, lines, steps[:last]):
+        parent = owner if isinstance(owner, dict) else {}
+        for found, at in _nodes(owner, its_lines, steps[last:]):
+            for pair, of_value, line in _pairs(found, at, context):
+                row = {**parent, **dict(zip(names, pair, strict=True))}
                 yield row, {**dict.fromkeys(row, line), names[1]: of_value}
 
 
-def _pairs(found: Any, lines: Lines, into: Into) -> Iterator[tuple[tuple[Any, Any], Lines, int]]:
+def _pairs(
+    found: Any, lines: Lines, context: ReadContext
+) -> Iterator[tuple[tuple[Any, Any], Lines, int]]:
     """Pairs of an object's items or of a list; lines of the value, and first line of the pair."""
     if isinstance(found, dict):
         for key, value in found.items():
@@ -191,8 +197,8 @@ def _pairs(found: Any, lines: Lines, into: Into) -> Iterator[tuple[tuple[Any, An
         for place, pair in enumerate(found):
             own = lines if isinstance(lines, int) else lines[place]
             if not isinstance(pair, list) or len(pair) != 2:
-                raise into.error(
-                    "an entry is no pair",
+                raise context.error(
+                    "an entry is not a pair",
                     _line(own),
                     expected="[key, value] in a list of entries",
                     found=json.dumps(pair, default=str)[:60],
@@ -204,33 +210,33 @@ def _line(lines: Lines) -> int:
     return lines if isinstance(lines, int) else first_line(lines) or 1
 
 
-def _at(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
+def _nodes(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
     """Yield the nodes at a path; ``*`` matches all keys and list positions, a number only one."""
     if not steps:
         yield found, lines
         return
     for key in _keys(found, steps[0]):
-        yield from _at(found[key], lines if isinstance(lines, int) else lines[key], steps[1:])
+        yield from _nodes(found[key], lines if isinstance(lines, int) else lines[key], steps[1:])
 
 
-def _at_with_around(
-    found: Any, lines: Lines, steps: list[str], around: tuple[Any, Lines] | None = None
+def _nodes_with_parent(
+    found: Any, lines: Lines, steps: list[str], parent: tuple[Any, Lines] | None = None
 ) -> Iterator[tuple[Any, Lines]]:
-    """Yield as `_at` does, with the key ``..`` for the object that encloses each object.
+    """Yield as `_nodes` does, with the key ``..`` for the object that encloses each object.
 
     Lists between the two are skipped.
     """
     keys = _keys(found, steps[0]) if steps else []
     if isinstance(found, dict):
-        if around is not None:
-            found = {**found, "..": around[0]}
-            lines = lines if isinstance(lines, int) else {**lines, "..": around[1]}
-        around = found, lines
+        if parent is not None:
+            found = {**found, "..": parent[0]}
+            lines = lines if isinstance(lines, int) else {**lines, "..": parent[1]}
+        parent = found, lines
     if not steps:
         yield found, lines
     for key in keys:
         its_lines = lines if isinstance(lines, int) else lines[key]
-        yield from _at_with_around(found[key], its_lines, steps[1:], around)
+        yield from _nodes_with_parent(found[key], its_lines, steps[1:], parent)
 
 
 def _keys(found: Any, step: str) -> list[Any]:
@@ -243,17 +249,17 @@ def _keys(found: Any, step: str) -> list[Any]:
     return list(places) if step == "*" else [only] if only in places else []
 
 
-class _Cells:
+class _CellBuffer:
     """Buffer of a table's cells at the declared paths, until they are sent to `sink`."""
 
-    def __init__(self, place: int, into: Into) -> None:
-        self._place, self._sink, self._into = place, into.sink, into
+    def __init__(self, place: int, context: ReadContext) -> None:
+        self._place, self._sink, self._into = place, context.sink, context
         self._paths = {
-            name: [step for step in name.split("/") if step] for name in into.declaration.words
+            name: [step for step in name.split("/") if step] for name in context.declaration.words
         }
-        part = into.declaration.parts[place]
+        part = context.declaration.parts[place]
         self._names = {*part.entity.name}
-        self._told = {*into.declaration.words_of(part)}
+        self._input_fields = {*context.declaration.input_fields_of(part)}
         self._begin()
 
     def _begin(self) -> None:
@@ -275,10 +281,12 @@ class _Cells:
             self._keys |= dict.fromkeys(_paths(row, "", 4))
         self._lines.append(start)
         for name, steps in self._paths.items():
-            cell, line = next(_at(row, lines, steps), (None, start))
+            cell, line = next(_nodes(row, lines, steps), (None, start))
             if isinstance(cell, dict) and name in self._names:
                 cell = self._labels(cell, name, start)
-            self._chunk.cells[name].append(None if isinstance(cell, dict | list) else _clean(cell))
+            self._chunk.cells[name].append(
+                None if isinstance(cell, dict | list) else _replace_surrogates(cell)
+            )
             self._chunk.own[name].append(line if isinstance(line, int) else start)
 
     def _labels(self, found: dict[Any, Any], name: str, line: int) -> str:
@@ -288,11 +296,11 @@ class _Cells:
         """
         labels = []
         for key, value in sorted(found.items(), key=lambda item: str(item[0])):
-            if value is None or f"{name}/{str(key).replace('/', '~1')}" in self._told:
+            if value is None or f"{name}/{str(key).replace('/', '~1')}" in self._input_fields:
                 continue
             if isinstance(value, dict | list):
                 raise self._into.error(
-                    f"{key} of {name}, which names an entity, is neither a text nor a number",
+                    f"{key} of {name}, which names an entity, is neither text nor a number",
                     line,
                     expected='labels such as {"cpu": "0", "mode": "user"}',
                     found=json.dumps(value, default=str)[:60],
@@ -322,7 +330,7 @@ def _paths(found: Any, before: str, depth: int) -> Iterator[str]:
         yield before
 
 
-def _clean(cell: Any) -> Any:
+def _replace_surrogates(cell: Any) -> Any:
     """Replace lone surrogates: JSON can escape them, UTF-8 cannot encode them."""
     return _SURROGATE.sub("\ufffd", cell) if isinstance(cell, str) else cell
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rawperf.declared.chunks import Chunk, Into
+from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.xml_stream import Target, XmlFeed
 
 MAX_DEPTH = 64
 ROWS = 20_000
 
 
-def read_elements(pieces: Iterable[bytes], into: Into) -> Iterator[None]:
+def read_elements(pieces: Iterable[bytes], context: ReadContext) -> Iterator[None]:
     """Read the elements at a declaration's paths from `XmlPieces`; yields after many of them.
 
     A cell is an attribute of the element, or the text of a child of that name. The complete
@@ -21,7 +21,7 @@ def read_elements(pieces: Iterable[bytes], into: Into) -> Iterator[None]:
     Raises `FormatError`: not XML, a document type or entities, another root element, too deep
     nesting.
     """
-    target = _Elements(into)
+    target = _Elements(context)
     feed = XmlFeed(target)
     for piece in pieces:
         feed.feed(piece)
@@ -29,18 +29,18 @@ def read_elements(pieces: Iterable[bytes], into: Into) -> Iterator[None]:
             target.flush()
             yield
     if cut := feed.close():
-        into.said.append(
-            f"{into.file} line {cut}: the document ends early; the elements before that were kept"
+        context.messages.append(
+            f"{context.file} line {cut}: the document is truncated; the elements before this line were kept"
         )
     target.flush()
     yield
 
 
 class _Elements(Target):
-    def __init__(self, into: Into) -> None:
-        declaration = into.declaration
-        super().__init__(into.file, declaration.parts[0].rows[0].split("/")[0], MAX_DEPTH)
-        self._sink = into.sink
+    def __init__(self, context: ReadContext) -> None:
+        declaration = context.declaration
+        super().__init__(context.file, declaration.parts[0].rows[0].split("/")[0], MAX_DEPTH)
+        self._sink = context.sink
         self._tables: dict[tuple[str, ...], list[int]] = {}
         for place, part in enumerate(declaration.parts):
             for path in part.rows:
@@ -51,27 +51,27 @@ class _Elements(Target):
             place: [] for place in range(len(declaration.parts))
         }
         self._counts = dict.fromkeys(self._rows, 0)
-        self._kept = self._flushed = self._latest = 0
+        self._row_count = self._flushed = self._last_line = 0
         self._keys: dict[str, None] = {}
 
-    def any(self) -> bool:
-        return self._kept > 0
+    def has_content(self) -> bool:
+        return self._row_count > 0
 
     def settled(self) -> bool:
         """Whether a block is due: many rows, later ones on later lines (records go by line)."""
         begin = self._open[0][2] if self._open else self.line()
-        return self._kept - self._flushed >= ROWS and begin > self._latest
+        return self._row_count - self._flushed >= ROWS and begin > self._last_line
 
     def data(self, text: str) -> None:
         # a response may be as large as the rest of the file
         if self._open and self.path[-1] in self._wanted:
             super().data(text)
 
-    def begins(self, tag: str, attributes: dict[str, str]) -> None:
+    def on_start(self, tag: str, attributes: dict[str, str]) -> None:
         if tuple(self.path) in self._tables:
             self._open.append((len(self.path), dict(attributes), self.line()))
 
-    def ends(self) -> None:
+    def on_end(self) -> None:
         if not self._open:
             return
         depth, cells, line = self._open[-1]
@@ -91,14 +91,14 @@ class _Elements(Target):
             self._counts[place] += 1
             if self._counts[place] % ROWS == 0:  # independent of piece boundaries
                 self._send(place)
-        self._kept += 1
-        self._latest = max(self._latest, line)
+        self._row_count += 1
+        self._last_line = max(self._last_line, line)
 
     def flush(self) -> None:
         """Send the buffered rows."""
         for place in self._rows:
             self._send(place)
-        self._flushed = self._kept
+        self._flushed = self._row_count
 
     def _send(self, place: int) -> None:
         rows = self._rows[place]

@@ -13,9 +13,9 @@ from rawperf.core.errors import FormatError
 
 MAX_INTERVALS = 1_000_000
 """Largest number of intervals of a file, over all entities."""
-SPARSEST = 100
+MAX_INTERVALS_PER_ROW = 100
 """Largest number of intervals per row; more of them indicate a damaged time."""
-HELD = 32 * 1024**2
+MAX_BUFFERED_BYTES = 32 * 1024**2
 """Bytes of rows that are buffered in memory."""
 ROWS = 1 << 18
 """Rows that are aggregated at a time."""
@@ -25,17 +25,17 @@ class Intervals:
     """Aggregate the rows of a table over intervals of `length_s` from the earliest row on.
 
     `each` is the aggregation by field. The earliest row is known only at the end of the file. Until
-    then rows are buffered, beyond `HELD` bytes in an anonymous temporary file. Only complete
-    intervals count; `said` reports that rows after the last one were left out.
+    then rows are buffered, beyond `MAX_BUFFERED_BYTES` in an anonymous temporary file. Only
+    complete intervals count; `messages` reports that rows after the last one were left out.
     """
 
     def __init__(self, length_s: float, each: Mapping[str, Each], file: str) -> None:
         self._length, self._each, self._file = length_s, each, file
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self._row = np.dtype(
             [("entity", "i4"), ("t", "f8"), ("line", "i8"), ("values", "f8", (len(each),))]
         )
-        self._rows = SpooledTemporaryFile(HELD)  # noqa: SIM115 - it lives as long as its owner
+        self._rows = SpooledTemporaryFile(MAX_BUFFERED_BYTES)  # noqa: SIM115 - it lives as long as its owner
         weakref.finalize(self, self._rows.close)
         self._first: dict[int, int] = {}  # line of each entity's first row
         self._count, self._begin, self._end = 0, np.nan, np.nan
@@ -71,24 +71,24 @@ class Intervals:
         """
         if not self._count:
             return
-        count, who = self._intervals(), np.array(sorted(self._first))
+        count, who = self._interval_count(), np.array(sorted(self._first))
         size = len(who) * count
         if size > MAX_INTERVALS:
             raise FormatError(
-                "too many entities and intervals",
+                "too many intervals over all entities",
                 file=self._file,
                 expected=f"at most {MAX_INTERVALS}",
             )
         at = np.repeat([self._first[code] for code in who.tolist()], count)
         known = np.zeros(size, dtype=bool)
         rows = [np.zeros(size, dtype=np.int64) for _ in self._each]
-        made = [np.full(size, -np.inf if each == "max" else 0.0) for each in self._each.values()]
+        totals = [np.full(size, -np.inf if each == "max" else 0.0) for each in self._each.values()]
         for part in self._parts():
             place = np.floor((part["t"] - self._begin) / self._length).astype(np.int64)
             inside = place < count
-            if not self.said and not inside.all():
-                left = f"rows after the last whole interval of {self._length:g} s were left out"
-                self.said = [f"{self._file}: {left}"]
+            if not self.messages and not inside.all():
+                left = f"rows after the last complete interval of {self._length:g} s were left out"
+                self.messages = [f"{self._file}: {left}"]
             part = part[inside]
             cell = np.searchsorted(who, part["entity"]) * count + place[inside]
             new = ~known[cell]
@@ -101,23 +101,23 @@ class Intervals:
                 # row by row: sums must not depend on block boundaries
                 with np.errstate(over="ignore"):
                     (np.maximum if each == "max" else np.add).at(
-                        made[number], cell[there], values[there]
+                        totals[number], cell[there], values[there]
                     )
         ends = np.tile(self._begin + (np.arange(count) + 1) * self._length, len(who))
-        for (name, each), found, total in zip(self._each.items(), rows, made, strict=True):
+        for (name, each), found, total in zip(self._each.items(), rows, totals, strict=True):
             numbers = self._numbers(each, found, total)
             if np.isinf(numbers).any():
                 line = int(at[np.isinf(numbers)][0])
                 raise FormatError(f"the sum of {name} is too large", file=self._file, line=line)
             yield name, np.repeat(who, count), ends, numbers, at
 
-    def _intervals(self) -> int:
+    def _interval_count(self) -> int:
         """Number of complete intervals."""
         span = self._end - self._begin
         count = int(span // self._length) if span > 0 else 0
-        if not 1 <= count <= min(MAX_INTERVALS, SPARSEST * self._count):
+        if not 1 <= count <= min(MAX_INTERVALS, MAX_INTERVALS_PER_ROW * self._count):
             raise FormatError(
-                "the rows fill no whole interval"
+                "the rows cover less than one interval"
                 if count < 1
                 else "the rows are too far apart in time",
                 file=self._file,

@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError
-from rawperf.core.patterns import LONGEST_LINE, extracted, whole_lines
-from rawperf.declared.chunks import Chunk, Into
+from rawperf.core.patterns import LONGEST_LINE, capture_groups, full_matches
+from rawperf.declared.chunks import Chunk, ReadContext
 
 _BLANK = re.compile(r"[ \t]+")
 
 _Pairs = dict[str, tuple[str, int]]
 """Value and line by key of a snapshot."""
-_Stamp = tuple[str | None, str | None, int]
+_SnapshotKey = tuple[str | None, str | None, int]
 """Time and entity above a snapshot, and the line of the last of them."""
 
 
@@ -31,7 +31,7 @@ class _Text:
     def __init__(
         self,
         text: str,
-        into: Into,
+        context: ReadContext,
         first: int = 0,
         before: str | None = None,
         owner: str | None = None,
@@ -39,11 +39,11 @@ class _Text:
     ) -> None:
         # number of preceding lines, and the time, entity and unit that they give
         self.first, self._before, self._owner, self._unit = first, before, owner, unit
-        declaration, lines = into.declaration, [line.rstrip() for line in text.split("\n")]
+        declaration, lines = context.declaration, [line.rstrip() for line in text.split("\n")]
         if lines.pop():
             number = first + len(lines) + 1
-            into.said.append(
-                f"{into.file} line {number}: the last line has no line end, may be cut, and was left out"
+            context.messages.append(
+                f"{context.file} line {number}: the last line has no newline, may be truncated, and was left out"
             )
         long = next(
             (
@@ -54,34 +54,34 @@ class _Text:
             0,
         )
         if long:
-            raise into.error(
+            raise context.error(
                 "the line is too long", long, expected=f"at most {LONGEST_LINE} characters"
             )
         self.lines = lines
         self.array = pa.array(lines, pa.string())
         self.used = np.array(
-            [not line or _commented(line, declaration.comment) for line in lines], dtype=bool
+            [not line or _is_comment(line, declaration.comment) for line in lines], dtype=bool
         )
         times = {part.time.line for part in declaration.parts if part.time is not None}
-        self.stamps = self._given(times, "time")
-        self.owners = self._given({part.entity.line for part in declaration.parts}, "name")
+        self.stamps = self._captured(times, "time")
+        self.owners = self._captured({part.entity.line for part in declaration.parts}, "name")
         above = {part.histogram.above for part in declaration.parts if part.histogram is not None}
-        self.units = self._given(above, "unit")
+        self.units = self._captured(above, "unit")
 
-    def _given(self, patterns: set[str | None], group: str) -> dict[int, str]:
+    def _captured(self, patterns: set[str | None], group: str) -> dict[int, str]:
         """Capture group of the expressions, by position of the line."""
         found: dict[int, str] = {}
         for pattern in sorted(patterns - {None}, key=str) if self.lines else ():
             assert pattern is not None
             places = self.matching(pattern)
             if len(places):
-                texts = extracted(pattern, self.array.take(pa.array(places)))[group]
+                texts = capture_groups(pattern, self.array.take(pa.array(places)))[group]
                 found |= dict(zip(places.tolist(), texts, strict=True))
         return found
 
     def matching(self, pattern: str) -> np.ndarray:
         """Positions of the lines that a pattern matches as a whole; they are marked as used."""
-        found = whole_lines(pattern, self.array).to_numpy(zero_copy_only=False)
+        found = full_matches(pattern, self.array).to_numpy(zero_copy_only=False)
         self.used |= found
         return np.flatnonzero(found)
 
@@ -117,7 +117,7 @@ def _nearest(
     return [given[int(at[place])] if place >= 0 else before for place in nearest]
 
 
-def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
+def read_lines(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str, str]]:
     """Read each line that matches an expression as a row; the cells are the capture groups.
 
     Yields the number of unmatched lines so far after every piece of the file; pieces are whole
@@ -125,24 +125,24 @@ def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
 
     Raises `FormatError`: a line that is too long; if the declaration is strict, an unmatched line.
     """
-    declaration = into.declaration
+    declaration = context.declaration
     first, stamp, owner, unit, others = 0, None, None, None, 0
     for text in texts:
-        found = _Text(text, into, first, stamp, owner, unit)
+        found = _Text(text, context, first, stamp, owner, unit)
         for number, part in enumerate(declaration.parts):
             chunk = _rows(found, part)
             if chunk is not None:
-                into.sink(number, chunk)
+                context.sink(number, chunk)
         for pattern in declaration.ignore:
             if found.lines:
                 found.matching(pattern)
         unknown = np.flatnonzero(~found.used)
         if declaration.strict and len(unknown):
-            raise into.error(
+            raise context.error(
                 f"not a line of {declaration.name}",
                 first + int(unknown[0]) + 1,
                 found=found.lines[int(unknown[0])],
-                remedy="the file is damaged, or of another version of the tool.",
+                remedy="the file is damaged, or from another version of the tool.",
             )
         first, others = first + len(found.lines), others + len(unknown)
         stamp, owner, unit = found.last()
@@ -161,7 +161,7 @@ def _rows(found: _Text, part: TableDeclaration) -> Chunk | None:
     order = np.argsort(places, kind="stable")
     cells: dict[str, np.ndarray] = {}
     for kind, (pattern, own) in enumerate(zip(part.lines, by_pattern, strict=True)):
-        texts = extracted(pattern, found.array.take(pa.array(own))) if len(own) else {}
+        texts = capture_groups(pattern, found.array.take(pa.array(own))) if len(own) else {}
         for name, column in texts.items():
             whole = cells.setdefault(name, np.full(len(places), None, dtype=object))
             whole[kinds == kind] = [cell or None for cell in column]
@@ -177,7 +177,7 @@ def _rows(found: _Text, part: TableDeclaration) -> Chunk | None:
     )
 
 
-def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
+def read_pairs(texts: Iterable[str], context: ReadContext) -> Iterator[dict[str, str]]:
     """Read key-value pairs: one row, or one below each line that gives a time or names an entity.
 
     Yields the number of snapshots so far after every piece of the file; pieces are whole lines.
@@ -185,11 +185,11 @@ def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
     Raises `FormatError`: a line without the separator, a duplicate key.
     """
     pairs: _Pairs = {}
-    stamp: _Stamp = (None, None, 1)
-    ended: list[tuple[_Pairs, _Stamp]] = []
+    stamp: _SnapshotKey = (None, None, 1)
+    ended: list[tuple[_Pairs, _SnapshotKey]] = []
     first, count = 0, 1
     for text in texts:
-        found = _Text(text, into, first)
+        found = _Text(text, context, first)
         for number, line in enumerate(found.lines, start=first + 1):
             place, (time, owner, _) = number - 1 - first, stamp
             if place in found.stamps or place in found.owners:
@@ -197,27 +197,27 @@ def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
                     ended.append((pairs, stamp))
                     pairs, count = {}, count + 1
                 stamp = (found.stamps.get(place, time), found.owners.get(place, owner), number)
-            elif line and not _commented(line, into.declaration.comment):
-                key, value = _pair(line, number, into)
+            elif line and not _is_comment(line, context.declaration.comment):
+                key, value = _pair(line, number, context)
                 if key in pairs:
-                    raise into.error(
+                    raise context.error(
                         f"{key!r} is given twice",
                         number,
                         found=line,
-                        remedy="keep one snapshot a file, put a line with its time above each "
+                        remedy="keep one snapshot per file, put a line with its time above each "
                         "(time: {line: ...}), or name the entity by a line (entity: {line: ...}).",
                     )
                 pairs[key] = (value, number)
         first += len(found.lines)
-        _give(ended, into)
+        _send_snapshots(ended, context)
         ended.clear()
         yield {"snapshots": str(count)} if count > 1 else {}
-    _give([(pairs, stamp)], into)
+    _send_snapshots([(pairs, stamp)], context)
 
 
-def _give(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
+def _send_snapshots(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) -> None:
     """Send consecutive snapshots with the same keys together: much faster than one by one."""
-    for _, alike in groupby(
+    for _, same_keys in groupby(
         snapshots,
         key=lambda snapshot: (
             tuple(snapshot[0]),
@@ -225,17 +225,17 @@ def _give(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
             snapshot[1][1] is None,
         ),
     ):
-        together = list(alike)
+        together = list(same_keys)
         try:
-            _send(together, into)
+            _send(together, context)
         except FormatError:
             # report the first faulty snapshot, not the first faulty field
             for snapshot in together:
-                _send([snapshot], into)
+                _send([snapshot], context)
             raise
 
 
-def _send(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
+def _send(snapshots: list[tuple[_Pairs, _SnapshotKey]], context: ReadContext) -> None:
     keys = snapshots[0][0]
     cells = {key: [pairs[key][0] for pairs, _ in snapshots] for key in keys}
     own = {key: [pairs[key][1] for pairs, _ in snapshots] for key in keys}
@@ -247,12 +247,12 @@ def _send(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
         else min((number for _, number in pairs.values()), default=1)
         for pairs, (stamp, owner, at) in snapshots
     ]
-    for place in range(len(into.declaration.parts) if keys else 0):
-        into.sink(place, Chunk(dict(cells), begin, own, stamps, owners))
+    for place in range(len(context.declaration.parts) if keys else 0):
+        context.sink(place, Chunk(dict(cells), begin, own, stamps, owners))
 
 
-def _pair(line: str, number: int, into: Into) -> tuple[str, str]:
-    separator = into.declaration.separator
+def _pair(line: str, number: int, context: ReadContext) -> tuple[str, str]:
+    separator = context.declaration.separator
     if separator == "blank":
         parts = _BLANK.split(line.strip(), maxsplit=1)
     else:
@@ -263,9 +263,9 @@ def _pair(line: str, number: int, into: Into) -> tuple[str, str]:
             if separator == "blank"
             else f"a key, {separator} and a value"
         )
-        raise into.error("not a key and a value", number, expected=expected, found=line)
+        raise context.error("not a key-value pair", number, expected=expected, found=line)
     return parts[0], parts[1]
 
 
-def _commented(line: str, comment: str | None) -> bool:
+def _is_comment(line: str, comment: str | None) -> bool:
     return comment is not None and line.startswith(comment)

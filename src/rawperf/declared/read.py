@@ -19,7 +19,7 @@ from rawperf.core.model import load_model
 from rawperf.core.patterns import occurs, searchable
 from rawperf.core.tables import coded, plain_texts
 from rawperf.core.yamlio import Document
-from rawperf.declared.chunks import Chunk, Into
+from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.collect import CODE, Collector
 from rawperf.declared.delimited import read_columns
 from rawperf.declared.documents import read_json, read_json_lines, read_yaml
@@ -37,11 +37,11 @@ PRESETS_FOLDER = Path(__file__).with_name("presets")
 FOLDER_VARIABLE = "VIRTPERF_FORMATS"
 """Environment variable with a folder of further declarations, ``*.yaml``."""
 
-_DOCUMENTS: dict[str, Callable[[str, Into], dict[str, str]]] = {
+_DOCUMENTS: dict[str, Callable[[str, ReadContext], dict[str, str]]] = {
     "json": read_json,
     "yaml": read_yaml,
 }
-_LINES: dict[str, Callable[[Iterable[str], Into], Iterator[dict[str, str] | None]]] = {
+_LINES: dict[str, Callable[[Iterable[str], ReadContext], Iterator[dict[str, str] | None]]] = {
     "csv": read_columns,
     "json-lines": read_json_lines,
     "lines": read_lines,
@@ -102,25 +102,29 @@ class DeclaredFormat(Streaming):
         Raises `FormatError`: a declared field that is not in the file, an invalid number or time,
         and the errors of the file's kind: see the modules of `rawperf.declared`.
         """
-        gathered, strange = _Gathered(self.declaration, file), Warnings(file)
-        into = Into(self.declaration, gathered.sink, gathered.said, file)
+        buffer, encoding_warnings = _TableBuffer(self.declaration, file), Warnings(file)
+        context = ReadContext(self.declaration, buffer.sink, buffer.messages, file)
         reads = self.declaration.reads
         if reads in _DOCUMENTS:
             text, warnings = decode(whole(stream, self.name, file), file)
-            gathered.said += warnings
-            gathered.info = _DOCUMENTS[reads](text, into)
-            yield gathered.last()
+            buffer.messages += warnings
+            buffer.info = _DOCUMENTS[reads](text, context)
+            yield buffer.last()
             return
         pieces = (
-            XmlPieces(stream, strange, file) if reads == "xml" else Pieces(stream, line_end, file)
+            XmlPieces(stream, encoding_warnings, file)
+            if reads == "xml"
+            else Pieces(stream, line_end, file)
         )
-        texts = (recoded(piece, pieces.line, strange, file).decode() for piece in pieces)
-        for info in read_elements(pieces, into) if reads == "xml" else _LINES[reads](texts, into):
-            gathered.info = info or {}
-            gathered.said[:0] = strange.new(False)
-            if not pieces.last and gathered.ready():
-                yield gathered.reading(more=True)
-        yield gathered.last()
+        texts = (recoded(piece, pieces.line, encoding_warnings, file).decode() for piece in pieces)
+        for info in (
+            read_elements(pieces, context) if reads == "xml" else _LINES[reads](texts, context)
+        ):
+            buffer.info = info or {}
+            buffer.messages[:0] = encoding_warnings.new(False)
+            if not pieces.last and buffer.ready():
+                yield buffer.reading(more=True)
+        yield buffer.last()
 
 
 def load_declaration(path: Path) -> DeclaredFormat:
@@ -143,24 +147,24 @@ def presets() -> Iterator[DeclaredFormat]:
         folders.append(Path(named))
     for folder in folders:
         if not folder.is_dir():
-            raise StudyError(f"{FOLDER_VARIABLE} names no folder", file=folder)
+            raise StudyError(f"{FOLDER_VARIABLE} does not name a folder", file=folder)
         for path in sorted(folder.glob("*.yaml")):
             preset = load_declaration(path)
             if preset.declaration.match is None or not preset.declaration.match.text:
                 raise StudyError(
-                    "nothing says how its files are recognised",
+                    "its files cannot be recognised by content",
                     file=path.name,
-                    expected="match: {text: ...}, expressions that occur in the first 8 KiB of each of them",
+                    expected="match: {text: ...}, regular expressions that occur in the first 8 KiB of each file",
                 )
             yield preset
 
 
-class _Gathered:
+class _TableBuffer:
     """Tables of a file, with the records that are not yet emitted."""
 
     def __init__(self, declaration: Declaration, file: str) -> None:
         self.file = file
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.info: dict[str, str] = {}
         self._entities, self._fields = Codes(), Codes()
         self._tables = [
@@ -187,13 +191,17 @@ class _Gathered:
     def last(self) -> Reading:
         """Emit the remaining records at the end of the file."""
         for table in self._tables:
-            self.said += [sentence for sentence in table.finish() if sentence not in self.said]
+            self.messages += [
+                sentence for sentence in table.finish() if sentence not in self.messages
+            ]
         return self.reading()
 
-    def _without_numbers(self) -> FormatError:
+    def _no_numbers_error(self) -> FormatError:
         """Error of a file without numbers; it lists the names that the file has instead."""
-        held = list(dict.fromkeys(name for table in self._tables for name in table.names_held))
-        if not held:
+        field_names = list(
+            dict.fromkeys(name for table in self._tables for name in table.first_field_names)
+        )
+        if not field_names:
             return FormatError(
                 "no number in the file", file=self.file, remedy="collect the run again."
             )
@@ -202,8 +210,8 @@ class _Gathered:
             "no declared field has a number in the file",
             file=self.file,
             expected=", ".join(dict.fromkeys(name for name in declared if name)),
-            found=", ".join(held),
-            remedy="declare under fields what it holds, or let match name other files.",
+            found=", ".join(field_names),
+            remedy="declare its fields under fields, or exclude the file in match.",
         )
 
     def reading(self, more: bool = False) -> Reading:
@@ -214,12 +222,12 @@ class _Gathered:
         """
         used = [table for table in self._tables if table.parts]
         if not used and not self._clocks:
-            raise self._without_numbers()
+            raise self._no_numbers_error()
         self._clocks |= {table.clock for table in used}
         clocks = self._clocks - {"none"} or {"none"}
         if len(clocks) > 1:
             found = " and ".join(sorted(clocks))
-            raise FormatError("tables are by different clocks", file=self.file, found=found)
+            raise FormatError("the tables have different clocks", file=self.file, found=found)
         none = [
             (np.zeros(0, dtype=CODE),) * 2 + (np.zeros(0),) * 2 + (np.zeros(0, dtype=np.int64),)
         ]
@@ -245,14 +253,14 @@ class _Gathered:
         records = record_table(reports, kinds, who, what, t, values)
         untimed = np.isnan(t)
         same = np.array([named.index(pair) for pair in named], dtype=np.int64)[number]
-        if untimed.any() and _twice(untimed, same, entity, name):
-            records = _told_apart(plain_texts(records), lines, self.file)
-        said = tuple(self.said)
-        self.said.clear()
-        return Reading(records, next(iter(clocks)), dict(self.info), said, lines)
+        if untimed.any() and _has_duplicates(untimed, same, entity, name):
+            records = _number_duplicates(plain_texts(records), lines, self.file)
+        messages = tuple(self.messages)
+        self.messages.clear()
+        return Reading(records, next(iter(clocks)), dict(self.info), messages, lines)
 
 
-def _twice(untimed: np.ndarray, *codes: np.ndarray) -> bool:
+def _has_duplicates(untimed: np.ndarray, *codes: np.ndarray) -> bool:
     """Whether two records without a time have the same codes."""
     together = np.zeros(int(untimed.sum()), dtype=np.int64)
     for column in codes:
@@ -260,7 +268,7 @@ def _twice(untimed: np.ndarray, *codes: np.ndarray) -> bool:
     return len(np.unique(together)) < len(together)
 
 
-def _told_apart(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataFrame:
+def _number_duplicates(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataFrame:
     """Make records without a time unique: a second entity of one name is called ``name#2``.
 
     Raises `FormatError`: a duplicate number without an entity name.
@@ -280,7 +288,7 @@ def _told_apart(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataF
             f"{records.loc[bare[0], 'field']} is given twice",
             file=file,
             line=int(lines[bare[0]]),
-            remedy="keep one result a file, or declare what tells them apart: a time or an entity's name.",
+            remedy="keep one result per file, or declare a time or an entity name that distinguishes them.",
         )
     numbered = records.loc[again.index, "entity"] + "#" + (again + 1).astype("str")
     return records.assign(

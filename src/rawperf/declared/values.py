@@ -24,7 +24,9 @@ from rawperf.core.declaration import DURATION, Declaration, FieldRule, TableDecl
 from rawperf.core.errors import FormatError
 from rawperf.text import DAY, MAX_PYTHON_NUMBERS, NUMBER, numbers, unwrap_midnight
 
-_AND_UNIT = re.compile(r"([-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?)(.*)", re.ASCII | re.DOTALL)
+_NUMBER_AND_UNIT = re.compile(
+    r"([-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?)(.*)", re.ASCII | re.DOTALL
+)
 _DURATION = re.compile(r"(?:(?:(\d{1,6})-)?(\d{1,6}):)?(\d{1,9}):(\d{1,2}(?:\.\d{1,9})?)", re.ASCII)
 _GROUPED = {
     mark: re.compile(rf"[-+]?\d{{1,3}}(?:{re.escape(mark)}\d{{3}})+(?:[.,]\d*)?") for mark in ",.' "
@@ -56,7 +58,7 @@ class NumberReader:
         plainly = printed is None and not self._thousands and self._decimal == "."
         is_arrow = isinstance(cells, pa.Array)
         if plainly and len(cells) > MAX_PYTHON_NUMBERS and (is_arrow or type(cells[0]) is str):
-            plain = self._at_once(cells, lines, name)
+            plain = self._parse_vectorized(cells, lines, name)
             if plain is not None:
                 return plain
         if is_arrow:
@@ -71,7 +73,7 @@ class NumberReader:
                     texts.append(stripped)
                     places.append(place)
             elif cell is not None:
-                values[place] = self._plain(cell, name, lines[place])
+                values[place] = self._scalar(cell, name, lines[place])
         if not texts:
             return values
         factors: np.ndarray | float = 1.0
@@ -81,8 +83,8 @@ class NumberReader:
             )
         else:
             if rule is not None and printed is not None:
-                texts, factors = self._without_units(texts, rule, name, lines, places)
-            found, bad = numbers([self._in_c(text) for text in texts])
+                texts, factors = self._strip_units(texts, rule, name, lines, places)
+            found, bad = numbers([self._normalized(text) for text in texts])
             if bad >= 0:
                 raise self._error(name, lines[places[bad]], texts[bad])
         with np.errstate(over="ignore"):
@@ -90,12 +92,12 @@ class NumberReader:
         large = np.flatnonzero(np.isinf(found))
         if len(large):
             raise self._error(
-                name, lines[places[large[0]]], texts[large[0]], "a number that float64 can hold"
+                name, lines[places[large[0]]], texts[large[0]], "a number in the range of float64"
             )
         values[places] = found
         return values
 
-    def _at_once(
+    def _parse_vectorized(
         self, cells: Any, lines: Sequence[int] | np.ndarray, name: str
     ) -> np.ndarray | None:
         """Vectorised conversion of text cells; None if some are not text."""
@@ -118,7 +120,7 @@ class NumberReader:
         values[places] = found
         return values
 
-    def _plain(self, cell: Any, name: str, line: int) -> float:
+    def _scalar(self, cell: Any, name: str, line: int) -> float:
         """Convert a JSON or YAML value."""
         if isinstance(cell, bool) or not isinstance(cell, int | float):
             raise self._error(name, line, str(cell)[:60])
@@ -127,10 +129,10 @@ class NumberReader:
         except OverflowError:
             value = np.inf
         if not np.isfinite(value):
-            raise self._error(name, line, str(cell)[:60], "a number that float64 can hold")
+            raise self._error(name, line, str(cell)[:60], "a number in the range of float64")
         return value
 
-    def _in_c(self, text: str) -> str:
+    def _normalized(self, text: str) -> str:
         """Normalise a number to C notation; invalid text stays invalid."""
         if self._thousands and self._thousands in text:
             text = (
@@ -142,7 +144,7 @@ class NumberReader:
             text = "?" if "." in text else text.replace(",", ".")
         return text
 
-    def _without_units(
+    def _strip_units(
         self,
         texts: list[str],
         rule: FieldRule,
@@ -153,7 +155,7 @@ class NumberReader:
         known = rule.printed_factors()
         bare, factors = [], []
         for text, place in zip(texts, places, strict=True):
-            match = _AND_UNIT.fullmatch(text)
+            match = _NUMBER_AND_UNIT.fullmatch(text)
             unit = match[2].strip() if match else None
             if match is None or unit not in known:
                 raise self._error(
@@ -184,7 +186,7 @@ class NumberReader:
             line=int(line),
             expected=expected,
             found=found or "nothing",
-            remedy="the file is damaged, or the declaration says too little: missing, decimal, thousands or printed.",
+            remedy="the file is damaged, or the declaration lacks missing, decimal, thousands or printed.",
         )
 
 
@@ -245,7 +247,7 @@ class TimeReader:
             raise self._error(f"{name} is missing", lines[missing[0]], None)
         wrong = np.flatnonzero((np.abs(t) > LATEST) | ((t < 0) & (self.name == "absolute")))
         if len(wrong):
-            raise self._error(f"{name} is beyond all years", lines[wrong[0]], cells[wrong[0]])
+            raise self._error(f"{name} is out of range", lines[wrong[0]], cells[wrong[0]])
         if time.format is None and self.name == "absolute" and time.zone != "UTC" and len(t):
             t = t + _offsets(t, time.zone)
         return self._unwrapped(t) if self.name == "time-of-day" and len(t) else t
@@ -269,7 +271,9 @@ class TimeReader:
             cells = cells.dictionary_encode()
         texts, codes = cells.dictionary, cells.indices.to_numpy()
         assert self._time is not None
-        seconds = texts_at_once(texts, self._time) if len(texts) > MAX_PYTHON_TIMES else None
+        seconds = (
+            parse_times_vectorized(texts, self._time) if len(texts) > MAX_PYTHON_TIMES else None
+        )
         if seconds is not None:
             seconds = seconds % DAY if self.name == "time-of-day" else seconds
         else:
@@ -293,7 +297,9 @@ class TimeReader:
         try:
             seconds = _seconds(text, time.format, time.zone)
         except (ValueError, OverflowError) as err:
-            raise self._error(f"{name} is not of the format {time.format}", line, text) from err
+            raise self._error(
+                f"{name} does not match the format {time.format}", line, text
+            ) from err
         return seconds % DAY if self.name == "time-of-day" else seconds
 
     def _unwrapped(self, t: np.ndarray) -> np.ndarray:
@@ -309,17 +315,17 @@ class TimeReader:
             file=self._file,
             line=int(line),
             found=None if found is None else str(found)[:80] or "nothing",
-            remedy="the line is damaged, or time in the declaration says another format or unit.",
+            remedy="the line is damaged, or time in the declaration has the wrong format or unit.",
         )
 
 
-def texts_at_once(texts: pa.Array, time: Time) -> np.ndarray | None:
+def parse_times_vectorized(texts: pa.Array, time: Time) -> np.ndarray | None:
     """Vectorised parsing of times in a zero-padded numeric format.
 
     None if a text deviates, which Python may still parse.
     """
     if time.format == "iso":
-        return _iso_at_once(texts) if time.zone == "UTC" else None
+        return _parse_iso_vectorized(texts) if time.zone == "UTC" else None
     assert time.format is not None
     parts = re.findall(r"%.|[^%]", time.format)
     if not all(part in _WIDTHS or (len(part) == 1 and part.isascii()) for part in parts):
@@ -365,7 +371,7 @@ def texts_at_once(texts: pa.Array, time: Time) -> np.ndarray | None:
     return micros / 1e6 if (np.abs(micros) < EXACT).all() else None
 
 
-def _iso_at_once(texts: pa.Array) -> np.ndarray | None:
+def _parse_iso_vectorized(texts: pa.Array) -> np.ndarray | None:
     for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
         try:
             micros = pc.cast(texts, kind).cast(pa.int64()).to_numpy()
@@ -429,29 +435,31 @@ class TypedRows:
         roles = _roles(declaration, set(wanted.values()), set(melted))
         self._roles: dict[str, Role] = {str(p): roles.get(n, "text") for p, n in wanted.items()}
         self._melted = {key for key in self._roles if wanted[int(key)] in set(melted)}
-        self._unite()
+        self._unify_melted_roles()
         self._nulls = ["", *declaration.missing]
-        self._limit = _latest_numbers(declaration)
+        self._max_times = _max_time_numbers(declaration)
         delimiter = declaration.delimiter
-        self._can = width > 1 and bool(wanted) and delimiter.isascii() and delimiter not in '"\n\r'
+        self._usable = (
+            width > 1 and bool(wanted) and delimiter.isascii() and delimiter not in '"\n\r'
+        )
 
     def cells(self, text: str) -> Cells | None:
         """Parse whole lines without comments.
 
         None if a line is blank or does not fit, or if quotes occur other than around cells.
         """
-        if not self._can:
+        if not self._usable:
             return None
         data = text.encode()
         quoted = '"' in text
-        if quoted and not _around_cells(data, self._declaration.delimiter):
+        if quoted and not _quotes_enclose_cells(data, self._declaration.delimiter):
             return None
         ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_END)
         if ends[0] == 0 or (ends[1:] == ends[:-1] + 1).any():  # to Arrow: a row of empty cells
             return None
         try:
             table = self._parsed(data, quoted, self._roles)
-            columns = self._finite(table)
+            columns = self._finite_columns(table)
         except pa.ArrowInvalid:
             columns = None
         if columns is None:
@@ -488,7 +496,7 @@ class TypedRows:
             ),
         )
 
-    def _finite(self, table: pa.Table) -> dict[str, Any] | None:
+    def _finite_columns(self, table: pa.Table) -> dict[str, Any] | None:
         """Columns; None if a number is not finite or out of range, so that the texts are needed."""
         columns: dict[str, Any] = {}
         for key, role in self._roles.items():
@@ -499,7 +507,7 @@ class TypedRows:
             values = column.to_numpy(zero_copy_only=False)
             if np.count_nonzero(~np.isfinite(values)) != column.null_count:
                 return None
-            latest = self._limit.get(self._wanted[int(key)])
+            latest = self._max_times.get(self._wanted[int(key)])
             if latest is not None and len(values):
                 low, high = values.min(), values.max()
                 if not (low >= 0 and high <= latest):  # includes NaN, a missing time
@@ -519,15 +527,15 @@ class TypedRows:
                     )
                 except pa.ArrowInvalid:
                     self._roles[key] = "text"
-        self._unite()
+        self._unify_melted_roles()
 
-    def _unite(self) -> None:
+    def _unify_melted_roles(self) -> None:
         """Give columns that are melted into one the same role: text unless all are numbers."""
         if any(self._roles[key] != "number" for key in self._melted):
             self._roles |= dict.fromkeys(self._melted, "text")
 
 
-def _around_cells(data: bytes, delimiter: str) -> bool:
+def _quotes_enclose_cells(data: bytes, delimiter: str) -> bool:
     """Whether every quote begins or ends a cell, or is doubled within a quoted cell."""
     text = np.frombuffer(data, np.uint8)
     places = np.flatnonzero(text == _QUOTE)
@@ -561,7 +569,10 @@ def _roles(declaration: Declaration, wanted: set[str], melted: set[str]) -> dict
             add("name", *rule.where)
             add("text", rule.needs, rule.per)
             if part.names is None:
-                add("number" if plain == "number" and _has_no_form(rule) else "text", rule.field)
+                add(
+                    "number" if plain == "number" and _is_unconditional(rule) else "text",
+                    rule.field,
+                )
         if part.melt is not None:
             add(plain, *melted)
         time = part.time
@@ -575,7 +586,7 @@ def _roles(declaration: Declaration, wanted: set[str], melted: set[str]) -> dict
     return {name: next(iter(roles)) if len(roles) == 1 else "text" for name, roles in found.items()}
 
 
-def _has_no_form(rule: Any) -> bool:
+def _is_unconditional(rule: Any) -> bool:
     return rule.printed is None and rule.within is None and rule.needs is None and rule.per is None
 
 
@@ -585,7 +596,7 @@ def _is_plain(declaration: Declaration, part: TableDeclaration) -> bool:
     return (
         _is_parsed(declaration)
         and part.printed is None
-        and (own or all(_has_no_form(rule) and not rule.where for rule in part.fields))
+        and (own or all(_is_unconditional(rule) and not rule.where for rule in part.fields))
     )
 
 
@@ -597,7 +608,7 @@ def _is_parsed(declaration: Declaration) -> bool:
     )
 
 
-def _latest_numbers(declaration: Declaration) -> dict[str, float]:
+def _max_time_numbers(declaration: Declaration) -> dict[str, float]:
     """Largest valid number of each column of times."""
     found: dict[str, float] = {}
     for part in declaration.parts:

@@ -21,7 +21,7 @@ from rawperf.base import Reading, Streaming, concat_readings
 from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, recoded
 from rawperf.rows import Warnings, record_table
-from rawperf.text import strings, surest
+from rawperf.text import match_certainty, strings
 
 CLIENTS_FIELD, CLIENTS_OF_FIELD, RUN_TIME_FIELD = (
     "Clients completed",
@@ -75,7 +75,7 @@ def data_attributes(line: str) -> dict[str, str] | None:
     return None if tag is None else dict(_DATA_ATTRIBUTE.findall(tag[1]))
 
 
-class Rest:
+class OtherLines:
     """Parser of the lines other than status lines."""
 
     def __init__(self, file: str) -> None:
@@ -122,7 +122,7 @@ class Rest:
             # whole milliseconds
             self.summary[RESPONSE_FIELD] = int(self._response) / 1000
             self.info[HARNESS] = JMETER
-        self._compare()
+        self._check_throughputs()
 
     def _setting(self, ident: str, body: str, number: int) -> bool:
         """Parse a ``label = value`` line; False if it is not one of iwlengine's."""
@@ -166,7 +166,7 @@ class Rest:
     def _damaged(self, problem: str, found: str, line: int, expected: str) -> FormatError:
         return FormatError(problem, file=self.file, line=line, expected=expected, found=found)
 
-    def _compare(self) -> None:
+    def _check_throughputs(self) -> None:
         """Warn of counts that are not throughput times run time.
 
         The run time is printed in whole seconds and the rate with three decimals; differences
@@ -194,9 +194,9 @@ _STATUS = re.compile(
 )
 _FIRST_HALF = re.compile(r"# clients .*\| web err \d+")
 # complete line without its newline; in any other, digits may be missing
-_SURELY_WHOLE = re.compile(r".*(?:\.\d{3}|/s|MB|[)>])")
-_BLOCK = re.compile(r"^[ \t]*<data\b[^<>\n]*>[ \t]*$", re.MULTILINE)
-MAX_EMPTY_TOLD = 20
+_COMPLETE_LINE = re.compile(r".*(?:\.\d{3}|/s|MB|[)>])")
+_WRAPPER = re.compile(r"^[ \t]*<data\b[^<>\n]*>[ \t]*$", re.MULTILINE)
+MAX_EMPTY_WARNINGS = 20
 _SNIFFS = (
     (re.compile(rb"^[ \t]*# clients +\d+/\d+ \| rd ", re.MULTILINE), 0.95),
     (re.compile(rb"^[ \t]*IWL\d{4}[A-Z] ", re.MULTILINE), 0.9),
@@ -213,7 +213,7 @@ class IwlConsole(Streaming):
 
     def sniff(self, head: bytes) -> float:
         """High for a status line or an IWL message, lower for the harness's labels without ids."""
-        return surest(_SNIFFS, head)
+        return match_certainty(_SNIFFS, head)
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read status lines on the sample clock, then the summary with ``t`` NaN.
@@ -224,22 +224,26 @@ class IwlConsole(Streaming):
         Raises `FormatError`: neither a status nor a summary line; a damaged one; two summaries of
         one run; two runs of one machine.
         """
-        said, run, wrapper = Warnings(file), _Run(file), False
+        messages, run, wrapper = Warnings(file), _Run(file), False
         pieces = Pieces(stream, _line_end, file)
         for piece in pieces:
-            text = recoded(piece, pieces.line, said, file).decode().replace("\r", "\n")
-            wrapped = not run.samples and _BLOCK.search(text) is not None
+            text = recoded(piece, pieces.line, messages, file).decode().replace("\r", "\n")
+            wrapped = not run.samples and _WRAPPER.search(text) is not None
             if wrapped and not pieces.last:
                 pieces.back = len(piece)
                 continue
-            for match in _BLOCK.finditer(text) if not wrapped else ():
+            for match in _WRAPPER.finditer(text) if not wrapped else ():
                 if wrapper:
-                    raise _outside(text[match.start() :], 1, file)
+                    raise _outside_wrapper_error(text[match.start() :], 1, file)
                 wrapper = True
             cut: list[str] = []
             if pieces.last:
-                text, cut = _without_cut_line(text, file, pieces.line)
-            part = _whole(text, file) if wrapped else run.take(text, pieces.line + 1, pieces.last)
+                text, cut = _drop_truncated_line(text, file, pieces.line)
+            part = (
+                _read_wrapped(text, file)
+                if wrapped
+                else run.take(text, pieces.line + 1, pieces.last)
+            )
             if pieces.last and not run.samples and not len(part.records):
                 raise FormatError(
                     "no status line and no summary line of iwlengine",
@@ -248,19 +252,19 @@ class IwlConsole(Streaming):
                     expected="'# clients n/n | rd ...' or 'IWL0059I label = number'",
                 )
             for sentence in (*cut, *part.warnings):
-                said.say(sentence)
+                messages.add_located(sentence)
             if pieces.last or len(part.records):
-                yield replace(part, warnings=said.new(pieces.last))
+                yield replace(part, warnings=messages.new(pieces.last))
 
 
-def _outside(text: str, line: int, file: str) -> FormatError:
+def _outside_wrapper_error(text: str, line: int, file: str) -> FormatError:
     return FormatError(
-        "a run outside of the wrappers of a log of several",
+        "a run outside of the wrappers in a log of several runs",
         file=file,
         line=line,
         expected="<data machine=...> around each",
         found=text[:60],
-        remedy="split the log, one run a file.",
+        remedy="split the log, one run per file.",
     )
 
 
@@ -275,8 +279,8 @@ class _Run:
     """Parser of one machine's log, part by part."""
 
     def __init__(self, file: str, machine: str = "") -> None:
-        self._file, self._machine, self._rest = file, machine, Rest(file)
-        self.samples, self._pages, self._back = 0, -np.inf, False
+        self._file, self._machine, self._other_lines = file, machine, OtherLines(file)
+        self.samples, self._pages, self._counter_decreased = 0, -np.inf, False
 
     def take(self, text: str, first: int, last: bool) -> Reading:
         """Reading of a part of the log that begins on line `first` of the file."""
@@ -285,18 +289,18 @@ class _Run:
         counted = status[:, STATUS_FIELDS.index("pg")]
         back = np.flatnonzero(np.diff(counted, prepend=self._pages) < 0)
         self._pages = counted[-1] if samples else self._pages
-        said: list[str] = []
-        if len(back) and not self._back:
-            self._back = True
-            problem = "the page counter goes back; is this more than one run?"
-            said.append(f"{self._file} line {lines[back[0], 0]}: {problem}")
-        rest = self._rest
+        messages: list[str] = []
+        if len(back) and not self._counter_decreased:
+            self._counter_decreased = True
+            problem = "the page counter decreases; does the log have more than one run?"
+            messages.append(f"{self._file} line {lines[back[0], 0]}: {problem}")
+        rest = self._other_lines
         rest.read(other, first)
         summary: dict[str, float] = {}
         if last:
             rest.finish()
             summary = rest.summary
-        said += rest.warnings
+        messages += rest.warnings
         rest.warnings.clear()
         fields = (*STATUS_FIELDS, *summary)
         codes = np.concatenate([np.tile(np.arange(width), samples), np.arange(width, len(fields))])
@@ -316,35 +320,33 @@ class _Run:
                 for key, text in info.items()
                 if key != "data machine"
             }
-        return Reading(records, "sample", dict(info), tuple(said), at)
+        return Reading(records, "sample", dict(info), tuple(messages), at)
 
 
-def _whole(text: str, file: str) -> Reading:
+def _read_wrapped(text: str, file: str) -> Reading:
     """Reading of a log with wrappers: one part per machine, or one if only one wrapper holds a run.
 
     Raises `FormatError`: a run outside of the wrappers, two of one machine, one without its
     machine.
     """
-    begins = [match.start() for match in _BLOCK.finditer(text)]
+    begins = [match.start() for match in _WRAPPER.finditer(text)]
     parts, empty = [], list[tuple[int, int, str]]()
     if len(begins) > 1:
         parts.append(_Run(file).take(text[: begins[0]], 1, True))
         if parts[0].lines is not None and len(parts[0].lines):
-            raise _outside(text, int(parts[0].lines[0]), file)
+            raise _outside_wrapper_error(text, int(parts[0].lines[0]), file)
         seen: set[str] = set()
         line = text.count("\n", 0, begins[0]) + 1
         for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
             machine = (data_attributes(text[begin:end].split("\n", 1)[0]) or {}).get("machine", "")
             part = _Run(file, machine).take(text[begin:end], line, True)
             if not len(part.records):
-                empty.append(
-                    (begin, end, f"{file} line {line}: nothing of a run is in this wrapper")
-                )
+                empty.append((begin, end, f"{file} line {line}: this wrapper contains no run"))
             elif not machine or machine in seen:
                 problem = (
                     "several runs of one machine"
                     if machine
-                    else "several runs, and one without its machine"
+                    else "several runs, one of them without a machine"
                 )
                 raise FormatError(
                     problem,
@@ -352,7 +354,7 @@ def _whole(text: str, file: str) -> Reading:
                     line=line,
                     expected="wrappers of different machines",
                     found=text[begin:end].strip()[:60],
-                    remedy="split the log, one run a file.",
+                    remedy="split the log, one run per file.",
                 )
             else:
                 seen.add(machine)
@@ -362,17 +364,17 @@ def _whole(text: str, file: str) -> Reading:
         for begin, end, _ in empty:
             text = text[:begin] + re.sub("[^\n]", " ", text[begin:end]) + text[end:]
         parts = [_Run(file).take(text, 1, True)]
-    said = (*parts[0].warnings, *(sentence for _, _, sentence in empty[:MAX_EMPTY_TOLD]))
+    messages = (*parts[0].warnings, *(sentence for _, _, sentence in empty[:MAX_EMPTY_WARNINGS]))
     info = {key: text for part in parts for key, text in part.info.items()}
-    return replace(concat_readings([replace(parts[0], warnings=said), *parts[1:]]), info=info)
+    return replace(concat_readings([replace(parts[0], warnings=messages), *parts[1:]]), info=info)
 
 
-def _without_cut_line(text: str, file: str, above: int) -> tuple[str, list[str]]:
+def _drop_truncated_line(text: str, file: str, above: int) -> tuple[str, list[str]]:
     """Drop a last line that may be truncated, or the first half of a wrapped status line."""
     body, newline, last = text.rstrip("\n").rpartition("\n")
     half = _FIRST_HALF.fullmatch(last.strip()) is not None
     if not last.strip() or (
-        not half and (text.endswith("\n") or _SURELY_WHOLE.fullmatch(last.rstrip()))
+        not half and (text.endswith("\n") or _COMPLETE_LINE.fullmatch(last.rstrip()))
     ):
         return text, []
     line = above + body.count("\n") + 1 + len(newline)

@@ -58,7 +58,7 @@ def _load_mapping(path: Path, _version: int) -> Mapping:
         except (KeyError, TypeError):
             part = default
         if not isinstance(part, str):
-            raise document.error(f"{'/'.join(map(str, where))} is missing or no text", *where)
+            raise document.error(f"{'/'.join(map(str, where))} is missing or not text", *where)
         return part
 
     def steps(where: tuple[str | int, ...], attribute: bool = True) -> str:
@@ -68,7 +68,7 @@ def _load_mapping(path: Path, _version: int) -> Mapping:
             NAME.fullmatch(name) for name in (*above, last.removeprefix("@") if attribute else last)
         ):
             raise document.error(
-                f"{path!r} is no path", *where, expected="element names joined by '/'"
+                f"{path!r} is not a path", *where, expected="element names joined by '/'"
             )
         return path
 
@@ -79,10 +79,12 @@ def _load_mapping(path: Path, _version: int) -> Mapping:
             raise document.error(str(err), *where) from err
 
     if "/" not in text(("snapshot",)):
-        raise document.error("snapshot names the root itself", "snapshot", expected="root/element")
+        raise document.error(
+            "snapshot is the root element itself", "snapshot", expected="root/element"
+        )
     listed = document.data.get("fields")
     if not isinstance(listed, list) or not listed:
-        raise document.error("fields is missing or no list", "fields")
+        raise document.error("fields is missing or not a list", "fields")
     fields: dict[str, tuple[str, float]] = {}
     for i in range(len(listed)):
         unit = text(("fields", i, "unit"))
@@ -104,7 +106,7 @@ MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
 
 MAX_DEPTH = 32
 MAX_UNMAPPED = 50
-_BEFORE = -1.0  # sentinel: earlier than any snapshot
+_NO_SNAPSHOT_YET = -1.0  # sentinel: earlier than any snapshot
 _NUMBER = re.compile(r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?")
 _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 
@@ -117,18 +119,18 @@ class Snapshots(Target):
         self.rules = rules
         self.info: dict[str, str] = {}
         self.unmapped: set[str] = set()
-        self.time = _BEFORE  # time of the last snapshot
+        self.time = _NO_SNAPSHOT_YET  # time of the last snapshot
         self.rows = RecordRows()
         self.found: dict[str, tuple[str, int]] = {}
         self._begin = 0
 
-    def any(self) -> bool:
-        return self.time > _BEFORE
+    def has_content(self) -> bool:
+        return self.time > _NO_SNAPSHOT_YET
 
-    def begins(self, tag: str, attributes: dict[str, str]) -> None:
+    def on_start(self, tag: str, attributes: dict[str, str]) -> None:
         if len(self.path) == 1:
             self.info |= attributes
-        inside = self._inside()
+        inside = self._path_below_snapshot()
         if inside == "":
             self.found, self._begin = {}, self.line()
         if inside is not None:
@@ -137,14 +139,14 @@ class Snapshots(Target):
         elif tuple(self.path) != self.rules.snapshot[: len(self.path)]:
             self._note_unmapped(self.path[-1])
 
-    def ends(self) -> None:
-        inside = self._inside()
+    def on_end(self) -> None:
+        inside = self._path_below_snapshot()
         if inside == "":
             self._close_snapshot()
         elif inside is not None and (text := "".join(self.text).strip()):
             self._take(inside, text)
 
-    def _inside(self) -> str | None:
+    def _path_below_snapshot(self) -> str | None:
         """Path below the snapshot, "" for the snapshot itself, None outside."""
         depth = len(self.rules.snapshot)
         return (
@@ -166,7 +168,7 @@ class Snapshots(Target):
     def _close_snapshot(self) -> None:
         if self.rules.time not in self.found:
             raise self.error(
-                "a snapshot without its time", self.rules.time, " ".join(self.found), self._begin
+                "a snapshot without a time", self.rules.time, " ".join(self.found), self._begin
             )
         text, line = self.found.pop(self.rules.time)
         clock = _CLOCK.fullmatch(text)
@@ -177,11 +179,11 @@ class Snapshots(Target):
         else:
             raise self.error("not a time", self.rules.time_unit, text, line)
         if time <= self.time:
-            least = self.time if self.any() else 0
-            raise self.error("the time does not grow", f"more than {least:g} s", text, line)
+            least = self.time if self.has_content() else 0
+            raise self.error("the time does not increase", f"more than {least:g} s", text, line)
         for path, (text, line) in self.found.items():
             if not _NUMBER.fullmatch(text):
-                raise self.error(f"{path} is no number", "a decimal number", text, line)
+                raise self.error(f"{path} is not a number", "a decimal number", text, line)
             field, factor = self.rules.fields[path]
             self.rows.line = line
             self.rows.add(
@@ -225,17 +227,18 @@ class IwlXml(Streaming):
             feed.feed(piece)
             cut = feed.close() if pieces.last else 0
             if cut:
-                warnings.say(
-                    f"{file} line {cut}: the document ends early; the snapshots before it were kept"
+                warnings.add_located(
+                    f"{file} line {cut}: the document is truncated; the snapshots before this line were kept"
                 )
             unmapped = " ".join(sorted(target.unmapped))
-            if pieces.last and not target.any():
+            if pieces.last and not target.has_content():
                 raise FormatError(
                     "no snapshot in the document",
                     file=file,
                     expected="/".join(rules.snapshot),
                     found=unmapped or "no other element",
-                    remedy=f"the element names are those of a mapping file; set {MAPPING_VARIABLE} to your own.",
+                    remedy="the element names come from a mapping file; "
+                    f"set {MAPPING_VARIABLE} to your own mapping file.",
                 )
             if unmapped:
                 target.info["elements not mapped"] = unmapped

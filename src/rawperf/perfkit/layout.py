@@ -15,7 +15,7 @@ from rawperf.core.yamlio import load_yaml
 
 SHIPPED_LAYOUTS = Path(__file__).with_name("layouts.yaml")
 LAYOUTS_VARIABLE = "VIRTPERF_PERFKIT_LAYOUTS"
-REMEDY = "add a layout of your own; docs/formats/perfkit.md says how."
+REMEDY = "add your own layout, see docs/formats/perfkit.md."
 
 _CAPTION = re.compile(r"<-*[ ]*([^<>]*?[^<> -])?[ ]*-*>")
 
@@ -101,7 +101,7 @@ def _load(path: Path, _version: int) -> tuple[ReportLayout, ...]:
     document = load_yaml(path)
     listed = document.data.get("layouts")
     if not isinstance(listed, list):
-        raise document.error("layouts is missing or no list", "layouts")
+        raise document.error("layouts is missing or not a list", "layouts")
     layouts = []
     for number, entry in enumerate(listed):
         where = ("layouts", number)
@@ -110,7 +110,7 @@ def _load(path: Path, _version: int) -> tuple[ReportLayout, ...]:
         except (KeyError, TypeError, ValueError, AttributeError, re.error, RawperfError) as err:
             problem = f"not a layout: {err}{' is missing' if isinstance(err, KeyError) else ''}"
             raise document.error(
-                problem, *where, remedy="docs/formats/perfkit.md shows one."
+                problem, *where, remedy="see docs/formats/perfkit.md for an example."
             ) from err
     return tuple(layouts)
 
@@ -145,10 +145,10 @@ def _layout(entry: dict[str, Any]) -> ReportLayout:
             "",
         }:
             raise ValueError(
-                "entity, owner and time must be text columns, and a table has an entity or a time"
+                "entity, owner and time must be text columns, and a table needs an entity or a time"
             )
         if layout.log and not layout.time:
-            raise ValueError("a log has a time")
+            raise ValueError("a log needs a time")
         if not layout.heading or locate(layout, layout.heading) is None:
             raise ValueError("its own heading lacks a required column, its entity or its time")
     return layout

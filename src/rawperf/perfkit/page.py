@@ -157,7 +157,7 @@ _RUN = re.compile(
 )
 _PERIOD = re.compile(r".?[ ]{0,3}(From|To|For)\b[ ]+(?:(\d{4}[/-]\d\d[/-]\d\d)[ ]+)?(\S+)(.*)")
 _MACHINE = re.compile(r"\bCPU[ ]+(\S+)[ ]+(?:SN|SER)[ ]+(\S+)")
-_MARGIN = (  # facts to the right of From, To and For
+_MARGIN_FACTS = (  # facts to the right of From, To and For
     ("cpu", _MACHINE, 1),
     ("serial", _MACHINE, 2),
     ("result of", re.compile(r"Result of[ ]+(\S.*?)[ ]+Run\b"), 1),
@@ -234,7 +234,7 @@ class PageHeader(NamedTuple):
     log: bool = False  # rows are intervals of the page's period
 
     @property
-    def lasts(self) -> int:
+    def clock_duration(self) -> int:
         """Seconds between the two times of day."""
         return (self.end - self.begin) % DAY
 
@@ -262,7 +262,7 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
         if not re.match(r"[ ]{1,}[A-Z][a-z]", rest):
             expected = "'CPU nnnn SER nnnnn Interval HH:MM:SS - HH:MM:SS', or 'Run date time'"
             raise refused(
-                f"the header of {report} is neither a screen's nor a listing's", expected=expected
+                f"the header of {report} matches neither a screen nor a listing", expected=expected
             )
         return PageHeader(report, line, 1, "titled", asa)
     facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
@@ -277,9 +277,9 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
         if keyword == "From" and margin.strip():
             facts["system"] = margin.split()[-1]
         facts |= {
-            name: said[group]
-            for name, pattern, group in _MARGIN
-            if (said := pattern.search(margin))
+            name: fact[group]
+            for name, pattern, group in _MARGIN_FACTS
+            if (fact := pattern.search(margin))
         }
         if keyword != "For":
             clock = clock_seconds(value, file=file, line=line + at)
@@ -304,7 +304,7 @@ def read_header(lines: list[str], line: int, file: str) -> PageHeader | None:
         )
     if len(lines) <= HEADER_LINES:
         return None
-    raise refused(f"the header of {report} lacks its period", expected="From, To and For lines")
+    raise refused(f"the header of {report} lacks the period", expected="From, To and For lines")
 
 
 def _date(text: str | None, file: str, line: int) -> date | None:
@@ -327,7 +327,7 @@ class Spans:
         # by report: last time of day, and seconds added to it
         self._last: dict[str, tuple[float, float]] = {}
         self._facts: dict[str, str] = {}
-        self._said: dict[str, str] = {}  # facts of the last page
+        self._last_facts: dict[str, str] = {}  # facts of the last page
         self._lengths: set[int] = set()
 
     def of(self, pages: list[PageHeader]) -> tuple[np.ndarray, np.ndarray]:
@@ -338,8 +338,8 @@ class Spans:
         """
         begins, ends = np.full((2, len(pages)), np.nan)
         for page in pages:
-            if page.facts is not self._said:
-                self._facts, self._said = page.facts | self._facts, page.facts
+            if page.facts is not self._last_facts:
+                self._facts, self._last_facts = page.facts | self._facts, page.facts
         timed = [(place, page) for place, page in enumerate(pages) if page.begin >= 0]
         self._undated = self._undated or any(page.day is None for _, page in timed)
         for place, page in timed:
@@ -351,11 +351,13 @@ class Spans:
                 days = DAY * (page.day - self._first.day).days
             self._last[page.report] = page.begin, days
             # an interval may span days: the clock gives the remainder, the For line their number
-            whole = max(round((page.length - page.lasts) / DAY), 0) if page.length >= 0 else 0
+            whole = (
+                max(round((page.length - page.clock_duration) / DAY), 0) if page.length >= 0 else 0
+            )
             begins[place] = page.begin + days
-            ends[place] = begins[place] + page.lasts + DAY * whole
+            ends[place] = begins[place] + page.clock_duration + DAY * whole
             if not page.log and len(self._lengths) < 2:
-                self._lengths.add(page.lasts)
+                self._lengths.add(page.clock_duration)
         return begins, ends
 
     def info(self) -> dict[str, str]:
@@ -391,9 +393,11 @@ def log_times(
     for first, after in pairwise([*starts.tolist(), len(t)]):
         begin = begins[first]
         if np.isfinite(begin):
-            goes_on = before is not None and before[:2] == (begin, ends[first])
+            continues = before is not None and before[:2] == (begin, ends[first])
             last, days = (
-                before[2:] if before is not None and goes_on else (begin % DAY, begin // DAY * DAY)
+                before[2:]
+                if before is not None and continues
+                else (begin % DAY, begin // DAY * DAY)
             )
             t[first:after] = unwrap_midnight(t[first:after], last, days)[0]
             before = (begin, ends[first], clocks[after - 1], t[after - 1] - clocks[after - 1])

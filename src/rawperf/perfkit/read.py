@@ -76,9 +76,9 @@ class _Listing:
     ) -> None:
         self.file, self.layouts, self.warnings = file, layouts, warnings
         self.pages: list[PageHeader] = []
-        self.before: dict[str, PageHeader] = {}  # the last page of each report
+        self.last_pages: dict[str, PageHeader] = {}  # the last page of each report
         self.spans = Spans()
-        self.odd = False
+        self.inconsistent = False
         self.assumed: set[str] = set()
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
@@ -109,36 +109,37 @@ class _Listing:
             self._page(text.split("\n"), line, last, complete)
         for page in self.pages:
             if (
-                not self.odd
+                not self.inconsistent
                 and page.length >= 0
-                and (page.length - page.lasts) % DAY not in (0, 1, DAY - 1)
+                and (page.length - page.clock_duration) % DAY not in (0, 1, DAY - 1)
             ):
-                self.odd = True
+                self.inconsistent = True
                 self.warnings.add(
-                    page.line, f"From and To are {page.lasts} s apart, but For says {page.length}"
+                    page.line,
+                    f"From and To are {page.clock_duration} s apart, but For is {page.length}",
                 )
         if not ends:
             return
         for report, at in self.skipped.items():
-            self.warnings.add(at, f"{report} has no layout, skipped")
+            self.warnings.add(at, f"{report} has no layout and was skipped")
         if self.unread:
             self.warnings.add(
                 self.unread[0], f"{len(self.unread)} line(s) below tables were not read"
             )
-        if not self.before:
+        if not self.last_pages:
             expected, found = (
                 ", ".join(sorted(self.layouts)),
-                ", ".join(self.skipped) or "a page that is cut off",
+                ", ".join(self.skipped) or "a truncated page",
             )
-            problem = "no whole page of a registered report"
+            problem = "no complete page of a registered report"
             raise FormatError(
                 problem, file=self.file, expected=expected, found=found, remedy=REMEDY
             )
 
-    def _repeated(self, page: PageHeader) -> bool:
+    def _continues_interval(self, page: PageHeader) -> bool:
         """Whether a page continues the interval of the page before."""
-        before = self.before.get(page.report)
-        return before is not None and (before.begin, before.end, before.day) == (
+        last_pages = self.last_pages.get(page.report)
+        return last_pages is not None and (last_pages.begin, last_pages.end, last_pages.day) == (
             page.begin,
             page.end,
             page.day,
@@ -148,7 +149,7 @@ class _Listing:
         """Parse a page line by line."""
         page = read_header(lines, first, self.file)
         if page is None:
-            self._cut_off(first, "header", last)
+            self._report_truncation(first, "header", last)
             return
         layouts = self.layouts[page.report]
         body = list(enumerate(lines[page.body :], first + page.body))
@@ -164,7 +165,7 @@ class _Listing:
         if layouts[0].kind == "items":
             layout = layouts[0]
             if cut and any(n == cut and text.strip() for n, text in body):
-                self._cut_off(cut, "line", last)
+                self._report_truncation(cut, "line", last)
                 body = body[:-1]
             found = read_items(layout, body, self.file)
             if not found:
@@ -177,11 +178,11 @@ class _Listing:
             if heading is None:
                 if (
                     not last
-                    or not self.before
+                    or not self.last_pages
                     or sum(bool(text.strip("_ .")) for _, text in body) > 3
                 ):
                     raise unknown_heading(page.report, body, layouts, self.file, first)
-                self._cut_off(first, "heading", last)
+                self._report_truncation(first, "heading", last)
                 return
             layout = self._tables(page, body, heading, layouts, cut)
         if page.begin < 0 and not layout.time:
@@ -192,7 +193,7 @@ class _Listing:
             self.assumed.add(page.report)
         page = page._replace(log=layout.log)
         self.pages.append(page)
-        self.before[page.report] = page
+        self.last_pages[page.report] = page
 
     def _tables(
         self,
@@ -217,19 +218,21 @@ class _Listing:
             )
             rows = body[: below[0]] if below else body
             number, followed = len(self.pages), below is not None
-            odd, unread, dropped = table.take(
-                rows, number, self._repeated(page), 0 if below else cut, followed
+            inconsistent, unread, dropped = table.take(
+                rows, number, self._continues_interval(page), 0 if below else cut, followed
             )
             self.unread += unread
-            for line, text in odd:
-                self.warnings.add(line, f"no row of {page.report}, left out: {text.strip()[:40]!r}")
+            for line, text in inconsistent:
+                self.warnings.add(
+                    line, f"not a row of {page.report}, left out: {text.strip()[:40]!r}"
+                )
             if dropped:
-                self._cut_off(cut, "row", True)
+                self._report_truncation(cut, "row", True)
             elif not table.rows or table.rows[-1][1] != number:
                 self.warnings.add(page.line, f"{page.report} has no rows on this page")
         return table.layout
 
-    def _cut_off(self, line: int, what: str, last: bool) -> None:
+    def _report_truncation(self, line: int, what: str, last: bool) -> None:
         if not last:
             raise FormatError(f"a page ends within its {what}", file=self.file, line=line)
         self.warnings.add(line, f"the file ends within a {what}, which was dropped")

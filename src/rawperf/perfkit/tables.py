@@ -60,7 +60,7 @@ class LayoutRows:
         self._repeats = [cell for cell in self.cells if cell.column.repeats]
         self._name = re.compile(self.layout.pattern)
         self.wide = max(cell.end for cell in self.cells)
-        self._edge = max(cell.end for cell in self.cells if not cell.column.text)
+        self._last_number_end = max(cell.end for cell in self.cells if not cell.column.text)
         self._numbers = [cell for cell in self.cells if cell.column.known and not cell.column.text]
         self._first = self._owner or self._key
         self.kinds = [self.layout.entity_kind, *self.layout.averages.values()]
@@ -72,7 +72,7 @@ class LayoutRows:
     def _timed(self, when: str) -> bool:
         return when in self.layout.averages or CLOCK_PATTERN.fullmatch(when) is not None
 
-    def _named(self, text: str) -> str | None:
+    def _entity_label(self, text: str) -> str | None:
         """Entity of a row, with its owner if any, or its time; None for a line that is no row."""
         key = self._key
         if text[: self._first.start].strip() and self._first is self.cells[0]:
@@ -83,7 +83,7 @@ class LayoutRows:
             label = owner if _NAMELESS.fullmatch(label) else f"{owner}:{label}"
         return label if self._name.fullmatch(label) else None
 
-    def _when(self, text: str) -> str:
+    def _time_cell(self, text: str) -> str:
         """Cell of the row's time; "" if rows have none."""
         return text[self.time.start : self.time.end].strip() if self.time else ""
 
@@ -106,7 +106,7 @@ class LayoutRows:
         row with a damaged name, lines below the table, and whether the file ends within the last
         row.
         """
-        odd: list[tuple[int, str]] = []
+        unparsed: list[tuple[int, str]] = []
         below: list[tuple[int, str]] = []
         seen: set[str] = set()
         within = 0  # lines of `below` that precede another heading
@@ -116,16 +116,18 @@ class LayoutRows:
         for line, printed in body:
             if RULE_PATTERN.fullmatch(printed):
                 continue
-            if line == cut and len(printed.rstrip()) < self._edge:
+            if line == cut and len(printed.rstrip()) < self._last_number_end:
                 dropped = True
                 break
             text = printed
             for cell in self._repeats:
                 if above is not None and not text[cell.start : cell.end].strip():
                     text = text[: cell.start] + above[cell.start : cell.end] + text[cell.end :]
-            when = self._when(text)
+            when = self._time_cell(text)
             label = (
-                None if ended or (self.layout.log and not self._timed(when)) else self._named(text)
+                None
+                if ended or (self.layout.log and not self._timed(when))
+                else self._entity_label(text)
             )
             if self.layout.log and text == printed:
                 seen.clear()
@@ -133,25 +135,25 @@ class LayoutRows:
             if (
                 label is None
                 or (text != printed and again)
-                or ((odd or below) and (again or not self._whole(text)))
+                or ((unparsed or below) and (again or not self._is_valid_row(text)))
             ):
                 below.append((line, printed))
                 ended = ended or _is_heading(printed)
                 within += not ended
                 above = None
                 continue
-            odd, below, within, above = odd + below, [], 0, text
+            unparsed, below, within, above = unparsed + below, [], 0, text
             seen.add(label)
             average = self._averages.get(when if self.layout.log else label, 0)
             if not (repeated and average):
                 self.rows.append((line, page, self._entity(label), average))
                 self.texts.append(text)
-        damaged = [(line, text) for line, text in below[:within] if self._whole(text)]
+        damaged = [(line, text) for line, text in below[:within] if self._is_valid_row(text)]
         lines = {line for line, _ in damaged}
         unread = below[:within] if followed else below
-        return odd + damaged, [line for line, _ in unread if line not in lines], dropped
+        return unparsed + damaged, [line for line, _ in unread if line not in lines], dropped
 
-    def _whole(self, text: str) -> bool:
+    def _is_valid_row(self, text: str) -> bool:
         """Whether all known numeric cells are valid and at least one of them holds a number."""
         values = [number(text[cell.start : cell.end], cell.column.unit) for cell in self._numbers]
         present = [value is not None and value == value for value in values]
@@ -223,7 +225,7 @@ def unknown_heading(
     )
 
 
-_SURE = 10  # length up to which any plain number is also valid for `number`
+_MAX_PLAIN_LENGTH = 10  # length up to which any plain number is also valid for `number`
 
 
 @dataclass(frozen=True)
@@ -246,8 +248,8 @@ def concatenate(parts: list[FoundRows]) -> tuple[pd.DataFrame, Places]:
         np.concatenate([getattr(p, name) for p in parts])
         for name in ("t", "line", "count", "value")
     )
-    coded = [_one([part.texts[place] for part in parts]) for place in range(3)]
-    fields, field = _one([(part.fields, part.field) for part in parts])
+    coded = [_concat_encoded([part.texts[place] for part in parts]) for place in range(3)]
+    fields, field = _concat_encoded([(part.fields, part.field) for part in parts])
     if len(parts) > 1:
         order = np.argsort(line, kind="stable")
         begin = (np.cumsum(count) - count)[order]
@@ -264,7 +266,7 @@ def concatenate(parts: list[FoundRows]) -> tuple[pd.DataFrame, Places]:
     )
 
 
-def _one(parts: list[tuple[list[str], Places]]) -> tuple[list[str], Places]:
+def _concat_encoded(parts: list[tuple[list[str], Places]]) -> tuple[list[str], Places]:
     """Concatenate dictionary-encoded columns: texts and codes."""
     texts: list[str] = []
     codes = []
@@ -329,7 +331,7 @@ class _Rows:
             self._texts[place] if place in self._texts else self._part.line(int(self._lines[place]))
         )
 
-    def _longer(self) -> list[int]:
+    def _rows_beyond_last_cell(self) -> list[int]:
         """Rows that may have text beyond the last cell."""
         length = self._part.end[self._lines] - self._part.begin[self._lines]
         length[list(self._texts)] = [len(text) for text in self._texts.values()]
@@ -343,10 +345,10 @@ class _Rows:
 
     def values(self) -> NDArray[np.float64]:
         """Numbers, shape (rows, cells); NaN if missing."""
-        for place in self._longer():
+        for place in self._rows_beyond_last_cell():
             beyond = self._text(place)[self._table.wide :].split()
             if beyond and number(beyond[0], "1") is not None:
-                raise self._beside("a number stands beyond the last heading", place)
+                raise self._alignment_error("a number is to the right of the last heading", place)
         values, others = plain_numbers(
             self._letters, [(cell.start, cell.end) for cell in self.cells]
         )
@@ -354,7 +356,8 @@ class _Rows:
             other = others[:, k]
             if other.any() or not cell.column.known:
                 other = other | (
-                    self._letters[:, cell.start : max(cell.end - _SURE, cell.start)] != BLANK
+                    self._letters[:, cell.start : max(cell.end - _MAX_PLAIN_LENGTH, cell.start)]
+                    != BLANK
                 ).any(axis=1)
                 places = np.flatnonzero(other)
                 values[places, k] = self._numbers(cell, places)
@@ -372,8 +375,8 @@ class _Rows:
             bad if bad.any() else ~np.isnan(values) & (self._letters[places, cell.end - 1] == BLANK)
         )
         if wrong.any():
-            problem = "not a number" if bad.any() else "not below its heading"
-            raise self._beside(
+            problem = "not a number" if bad.any() else "not aligned with its heading"
+            raise self._alignment_error(
                 f"column {cell.column.name!r} is {problem}", int(places[np.argmax(wrong)])
             )
         return values
@@ -383,11 +386,9 @@ class _Rows:
         code, texts = distinct(self._letters[places, cell.start : cell.end])
         return code, [text.strip().rstrip("\0") for text in texts]
 
-    def _beside(self, problem: str, place: int) -> FormatError:
+    def _alignment_error(self, problem: str, place: int) -> FormatError:
         expected = f"numbers that end below the heading {self._table.heading.strip()!r}"
-        remedy = (
-            "give the column's `shift` in a layout of your own where the tool prints it elsewhere."
-        )
+        remedy = "set the column's `shift` in your own layout if the tool prints it elsewhere."
         return self._error(
             f"{self._table.layout.report}: {problem}",
             place,
@@ -474,7 +475,7 @@ def read_items(
     for line_number, line in body:
         error = partial(FormatError, file=file, line=line_number)
         if len(line) > LONGEST_LINE:
-            raise error("a line is too long", expected=f"{LONGEST_LINE} characters")
+            raise error("the line is too long", expected=f"{LONGEST_LINE} characters")
         left_over = line
         for place, match in enumerate(item.finditer(line)):
             start = match.start(1)
@@ -499,7 +500,9 @@ def read_items(
                 unit = column.unit or (DEFAULT_SIZE if text.rstrip().endswith("B") else glued)
                 value = number(text, unit)
                 if value is None:
-                    raise error(f"{column.field!r} in a foreign unit", expected=unit, found=text)
+                    raise error(
+                        f"{column.field!r} has an unexpected unit", expected=unit, found=text
+                    )
                 taken.add(column.field)
                 if value == value:  # not NaN
                     found.append((line_number, column.field, value))

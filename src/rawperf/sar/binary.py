@@ -53,9 +53,9 @@ class SarBinaryFormat:
         program = shutil.which(PROGRAM)
         if program is None:
             raise FormatError(
-                "a binary file of sar, and sadf, which reads it, is not installed",
+                "sadf, which converts binary sar files, is not installed",
                 file=file,
-                remedy="install sysstat, or print the file where it was made: sadf -j FILE -- -A > sar.json",
+                remedy="install sysstat, or convert the file where it was recorded: sadf -j FILE -- -A > sar.json",
             )
         with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
             place, out = Path(folder) / "sa", Path(folder) / "out"
@@ -76,14 +76,15 @@ class SarBinaryFormat:
                 raise FormatError(
                     f"sadf can't read the file ({type(err).__name__})", file=file
                 ) from err
-            said = done.stderr.decode("utf-8", "replace").replace(str(place), file).strip()
+            stderr_text = done.stderr.decode("utf-8", "replace").replace(str(place), file).strip()
             size = out.stat().st_size
             if done.returncode or not size or size > LARGEST_OUTPUT:
                 raise FormatError(
-                    "sadf does not read the file",
+                    "sadf failed to convert the file",
                     file=file,
-                    found=said or f"{size} bytes of output",
-                    remedy="it may be of another version: convert it by sadf -c, or print it where it was made.",
+                    found=stderr_text or f"{size} bytes of output",
+                    remedy="it may be from another version: convert it with sadf -c, "
+                    "or with sadf -j where it was recorded.",
                 )
             try:
                 reading = SADF_JSON.read(out.read_bytes(), file=file)

@@ -17,7 +17,7 @@ from rawperf.core.errors import FormatError
 from rawperf.pieces import Pieces, paragraph_end, recoded
 from rawperf.rows import Warnings
 from rawperf.sar.table import (
-    MAX_TOLD,
+    MAX_CLOCK_WARNINGS,
     SarRows,
     TableHeading,
     head,
@@ -59,36 +59,36 @@ class IostatFormat(Streaming):
         Raises `FormatError` at a line that iostat does not print, a row that does not fit its
         heading, if only some reports have times, and in a file of one report.
         """
-        strange, said = Warnings(file), list[str]()
+        encoding_warnings, messages = Warnings(file), list[str]()
         pieces = Pieces(stream, paragraph_end, file)
         found: _Reports | None = None
         for piece in pieces:
-            text = recoded(piece, pieces.line, strange, file).decode()
+            text = recoded(piece, pieces.line, encoding_warnings, file).decode()
             start = 0
             if found is None:
                 if not text.strip() and not pieces.last:
                     continue
                 start, day, info = head(
-                    [""] * pieces.line + text.split("\n"), self.name, said, file
+                    [""] * pieces.line + text.split("\n"), self.name, messages, file
                 )
                 found, start = _Reports(file, day), start + 1 - pieces.line
             table, of = found.part(text, start, pieces.line, pieces.last)
-            times = found.times(said)
-            records, at = table_records(table, times[of], said, file)
+            times = found.times(messages)
+            records, at = table_records(table, times[of], messages, file)
             counted = found.known + of > 0
             late = np.isin(at, np.array(table.lines, dtype=int)[counted] + pieces.line + 1)
             found.rows += int(counted.sum())
             found.end(times)
             if pieces.last and not found.rows:
                 raise FormatError(
-                    "no report but the first, which holds averages since the machine was started",
+                    "the file has only the first report, which contains averages since boot",
                     file=file,
-                    expected="iostat SECONDS COUNT, with a COUNT of two or more",
+                    expected="iostat SECONDS COUNT, with a COUNT of at least two",
                     remedy="collect the run again.",
                 )
             if late.any() or pieces.last:
-                warnings = (*strange.new(pieces.last), *said)
-                said.clear()
+                warnings = (*encoding_warnings.new(pieces.last), *messages)
+                messages.clear()
                 yield Reading(
                     records[late].reset_index(drop=True), found.clock, info, warnings, at[late]
                 )
@@ -107,7 +107,7 @@ class _Reports:
         # time of the report that may continue; whether reports have a time, a date
         self._time, self._kind = -1.0, (False, False)
         self._wraps = False  # whether times count from midnight
-        self._last, self._told = (np.nan, 0.0), 0
+        self._last, self._clock_warnings = (np.nan, 0.0), 0
         self._days: dict[str, int | None] = {}
         self._seen: set[str] = set()  # tables of the report
         self._first = -1  # position of the first number in a row, -1 outside of tables
@@ -129,12 +129,12 @@ class _Reports:
         self._of, self._stamps, self._first = [], [], -1
         lines = text.split("\n")
         for i in range(start, len(lines) - 1):
-            self._take(lines[i], i)
+            self._parse_line(lines[i], i)
         if lines[-1].strip():
             self._table.cut, self._table.cut_time = len(lines) - 1, -1 if self._first >= 0 else -2
         return self._table, np.array(self._of, dtype=np.int64)
 
-    def times(self, said: list[str]) -> NDArray[np.float64]:
+    def times(self, messages: list[str]) -> NDArray[np.float64]:
         """Times of the continued report and of those that begin in the part."""
         matches = [_STAMP.fullmatch(text) for _, text in self._stamps]
         kinds = [(bool(match), bool(match and match[1])) for match in matches]
@@ -149,9 +149,7 @@ class _Reports:
                 line for (line, _), kind in zip(self._stamps, kinds, strict=True) if not kind[1]
             )
             line = self._table.line + next(bare, self._stamps[0][0]) + 1
-            raise FormatError(
-                "some reports have a time and others not, or no date", file=self._file, line=line
-            )
+            raise FormatError("only some reports have a time or a date", file=self._file, line=line)
         if not self._kind[0]:
             return np.concatenate([[self._time], self.known + np.arange(len(kinds))])
         t = np.empty(len(matches))
@@ -163,10 +161,11 @@ class _Reports:
             t, set_back = unwrap_midnight(seconds, *self._last)
             self._last = float(seconds[-1]), float(t[-1] - seconds[-1])
             lines = [
-                self._table.line + self._stamps[i][0] + 1 for i in set_back[: MAX_TOLD - self._told]
+                self._table.line + self._stamps[i][0] + 1
+                for i in set_back[: MAX_CLOCK_WARNINGS - self._clock_warnings]
             ]
-            said.extend(f"{self._file} line {line}: the clock was set back" for line in lines)
-            self._told += len(lines)
+            messages.extend(f"{self._file} line {line}: the clock was set back" for line in lines)
+            self._clock_warnings += len(lines)
             t = t + (self._day or 0) * DAY
         return np.concatenate([[self._time], t])
 
@@ -183,17 +182,15 @@ class _Reports:
             self._days[match[1]] = read_date(match[1], [], "")
         own = self._days[match[1]]
         if own is None:
-            raise FormatError(
-                "a date that can't be read", file=self._file, line=line, found=match[1]
-            )
+            raise FormatError("an invalid date", file=self._file, line=line, found=match[1])
         return seconds + own * DAY
 
-    def _take(self, line: str, number: int) -> None:
+    def _parse_line(self, line: str, number: int) -> None:
         words = line.split()
         if not words:
             self._first = -1
         elif _STAMP.fullmatch(line.strip()):
-            self._begin(number, line.strip())
+            self._start_report(number, line.strip())
         elif self._first < 0 or words[0] == "avg-cpu:":
             self._heading(words, line, number)
         elif len(words) > self._first and _NUMBER.fullmatch(words[self._first]):
@@ -208,7 +205,7 @@ class _Reports:
 
     def _heading(self, words: list[str], line: str, number: int) -> None:
         if system_line(line):
-            raise self._error("a second system line", line, number, "one listing a file")
+            raise self._error("a second system line", line, number, "one listing per file")
         if words[0] == "avg-cpu:":
             report, kind, entity, fields = CPU, "host", -2, tuple(words[1:])
         elif words[0] in ("Device", "Device:"):
@@ -219,10 +216,13 @@ class _Reports:
             raise self._error("not a heading of iostat", line, number, "avg-cpu: or Device")
         if len(set(fields)) < len(fields) or not fields:
             raise self._error(
-                "a heading with a doubled or missing column", line, number, "different names"
+                "a heading with a duplicate or missing column",
+                line,
+                number,
+                "distinct column names",
             )
         if (self.known < 0 and not self._stamps) or report in self._seen:
-            self._begin(number, "")
+            self._start_report(number, "")
         self._seen.add(report)
         self._first = 1 if entity == 0 else 0
         fixed = self._first + len(fields)
@@ -233,12 +233,12 @@ class _Reports:
         self._table.heading_lines.append(number)
         self._table.heading_times.append(-1)
 
-    def _begin(self, number: int, stamp: str) -> None:
+    def _start_report(self, number: int, stamp: str) -> None:
         self._stamps.append((number, stamp))
         self._seen, self._first = set(), -1
 
     def _error(self, problem: str, line: str, number: int, expected: str) -> FormatError:
-        remedy = "the file is damaged, or was made in another locale than C."
+        remedy = "the file is damaged, or was made in a locale other than C."
         return FormatError(
             problem,
             file=self._file,

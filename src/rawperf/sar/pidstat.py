@@ -74,18 +74,18 @@ class PidstatFormat(Streaming):
         Raises `FormatError` at a line that pidstat does not print, a row that does not fit its
         heading, and a second system line.
         """
-        seen, strange = _Seen(file), Warnings(file)
+        seen, encoding_warnings = _ListingState(file), Warnings(file)
         pieces = Pieces(stream, boundary, file)
         for piece in pieces:
-            text = recoded(piece, pieces.line, strange, file).decode()
+            text = recoded(piece, pieces.line, encoding_warnings, file).decode()
             if not seen.begun and not text.strip() and not pieces.last:
                 continue
             table, t = seen.part(text, pieces.line, pieces.last)
-            records, at = table_records(table, t, seen.said, file)
+            records, at = table_records(table, t, seen.messages, file)
             known = (records["value"] >= 0).to_numpy()
             if known.any() or pieces.last:
-                warnings = (*strange.new(pieces.last), *seen.said)
-                seen.said.clear()
+                warnings = (*encoding_warnings.new(pieces.last), *seen.messages)
+                seen.messages.clear()
                 yield Reading(
                     records[known].reset_index(drop=True),
                     seen.times.clock,
@@ -95,13 +95,13 @@ class PidstatFormat(Streaming):
                 )
 
 
-class _Seen:
+class _ListingState:
     """Parser state carried over from earlier parts of a listing."""
 
     def __init__(self, file: str) -> None:
         self.begun = False
-        self.said: list[str] = []
-        self.times = Times(file, self.said)
+        self.messages: list[str] = []
+        self.times = Times(file, self.messages)
         self.info: dict[str, str] = {}
         self._file = file
         self._rows = 0
@@ -114,14 +114,14 @@ class _Seen:
         if not self.begun:
             first = [""] * above + ["".join(parts) for parts in lines]
             start, self.times.day, self.info = head(
-                first, PidstatFormat.name, self.said, self._file
+                first, PidstatFormat.name, self.messages, self._file
             )
             start, self.begun = start + 1 - above, True
         table = self._scan(lines, start, SarRows(text=text, line=above, last=last))
         self._rows += len(table.lines)
         if last and not self._rows:
             raise FormatError(
-                "no row of data in the file",
+                "no data row in the file",
                 file=self._file,
                 line=above + len(lines),
                 remedy="collect the run again.",
@@ -187,7 +187,7 @@ class _Columns:
                 "not a heading of pidstat",
                 file=file,
                 line=line,
-                expected="UID PID, names of values, Command",
+                expected="UID PID, column names, Command",
                 found=body,
                 remedy="restore the heading.",
             )
@@ -230,7 +230,7 @@ def _not_a_line(line: str, number: int, file: str) -> FormatError:
         line=number + 1,
         expected="a row under UID PID ... Command, or Average:",
         found=line,
-        remedy="the file is damaged, or was made in another locale than C.",
+        remedy="the file is damaged, or was made in a locale other than C.",
     )
 
 

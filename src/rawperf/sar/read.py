@@ -45,9 +45,9 @@ class ListingState:
 
     def __init__(self, tool: str, file: str) -> None:
         self.tool, self.file = tool, file
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.info: dict[str, str] = {}
-        self.times = Times(file, self.said)
+        self.times = Times(file, self.messages)
         # of the table that may continue; its line in the file is numbered from 0
         self.heading: TableHeading | None = None
         self.heading_line, self.heading_text, self.heading_time = 0, "", 0
@@ -96,7 +96,7 @@ def scan(words: WordOffsets, start: int, line: int, seen: ListingState, last: bo
                 FormatError(problem, file=seen.file, line=number, remedy="split the file there.")
             )
         elif not _AVERAGE.fullmatch(text.strip()):
-            wrong.append(_strange(text, line + i + 1, seen))
+            wrong.append(_unknown_line_error(text, line + i + 1, seen))
     rows, seconds, body = lines[timed], seconds[timed], body[timed]
     above = np.cumsum(blank)[timed]  # blank lines before each row
     opening = words.begin[body]
@@ -106,9 +106,9 @@ def scan(words: WordOffsets, start: int, line: int, seen: ListingState, last: bo
     for beginning in (_RESTART, _COMMENT):
         is_mark[marks[words.starting(opening[marks], beginning)]] = True
     for k in np.flatnonzero(is_mark).tolist():
-        said = words.data[opening[k] : words.line_end[rows[k]]].decode()
+        mark_text = words.data[opening[k] : words.line_end[rows[k]]].decode()
         table.marks.append(
-            (int(rows[k]), int(seconds[k]), said[4:].strip() if letter[k] == ord("C") else "")
+            (int(rows[k]), int(seconds[k]), mark_text[4:].strip() if letter[k] == ord("C") else "")
         )
     rows, seconds, body, above = (part[~is_mark] for part in (rows, seconds, body, above))
     cut = len(rows) > 0 and rows[-1] == end  # without a line end, digits may be missing
@@ -121,7 +121,7 @@ def scan(words: WordOffsets, start: int, line: int, seen: ListingState, last: bo
         table.cut, table.cut_time = end, -2 if fresh else int(seconds[-1]) if cut else -1
     if cut:
         rows, seconds, body, before = rows[:-1], seconds[:-1], body[:-1], before[:-1]
-    _sorted(table, rows, seconds, body, before, seen, wrong)
+    _add_rows(table, rows, seconds, body, before, seen, wrong)
     if wrong:
         raise min(wrong, key=lambda error: error.line or 0)
     behind = int(rows[-1]) if len(rows) else start - 1
@@ -156,7 +156,7 @@ def _times(
     clock, h, m, s = (part[fits] for part in (clock, h, m, s))
     timed = np.zeros(len(lines), dtype=bool)
     timed[clock] = True
-    half = _halves(words, clock, lines, body)
+    half = _am_pm(words, clock, lines, body)
     off = (h > 23) | (m > 59) | (s > 60)
     for k in np.flatnonzero(off | ((half >= 0) & ((h < 1) | (h > 12))))[:1].tolist():
         number, found = line + int(lines[clock[k]]) + 1, words.line(int(lines[clock[k]]))
@@ -176,11 +176,11 @@ def _times(
         epoch, texts = epoch[fine], texts.filter(pa.array(fine))
         timed[epoch] = True
         seconds[epoch] = pc.cast(texts, pa.int64()).to_numpy()
-        _halves(words, epoch, lines, body)
+        _am_pm(words, epoch, lines, body)
     return timed, seconds, body
 
 
-def _halves(
+def _am_pm(
     words: WordOffsets, which: NDArray[np.int64], lines: NDArray[np.int64], body: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Halves of the day after times: 0 for AM, 1 for PM, -1 for none; moves `body` past them."""
@@ -202,7 +202,7 @@ def _halves(
     return half
 
 
-def _sorted(
+def _add_rows(
     table: SarRows,
     rows: NDArray[np.int64],
     seconds: NDArray[np.int64],
@@ -246,7 +246,7 @@ def _sorted(
         number = int(table.lines[0])
         wrong.append(
             FormatError(
-                "a row before any heading",
+                "a row before the first heading",
                 file=seen.file,
                 line=table.line + number + 1,
                 found=table.body(0),
@@ -264,14 +264,14 @@ def _sorted(
         table.counts = table.counts + table.shifts
 
 
-def _strange(text: str, number: int, seen: ListingState) -> FormatError:
+def _unknown_line_error(text: str, number: int, seen: ListingState) -> FormatError:
     problem, remedy = (
         f"not a line of {seen.tool}",
         "the file is damaged: remove the sample, or collect it again.",
     )
     if not text.isascii():
         problem, remedy = (
-            "a line of another locale",
+            "a line in another locale",
             f"print it again in the C locale: LC_ALL=C {seen.tool} ...",
         )
     expected = "HH:MM:SS or Average:"
@@ -308,11 +308,13 @@ class SarFormat(Streaming):
         Raises `FormatError` at a line that the tool does not print, a row that does not fit its
         heading, a negative percentage and a second system line.
         """
-        seen, strange = ListingState(self.name, file), Warnings(file)
+        seen, encoding_warnings = ListingState(self.name, file), Warnings(file)
         pieces = Pieces(stream, boundary, file)
         begun = False
         for piece in pieces:
-            words = WordOffsets(recoded(_STAMP.sub(b"", piece), pieces.line, strange, file))
+            words = WordOffsets(
+                recoded(_STAMP.sub(b"", piece), pieces.line, encoding_warnings, file)
+            )
             start = 0
             if not begun:
                 start = next(
@@ -321,7 +323,7 @@ class SarFormat(Streaming):
                 if start == len(words) - 1 and not pieces.last and not piece.strip():
                     continue
                 top = [""] * (pieces.line + start) + [words.line(start) if len(words) else ""]
-                _, seen.times.day, seen.info = head(top, self.name, seen.said, file)
+                _, seen.times.day, seen.info = head(top, self.name, seen.messages, file)
                 start, begun = start + 1, True
             table = scan(words, start, pieces.line, seen, pieces.last)
             if (
@@ -332,18 +334,18 @@ class SarFormat(Streaming):
             ):
                 end = pieces.line + piece.count(b"\n") + 1
                 raise FormatError(
-                    "no row of data in the file",
+                    "no data row in the file",
                     file=file,
                     line=end,
                     remedy="collect the run again.",
                 )
             t = seen.times.of(table)
             if len(t) or table.marks or pieces.last:
-                records, at = table_records(table, t, seen.said, file)
+                records, at = table_records(table, t, seen.messages, file)
                 info = seen.info | _marks(table, t, seen)
                 seen.rows, seen.last = seen.rows + len(t), t[-1] if len(t) else seen.last
-                warnings = (*strange.new(pieces.last), *seen.said)
-                seen.said.clear()
+                warnings = (*encoding_warnings.new(pieces.last), *seen.messages)
+                seen.messages.clear()
                 yield Reading(records, seen.times.clock, info, warnings, at)
 
 

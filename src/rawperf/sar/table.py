@@ -259,13 +259,13 @@ class SarRows:
 
 
 def table_records(
-    table: SarRows, t: np.ndarray, said: list[str], file: str
+    table: SarRows, t: np.ndarray, messages: list[str], file: str
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Records of all rows at the times `t`, and the line of the file, from 1, of each.
 
     sysstat itself prints one value too few for a processor that is off: a row with its words
     exactly below the first columns that ends before the last is left out, since the missing value
-    is unknown. `said` gets a sentence on such rows, and on a truncated file.
+    is unknown. `messages` gets a sentence on such rows, and on a truncated file.
 
     Raises `FormatError` at a row that does not fit its heading, an invalid number, or a negative
     percentage.
@@ -276,31 +276,36 @@ def table_records(
     code = heading_code[under]
     fixed = np.array([h.fixed for h in distinct] or [0])[code]
     open_end = np.array([h.open_end for h in distinct] or [False])[code]
-    wrong = np.flatnonzero((counts < fixed) | ((counts > fixed) & ~open_end))
+    mismatched = np.flatnonzero((counts < fixed) | ((counts > fixed) & ~open_end))
     behind = len(counts) - table.last
-    short = _printed_short(table, wrong[(counts < fixed)[wrong] & (wrong < behind)])
-    wrong = np.setdiff1d(wrong, short)
-    cut_row = (
-        table.last and len(wrong) == 1 and wrong[0] == len(counts) - 1 and counts[-1] < fixed[-1]
+    short = _short_aligned_rows(
+        table, mismatched[(counts < fixed)[mismatched] & (mismatched < behind)]
     )
-    if len(wrong) and not cut_row:
-        first = int(wrong[0])
+    mismatched = np.setdiff1d(mismatched, short)
+    cut_row = (
+        table.last
+        and len(mismatched) == 1
+        and mismatched[0] == len(counts) - 1
+        and counts[-1] < fixed[-1]
+    )
+    if len(mismatched) and not cut_row:
+        first = int(mismatched[0])
         expected = f"{fixed[first]} words under {' '.join(table.headings[under[first]].fields)}"
         raise table.error("a row does not fit its heading", first, file, expected=expected)
     keep = np.ones(len(counts), dtype=bool)
     if len(short):
         more = f", and {len(short) - 1} more such rows" if len(short) > 1 else ""
         number = table.line + table.lines[short[0]] + 1
-        said.append(
+        messages.append(
             f"{file} line {number}: a value is missing in the row, which was left out{more}"
         )
     if table.cut >= 0 or cut_row:
         if cut_row:
             table.cut, table.cut_time = int(table.lines[-1]), int(table.times[-1])
-        keep = _whole(table, t)
+        keep = _complete_sample_mask(table, t)
         number = table.line + table.cut + 1
-        said.append(
-            f"{file} line {number}: the file breaks off; the sample that it breaks off in was left out"
+        messages.append(
+            f"{file} line {number}: the file is truncated; the incomplete sample was left out"
         )
 
     keep[short] = False
@@ -350,7 +355,7 @@ def table_records(
     return frame, np.array(table.lines, dtype=np.int64)[row] + table.line + 1
 
 
-def _printed_short(table: SarRows, rows: np.ndarray) -> np.ndarray:
+def _short_aligned_rows(table: SarRows, rows: np.ndarray) -> np.ndarray:
     """Select the rows with words aligned to their heading's words, from the first on."""
 
     def ends(number: int) -> list[int]:
@@ -363,7 +368,7 @@ def _printed_short(table: SarRows, rows: np.ndarray) -> np.ndarray:
     return np.array([row for row in rows.tolist() if fits(row)], dtype=int)
 
 
-def _whole(table: SarRows, t: np.ndarray) -> np.ndarray:
+def _complete_sample_mask(table: SarRows, t: np.ndarray) -> np.ndarray:
     """Mask of the rows without the incomplete sample of a truncated table."""
     keep = np.ones(len(t), dtype=bool)
     if not len(t) or table.cut_time == -2:
@@ -385,7 +390,7 @@ _SYSTEM_LINE = re.compile(
 _LONGEST_SYSTEM_LINE = 500
 EARLIEST = 10**8
 """Smallest number in place of a time of day that is taken as seconds since 1970."""
-MAX_TOLD = 5
+MAX_CLOCK_WARNINGS = 5
 """Largest number of warnings that a clock was set back."""
 SYSTEM_LINE = "Linux RELEASE (HOST) DATE _ARCH_ (N CPU)"
 
@@ -396,11 +401,11 @@ def system_line(line: str) -> re.Match[str] | None:
 
 
 def head(
-    lines: Sequence[str], tool: str, said: list[str], file: str
+    lines: Sequence[str], tool: str, messages: list[str], file: str
 ) -> tuple[int, int | None, dict[str, str]]:
     """Parse the system line; return its line, from 0, its date and its facts.
 
-    The date is in days since 1970, None if unknown; `said` gets a warning on an ambiguous or
+    The date is in days since 1970, None if unknown; `messages` gets a warning on an ambiguous or
     invalid one.
 
     Raises `FormatError`: the first line that is not blank is not a system line.
@@ -416,14 +421,14 @@ def head(
             found=lines[first],
             remedy=f"keep the first line of {tool}'s output.",
         )
-    day = read_date(match["date"] or "", said, f"{file} line {first + 1}")
+    day = read_date(match["date"] or "", messages, f"{file} line {first + 1}")
     facts = match.groupdict() | {
         "date": "" if day is None else date.fromordinal(day + EPOCH).isoformat()
     }
     return first, day, {key: found for key, found in facts.items() if found}
 
 
-def read_date(text: str, said: list[str], place: str) -> int | None:
+def read_date(text: str, messages: list[str], place: str) -> int | None:
     """Parse any date that sysstat prints as days since 1970; None if it can't be determined."""
     parts = re.findall(r"\d+", text, re.ASCII)
     try:
@@ -435,10 +440,10 @@ def read_date(text: str, said: list[str], place: str) -> int | None:
         year = c if len(parts[2]) == 4 else c + (1900 if c >= 69 else 2000)
         month, day = (a, b) if "/" in text and a <= 12 else (b, a)
         if "/" in text and a <= 12 and b <= 12 and a != b:
-            said.append(f"{place}: the date {text} was taken as month/day/year")
+            messages.append(f"{place}: the date {text} was parsed as month/day/year")
         return date(year, month, day).toordinal() - EPOCH
     except ValueError:
-        said.append(f"{place}: the date {text!r} can't be read, times count from midnight")
+        messages.append(f"{place}: the date {text!r} can't be parsed; times count from midnight")
         return None
 
 
@@ -471,8 +476,8 @@ class Times:
     change within it, with the number of processors after a restart.
     """
 
-    def __init__(self, file: str, said: list[str]) -> None:
-        self._file, self._said = file, said
+    def __init__(self, file: str, messages: list[str]) -> None:
+        self._file, self._messages = file, messages
         self.day: int | None = None  # the listing's date, in days since 1970
         # seconds of whole days added to times of day, None before the first ones
         self.offset: float | None = None
@@ -500,7 +505,7 @@ class Times:
             line = (
                 table.line + int(table.lines[int(np.argmax(epoch if self.offset else ~epoch))]) + 1
             )
-            problem = "times of day beside seconds since 1970"
+            problem = "times of day mixed with seconds since 1970"
             raise FormatError(problem, file=self._file, line=line, remedy="split the file.")
         return t + self.offset
 
@@ -514,7 +519,7 @@ class Times:
             [np.array(table.heading_times[new:], dtype=float), np.array(table.times, dtype=float)]
         )
         distinct, which = table.distinct()
-        codes = np.array([self._table(heading) for heading in distinct], dtype=int)[which]
+        codes = np.array([self._table_number(heading) for heading in distinct], dtype=int)[which]
         of = np.concatenate([codes[new:], codes[np.array(table.under, dtype=int)]])
         order = np.lexsort((line, of))
         t = np.empty(len(line))
@@ -522,14 +527,14 @@ class Times:
             code = int(of[part[0]])
             t[part], set_back = unwrap_midnight(seconds[part], *self._last.get(code, (np.nan, 0.0)))
             self._last[code] = seconds[part[-1]], t[part[-1]] - seconds[part[-1]]
-            for i in set_back[: MAX_TOLD - self._set_back[code]]:
+            for i in set_back[: MAX_CLOCK_WARNINGS - self._set_back[code]]:
                 self._set_back[code] += 1
-                self._said.append(
+                self._messages.append(
                     f"{self._file} line {table.line + line[part[i]] + 1}: the clock was set back"
                 )
         return t[len(table.headings) - new :]
 
-    def _table(self, heading: TableHeading) -> int:
+    def _table_number(self, heading: TableHeading) -> int:
         """Table number of a heading."""
         if heading not in self._numbers:
             what, own = (heading.report, heading.kind), set(heading.fields)

@@ -17,10 +17,10 @@ from rawperf.rows import Warnings, record_table, split_lines
 from rawperf.text import (
     clock_seconds,
     decode,
+    match_certainty,
     numbers,
     split_blanks,
     strings,
-    surest,
     unwrap_midnight,
 )
 
@@ -62,15 +62,15 @@ class SwingbenchConsole:
 
     def sniff(self, head: bytes) -> float:
         """High for the heading, lower for the tool's banner."""
-        return surest(_SNIFFS, head)
+        return match_certainty(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read one sample per row, on the time-of-day clock, with the heading's own names.
 
         Raises `FormatError`: no heading, no row, two headings that differ, a damaged row.
         """
-        text, said = decode(data, file)
-        log = _Log(file, Warnings(file, said))
+        text, decode_warnings = decode(data, file)
+        log = _Log(file, Warnings(file, decode_warnings))
         lines, whole = split_lines(_ESCAPE.sub("", text))
         for number, line in enumerate(lines, start=1):
             log.line(
@@ -114,16 +114,22 @@ class _Log:
 
     def _heading(self, columns: list[str], number: int) -> None:
         if self.columns and columns != self.columns:
-            raise self._error("another heading", number, " ".join(self.columns), " ".join(columns))
+            raise self._error(
+                "a different heading", number, " ".join(self.columns), " ".join(columns)
+            )
         if self.columns and self.rows:
-            self.warnings.add(number, "the heading is printed again; is this more than one run?")
+            self.warnings.add(
+                number, "the heading is repeated; does the log have more than one run?"
+            )
         if (
             len(set(columns)) < len(columns)
             or len(columns) > MAX_COLUMNS
             or {TIME, USERS_TOTAL} & set(columns)
         ):
-            expected = "columns with names of their own"
-            raise self._error("a heading with a name twice", number, expected, " ".join(columns))
+            expected = f"at most {MAX_COLUMNS} distinct names other than {TIME} and {USERS_TOTAL}"
+            raise self._error(
+                "invalid column names in the heading", number, expected, " ".join(columns)
+            )
         self.columns = columns
 
     def _facts(self, line: str) -> None:
@@ -154,7 +160,7 @@ class _Log:
         for place in back.tolist():
             self.warnings.add(
                 self.lines[place],
-                "the time goes back; is this more than one run, or was the clock set?",
+                "the time decreases; does the log have more than one run, or was the clock set back?",
             )
         fields: list[str] = []
         values: list[np.ndarray] = []
@@ -167,7 +173,7 @@ class _Log:
                 found, bad = numbers(column)
                 if bad >= 0:
                     raise self._error(
-                        f"{name} is none", self.lines[bad], "a number", str(column[bad])
+                        f"{name} is not a number", self.lines[bad], "a number", str(column[bad])
                     )
                 fields.append(name)
                 values.append(found)
@@ -184,7 +190,10 @@ class _Log:
         if parts.null_count:
             place = int(np.argmax(np.asarray(parts.is_null())))
             raise self._error(
-                "Users is none", self.lines[place], "[active/total]", str(column[place])
+                "Users is not a pair of numbers",
+                self.lines[place],
+                "[active/total]",
+                str(column[place]),
             )
         (active, _), (total, _) = (numbers(pc.struct_field(parts, part)) for part in ("a", "b"))
         return active, total

@@ -16,8 +16,8 @@ from rawperf.swingbench.xml import ID, METRICS, RESULT, ROOT
 from rawperf.text import decode
 
 _FIRST = re.compile(rb'\s*\{\s*"Results"\s*:\s*\{')
-_HALF = re.compile("[\ud800-\udfff]")  # lone surrogates
-_OWN_WORDS = re.compile(
+_SURROGATE = re.compile("[\ud800-\udfff]")  # lone surrogates
+_SWINGBENCH_NAMES = re.compile(
     rb'swingbench|"(?:TransactionResults|TPSReadings|TotalCompletedTransactions|DMLResults)"'
 )
 
@@ -31,7 +31,7 @@ class SwingbenchJson:
     def sniff(self, head: bytes) -> float:
         """High for an object ``Results`` that contains SwingBench's own names."""
         head = head.removeprefix(b"\xef\xbb\xbf")
-        return 0.95 if _FIRST.match(head) and _OWN_WORDS.search(head) else 0.0
+        return 0.95 if _FIRST.match(head) and _SWINGBENCH_NAMES.search(head) else 0.0
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read the records, equal to those of `swingbench` for the XML of the same run.
@@ -81,7 +81,7 @@ def _take_transactions(results: Results, content: dict[str, Any], lines: Any) ->
             transaction = _text(values.get(ID, ""), ID, results.file).strip()
             if not transaction:
                 raise FormatError(
-                    "a Result without its id",
+                    "a Result without an id",
                     file=results.file,
                     line=first_line(at),
                     expected="the transaction's name",
@@ -98,7 +98,11 @@ def _take_transactions(results: Results, content: dict[str, Any], lines: Any) ->
 def _parse(text: str, file: str) -> tuple[Any, Any]:
     """Parse the document, and a copy with each value replaced by its line."""
     loads = partial(
-        json.loads, object_pairs_hook=_once, parse_int=str, parse_float=str, parse_constant=str
+        json.loads,
+        object_pairs_hook=_unique_keys,
+        parse_int=str,
+        parse_float=str,
+        parse_constant=str,
     )
     try:
         return with_lines(text, loads)
@@ -110,19 +114,19 @@ def _parse(text: str, file: str) -> tuple[Any, Any]:
             "not JSON",
             file=file,
             line=line,
-            expected='the whole object {"Results": ...}',
+            expected='the complete object {"Results": ...}',
             found=str(err),
             remedy="export the results again.",
         ) from err
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
             raise ValueError(f"the key {key[:60]!r} is given twice")
-        if _HALF.search(key):
-            raise ValueError(f"the key {key[:60]!r} holds half a character")
+        if _SURROGATE.search(key):
+            raise ValueError(f"the key {key[:60]!r} contains a lone surrogate")
         found[key] = value
     return found
 
@@ -130,9 +134,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _object(value: Any, name: str, file: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise FormatError(
-            f"no object {name!r}",
+            f"{name!r} is not an object",
             file=file,
-            expected="an object of names and texts",
+            expected="an object of names and strings",
             found=repr(value)[:60],
         )
     return value
@@ -141,9 +145,9 @@ def _object(value: Any, name: str, file: str) -> dict[str, Any]:
 def _text(value: Any, name: str, file: str) -> str:
     """Text of a scalar: numbers and booleans as printed, null as ""."""
     text = "" if value is None else str(value).lower() if isinstance(value, bool) else value
-    if not isinstance(text, str) or _HALF.search(text):
+    if not isinstance(text, str) or _SURROGATE.search(text):
         raise FormatError(
-            f"{name!r} is no text", file=file, expected="a text", found=repr(value)[:60]
+            f"{name!r} is not a string", file=file, expected="a string", found=repr(value)[:60]
         )
     return text
 

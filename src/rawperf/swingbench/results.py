@@ -79,9 +79,9 @@ _PERCENTILE = re.compile(r"\w+centile")
 
 _DURATION = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)(?:\.(\d{3}))?", re.ASCII)
 _NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?", re.ASCII)
-_NO_NUMBER = ("NaN", "")  # Java's mean of no values
+_MISSING_NUMBERS = ("NaN", "")  # Java's mean of no values
 LATEST = 1e14  # milliseconds; the year 5138
-NAMESPACE, STRANGERS = "xmlns", "not read"
+NAMESPACE, NOT_READ = "xmlns", "not read"
 MAX_UNKNOWN_NAMES = 50
 
 
@@ -92,7 +92,7 @@ class Results:
         self.file = file
         self.info: dict[str, str] = {}
         self.warnings: list[str] = []
-        self.strangers: dict[str, None] = {}
+        self.unknown_elements: dict[str, None] = {}
         # section, transaction, field -> value, line
         self.values: dict[tuple[str, str, str], tuple[float, int]] = {}
         self.times = self.tps = np.array([], dtype=float)
@@ -120,16 +120,16 @@ class Results:
         elif name not in DURATIONS and _NUMBER.fullmatch(text):
             self.values[key] = float(text), line
         elif section not in TEXTS or name in FIELDS[section]:
-            if text not in _NO_NUMBER:
+            if text not in _MISSING_NUMBERS:
                 expected = "H:MM:SS" if name in DURATIONS else "a number with a decimal point"
-                raise self._error(f"{name} is none", expected, text, line)
+                raise self._error(f"invalid value of {name}", expected, text, line)
         else:
             self.info[label] = text
 
     def skip(self, path: str) -> None:
         """Record an unknown element."""
-        if len(self.strangers) < MAX_UNKNOWN_NAMES:
-            self.strangers[path] = None
+        if len(self.unknown_elements) < MAX_UNKNOWN_NAMES:
+            self.unknown_elements[path] = None
 
     def take_readings(self, text: str, line: int, whole: bool = True) -> None:
         """Add the series ``epoch milliseconds, rate, ...``; `whole` is False if it is truncated."""
@@ -144,7 +144,7 @@ class Results:
             count += 1
         if count % 2 and whole:
             raise self._error(
-                "TPSReadings has an odd number of numbers", "time, rate, time, rate, ...", "", line
+                "TPSReadings has an odd number of values", "time, rate, time, rate, ...", "", line
             )
         values, bad = numbers(tokens.slice(0, count - count % 2))
         if bad < 0 and len(values):
@@ -156,13 +156,13 @@ class Results:
             )
             bad = 2 * int(late.argmax()) if late.any() else -1
         if bad >= 0:
-            expected = "milliseconds since 1970 and transactions a second"
+            expected = "milliseconds since 1970 and transactions per second"
             raise self._error(
-                "TPSReadings holds no time and rate", expected, str(tokens[bad]), line
+                "TPSReadings contains an invalid time or rate", expected, str(tokens[bad]), line
             )
         self.times, self.tps, self.readings_line = values[::2] / 1000, values[1::2], line
         if (np.diff(self.times) <= 0).any():
-            self._warn(line, "the times of TPSReadings do not grow; was the clock set back?")
+            self._warn(line, "the times of TPSReadings do not increase; was the clock set back?")
 
     def _warn(self, line: int, sentence: str) -> None:
         self.warnings.append(
@@ -173,21 +173,21 @@ class Results:
         """Records in the tool's own order, and the mean response over all transactions.
 
         The mean is weighted by counts and follows the transactions. Raises `FormatError`: no number
-        at all, or response times in another unit than milliseconds.
+        at all, or unsupported unit of response times than milliseconds.
         """
         if not self.values and not len(self.times):
             raise FormatError(
                 "no results of SwingBench",
                 file=self.file,
                 expected=f"numbers in {', '.join(SECTIONS)}",
-                remedy="give the results file that charbench -r wrote.",
+                remedy="use the results file of charbench -r.",
             )
         self._check()
         place = {"": 0}
         for _, transaction, _ in self.values:
             place.setdefault(transaction, len(place))
-        rows = dict(sorted(self.values.items(), key=lambda item: _rank(item[0], place)))
-        if (overall := self._overall()) is not None:
+        rows = dict(sorted(self.values.items(), key=lambda item: _sort_key(item[0], place)))
+        if (overall := self._weighted_mean_response()) is not None:
             rows[TRANSACTIONS, "", RESPONSE] = overall
         sections, transactions, names = ([key[part] for key in rows] for part in range(3))
         kinds = [TRANSACTION if transaction else DRIVER for transaction in transactions]
@@ -198,12 +198,14 @@ class Results:
         series = record_table(READINGS, DRIVER, "", READINGS, self.times, self.tps)
         lines = [*(line for _, line in rows.values()), *[self.readings_line] * len(series)]
         records = pd.concat([part for part in (frame, series) if len(part)], ignore_index=True)
-        info = self.info | ({STRANGERS: " ".join(sorted(self.strangers))} if self.strangers else {})
+        info = self.info | (
+            {NOT_READ: " ".join(sorted(self.unknown_elements))} if self.unknown_elements else {}
+        )
         return Reading(
             records, "absolute", info, tuple(self.warnings), np.array(lines, dtype=np.int64)
         )
 
-    def _of_each(self, field: str) -> dict[str, tuple[float, int]]:
+    def _by_transaction(self, field: str) -> dict[str, tuple[float, int]]:
         """Value and line of a field by transaction."""
         return {
             t: v
@@ -211,10 +213,10 @@ class Results:
             if (section, name) == (TRANSACTIONS, field)
         }
 
-    def _overall(self) -> tuple[float, int] | None:
+    def _weighted_mean_response(self) -> tuple[float, int] | None:
         """Mean response over all transactions, weighted by count, and the line of the first."""
-        means = self._of_each(RESPONSE)
-        counted = {t: count for t, (count, _) in self._of_each(COUNT).items() if count > 0}
+        means = self._by_transaction(RESPONSE)
+        counted = {t: count for t, (count, _) in self._by_transaction(COUNT).items() if count > 0}
         if not counted or not counted.keys() <= means.keys():
             return None
         mean = math.fsum(count * means[t][0] for t, count in counted.items()) / math.fsum(
@@ -232,34 +234,35 @@ class Results:
         )
         if unit is not None and unit.lower() != UNIT:
             raise FormatError(
-                "response times in another unit", file=self.file, expected=UNIT, found=unit
+                "unsupported unit of response times", file=self.file, expected=UNIT, found=unit
             )
         if results and unit is None:
             self._warn(
-                line, f"no TimingsIn says the unit of response times; they were taken as {UNIT}"
+                line, f"TimingsIn, the unit of response times, is missing; {UNIT} were assumed"
             )
         names = ("TotalRunTime", "TotalCompletedTransactions", "AverageTransactionsPerSecond")
         total, done, rate = (self.values.get((OVERVIEW, "", name)) for name in names)
-        counts = [count for count, _ in self._of_each(COUNT).values()]
+        counts = [count for count, _ in self._by_transaction(COUNT).values()]
         if self.whole and counts and done and math.fsum(counts) != done[0]:
-            sentence = f"the transactions' counts make {math.fsum(counts):.0f}, but {done[0]:.0f} were completed"
+            sentence = f"the transaction counts sum to {math.fsum(counts):.0f}, but {done[0]:.0f} were completed"
             self._warn(done[1], sentence)
         # tolerance: one second of run time, a hundredth of the rate
         if total and done and rate and total[0] > 1:
             low, high = done[0] / (total[0] + 1) - 0.01, done[0] / (total[0] - 1) + 0.01
             if not low <= rate[0] <= high:
                 sentence = (
-                    f"{done[0]:.0f} transactions in {total[0]:g} s are not {rate[0]:g} a second"
+                    f"{done[0]:.0f} transactions in {total[0]:g} s "
+                    f"do not match the rate of {rate[0]:g} per second"
                 )
                 self._warn(rate[1], sentence)
         found = dict.fromkeys((t for t, _ in results), 0)
         for t, name in results:
             found[t] += _PERCENTILE.fullmatch(name) is not None
-        without = [t for t, percentiles in found.items() if percentiles < len(PERCENTILES)]
-        if without and self.whole:
+        lacking = [t for t, percentiles in found.items() if percentiles < len(PERCENTILES)]
+        if lacking and self.whole:
             self._warn(
                 line,
-                f"{len(without)} of {len(found)} transactions lack percentiles, first {without[0]!r}",
+                f"{len(lacking)} of {len(found)} transactions lack percentiles, first {lacking[0]!r}",
             )
 
     def _error(self, problem: str, expected: str, found: str, line: int) -> FormatError:
@@ -268,7 +271,7 @@ class Results:
         )
 
 
-def _rank(key: tuple[str, str, str], place: dict[str, int]) -> tuple[int, int, int]:
+def _sort_key(key: tuple[str, str, str], place: dict[str, int]) -> tuple[int, int, int]:
     section, transaction, name = key
     known = FIELDS[section]
     return (

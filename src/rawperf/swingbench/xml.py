@@ -19,7 +19,7 @@ MAX_BYTES = 64 * 1024**2
 MAX_DEPTH = 16
 ROOT, RESULT, ID, METRICS = "Results", "Result", "id", "BenchmarkMetrics"
 _FIRST = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*+)([^<>]*)>")
-_OWN_WORDS = re.compile(
+_SWINGBENCH_NAMES = re.compile(
     rb"<(?:[\w.-]+:)?(?:BenchmarkName|TotalCompletedTransactions|TransactionResults|TPSReadings)\b"
 )
 
@@ -41,7 +41,7 @@ class Swingbench:
             return 0.0
         if b"swingbench" in first[2].lower():
             return 0.95
-        return 0.8 if _OWN_WORDS.search(head) else 0.0
+        return 0.8 if _SWINGBENCH_NAMES.search(head) else 0.0
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read the numbers of the run with ``t`` NaN, then the series on the absolute clock.
@@ -54,7 +54,7 @@ class Swingbench:
         if cut:
             target.cut()
             warnings += (
-                f"{file} line {cut}: the document ends early; what stands before it was kept",
+                f"{file} line {cut}: the document is truncated; the elements before this line were kept",
             )
         reading = target.results.reading()
         return replace(reading, warnings=(*warnings, *reading.warnings))
@@ -69,7 +69,7 @@ class _Elements(Target):
         self._transaction = ""
         self._begin = 0
 
-    def begins(self, tag: str, attributes: dict[str, str]) -> None:
+    def on_start(self, tag: str, attributes: dict[str, str]) -> None:
         path, self._begin = self.path, self.line()
         if len(path) == 1:
             if tag.startswith("{"):
@@ -77,7 +77,7 @@ class _Elements(Target):
         elif path[1:] == [TRANSACTIONS, RESULT]:
             self._transaction = attributes.get(ID, "").strip()
             if not self._transaction:
-                raise self.error("a Result without its id", "the transaction's name", "no id")
+                raise self.error("a Result without an id", "the transaction's name", "no id")
         elif self._leaf() is None and path[1:] not in (
             [TRANSACTIONS],
             [METRICS],
@@ -85,12 +85,12 @@ class _Elements(Target):
         ):
             self.results.skip("/".join(path[1:]))
 
-    def ends(self) -> None:
+    def on_end(self) -> None:
         leaf = self._leaf()
         if leaf is not None:
             self._take(*leaf, whole=True)
 
-    def any(self) -> bool:
+    def has_content(self) -> bool:
         return bool(self.results.values)
 
     def cut(self) -> None:

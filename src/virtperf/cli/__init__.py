@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from rawperf.cli import NearCommands
+from rawperf.cli import SuggestingGroup
 from rawperf.core.errors import VirtperfError
 from virtperf import __version__
 from virtperf.core.paths import Layout
@@ -17,7 +17,7 @@ STAGES = ("reconstruct", "runs", "report", "synthesis", "site", "pipeline")
 """Commands listed first in the help: the stages in their order, and the pipeline that runs them."""
 
 
-class _Commands(NearCommands):
+class _Commands(SuggestingGroup):
     """Command group that imports the modules of this package lazily.
 
     A module `like_this` defines the command `like_this`, called `like-this`; modules with a leading

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rawperf.cli import NearCommands
+from rawperf.cli import SuggestingGroup
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ LARGE_FILE_BYTES = 1_000_000
 """Size from which on a file should not be committed to git."""
 
 
-@click.group(cls=NearCommands)
+@click.group(cls=SuggestingGroup)
 def add() -> None:
     """Add something to a study: a run, an exhibit, a claim."""
 

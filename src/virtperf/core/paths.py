@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rawperf.core.errors import VirtperfError, if_meant
+from rawperf.core.errors import VirtperfError, suggest_similar
 from rawperf.core.files import PACKAGED_METRICS
 
 
@@ -123,7 +123,7 @@ class Layout:
             raise VirtperfError(
                 f"there is no study {study!r}",
                 expected=f"one of {', '.join(studies)}" if studies else None,
-                remedy=if_meant(study, studies)
+                remedy=suggest_similar(study, studies)
                 or "run virtperf in the repository's folder, or name that folder by --root",
             )
         return self.definition(study)

@@ -198,10 +198,10 @@ def test_further_columns_and_the_order_are_kept(dictionary):
     [
         (("unit: processors", "unit: furlong"), "unknown unit 'furlong'"),
         (('unit: "%"}]\n  resident', "unit: KiB}]\n  resident"), "no conversion"),
-        (("field: high", "field: low"), "names the same field twice"),
+        (("field: high", "field: low"), "has the same source field twice"),
         (
             ("entity_kind: guest, unit: KiB", "entity_kind: guest, unit: KiB, minus: true"),
-            "minus is for the parts",
+            "minus is only valid for parts",
         ),
         (("kind: counter", "kind: clock"), "expected 'gauge', 'counter' or 'total'; found 'clock'"),
         (("entity_kind: guest, unit: KiB", "entity_kind: guest, unit: '%'"), "has no rate"),

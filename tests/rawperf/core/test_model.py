@@ -58,20 +58,20 @@ def test_members_of_a_mapping_know_their_name(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("titel: x", "file.yaml line 1: there is no 'titel' here. Did you mean 'title'?"),
+        ("titel: x", "file.yaml line 1: unknown key 'titel'. Did you mean 'title'?"),
         (
             "parts:\n  - id: a\n  - {id: b, sise: 2}",
-            "line 3: parts/b: there is no 'sise' here. Did you mean 'size'?",
+            "line 3: parts/b: unknown key 'sise'. Did you mean 'size'?",
         ),
         ("parts:\n  - {size: 2}", "line 2: parts/0: 'id' is missing"),
         (
             "parts:\n  - {idd: a, size: 2}",
-            "line 2: parts/0: 'id' is missing. 'idd' stands there: correct it",
+            "line 2: parts/0: 'id' is missing. 'idd' may be a misspelling of it: correct it",
         ),
         ("units:\n  speed: {}", "line 2: units/speed: 'unit' is missing"),
         (
             "units:\n  speed: {unit: m, nuit: s}",
-            "units/speed: there is no 'nuit' here. Did you mean 'unit'?",
+            "units/speed: unknown key 'nuit'. Did you mean 'unit'?",
         ),
         (
             "parts: [{id: a, colour: gren}]",
@@ -79,9 +79,9 @@ def test_members_of_a_mapping_know_their_name(tmp_path):
         ),
         (
             "parts: [{id: a, size: 1e11}]",
-            "parts/a/size: wrong value; expected a number; found '1e11'. YAML takes it for text: write 1.0e+11",
+            "parts/a/size: wrong value; expected a number; found '1e11'. YAML reads it as text: write 1.0e+11",
         ),
-        ("parts: [{id: a, size: -2.5E7}]", "YAML takes it for text: write -2.5e+7"),
+        ("parts: [{id: a, size: -2.5E7}]", "YAML reads it as text: write -2.5e+7"),
         (
             "parts: [{id: a, size: .inf}]",
             "parts/a/size: wrong value; expected a finite number; found inf",
@@ -92,7 +92,7 @@ def test_members_of_a_mapping_know_their_name(tmp_path):
         ("fine: 1", "fine: wrong value; expected true or false; found 1"),
         ("at: {guests: true}", "at/guests: wrong value; expected text or a number; found True"),
         ("at: {guests: .nan}", "at/guests: wrong value; expected text or a number; found nan"),
-        ("levels: [1, 2, 1]", "line 1: levels: 1 stands twice"),
+        ("levels: [1, 2, 1]", "line 1: levels: 1 occurs twice"),
         ("parts: 3", "parts: wrong value; expected a list; found 3"),
         ("parts: [3]", "parts/0: wrong value; expected key: value lines; found 3"),
     ],

@@ -3,11 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rawperf.core.errors import VirtperfError
-from rawperf.core.units import _KNOWN, conversion_factor, rate_unit
+from rawperf.core.units import _UNITS_BY_NAME, conversion_factor, rate_unit
 from tests.cases import each_case
 
-UNITS = sorted(_KNOWN)
-KIND = {unit: dimension for unit, (dimension, _) in _KNOWN.items()}
+UNITS = sorted(_UNITS_BY_NAME)
+KIND = {unit: dimension for unit, (dimension, _) in _UNITS_BY_NAME.items()}
 
 
 @given(st.sampled_from(UNITS), st.sampled_from(UNITS), st.sampled_from(UNITS))

@@ -31,7 +31,7 @@ def test_aliases_that_multiply_a_file_are_refused_before_anything_is_built(tmp_p
     (tmp_path / name).write_text(BOMB)
     began = time.monotonic()
     with pytest.raises(
-        VirtperfError, match=r"line 6: the file is too large with its aliases .* written out"
+        VirtperfError, match=r"line 6: the file is too large with its aliases .* expanded"
     ):
         load(tmp_path / name)
     assert time.monotonic() - began < 1

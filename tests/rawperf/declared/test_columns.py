@@ -116,9 +116,9 @@ def test_what_is_not_declared_may_be_read_too() -> None:
         (
             "time;host;tps\n1;a;2\n",
             1,
-            "found time;host;tps. Another `delimiter` may stand between the columns",
+            "found time;host;tps. The columns may have another `delimiter`",
         ),
-        ("time,host,tps,tps\n1,a,2,3\n", 1, "two columns are called 'tps'"),
+        ("time,host,tps,tps\n1,a,2,3\n", 1, "two columns are named 'tps'"),
         ("time,host,tps\n1,a\n", 2, "does not fit the heading; expected 3 cells"),
         ("time,host,tps\n1,a,2,3\n", 2, "does not fit the heading"),
         (
@@ -128,13 +128,13 @@ def test_what_is_not_declared_may_be_read_too() -> None:
         ),
         ("time,host,tps\n1,a,1,5\n", 2, "does not fit"),
         ("time,host,tps\n,a,2\n", 2, "the time time is missing"),
-        ("time,host,tps\n-1,a,2\n", 2, "beyond all years"),
+        ("time,host,tps\n-1,a,2\n", 2, "is out of range"),
         ("time,host,tps\n1,a,inf\n", 2, "not a number"),
         ("time,host,tps\n1,a,1e999\n", 2, "not a number"),
         ('time,host,tps\n1,"a,2\n3,b,4\n', 2, "A quote may be missing"),
-        ("", 1, "no heading"),
-        ("\n\n", 1, "no heading"),
-        ("time,host,tps\n", None, "no row of it is in the file; expected rows with tps"),
+        ("", 1, "the heading is missing"),
+        ("\n\n", 1, "the heading is missing"),
+        ("time,host,tps\n", None, "no row of the table is in the file; expected rows with tps"),
     ],
 )
 def test_what_is_not_as_declared_is_refused_with_its_line(
@@ -150,7 +150,7 @@ def test_a_last_line_without_its_end_is_left_out() -> None:
     reading = read(DRIVER, "time,host,tps\n1,a,2\n2,a,3")
     assert rows(reading, "value") == [(2.0,)]
     assert reading.warnings == (
-        f"{FILE} line 3: the last line has no line end, may be cut, and was left out",
+        f"{FILE} line 3: the last line has no newline, may be truncated, and was left out",
     )
 
 
@@ -159,14 +159,14 @@ def test_a_long_heading_takes_no_longer_than_its_length(column: str) -> None:
     names = ",".join(column.format(number) for number in range(50_000))
     with (
         bounded(),
-        pytest.raises(FormatError, match=r"there is no column 'time'|two columns are called 'x'"),
+        pytest.raises(FormatError, match=r"there is no column 'time'|two columns are named 'x'"),
     ):
         read(DRIVER, f"{names}\n1\n")
 
 
 def test_a_long_text_without_line_ends_takes_no_longer_than_others() -> None:
     start = time.process_time()
-    with pytest.raises(FormatError, match="no heading"):
+    with pytest.raises(FormatError, match="heading is missing"):
         read(DRIVER, "x" * 1_000_000)
     assert rows(read(DRIVER, "time,host,tps\n1,a,2\n" + "x" * 1_000_000), "value") == [(2.0,)]
     assert time.process_time() - start < 1
@@ -234,7 +234,7 @@ def test_counts_of_intervals_are_divided_by_their_length() -> None:
 @each_case(("length", "found"), [("0", "0"), ("-1", "-1"), ("", "nothing"), ("1e-308", "1e-308")])
 def test_an_interval_without_a_length_is_refused(length: str, found: str) -> None:
     with pytest.raises(
-        FormatError, match=rf"line 3: s is no length of an interval; .*found {found}"
+        FormatError, match=rf"line 3: s is not a valid interval length; .*found {found}"
     ):
         read(COUNTS, f"t,s,n\n1,1,5\n2,{length},70\n")
 
@@ -242,7 +242,7 @@ def test_an_interval_without_a_length_is_refused(length: str, found: str) -> Non
 def test_a_rate_wants_both_columns_and_rows_that_have_them() -> None:
     with pytest.raises(FormatError, match=r"no column 's'.*Did you mean 'sec'"):
         read(COUNTS, "t,sec,n\n1,1,5\n")
-    with pytest.raises(StudyError, match="per is for a row with both fields"):
+    with pytest.raises(StudyError, match="per needs both fields in one row"):
         declared("reads: csv\nnames: k\nvalue: v\nfields: [{field: n, per: s}]")
 
 

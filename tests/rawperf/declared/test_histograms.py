@@ -34,9 +34,9 @@ def test_cumulative_counts_become_those_of_each_bucket() -> None:
 
 
 WRONG = {
-    "falls": ("a,0.1,3\na,1,2\n", "count falls", 3),
-    "descends": ("a,1,3\na,0.1,3\n", "do not ascend", 3),
-    "no bound": ("a,0.1,3\na,,4\n", "le is no bound", 3),
+    "falls": ("a,0.1,3\na,1,2\n", "the cumulative count count decreases", 3),
+    "descends": ("a,1,3\na,0.1,3\n", "not in ascending order", 3),
+    "no bound": ("a,0.1,3\na,,4\n", "le is not a bucket bound", 3),
     "no number": ("a,x,3\n", "le", 2),
 }
 
@@ -51,10 +51,10 @@ def test_a_damaged_histogram_is_named_with_its_line(kind: str) -> None:
 
 REFUSED = {
     "kind: bucket, name: who": ("kind: host, name: who", "write entity: {kind: bucket}"),
-    ", unit: s}": ("}", "the unit of the bounds is missing"),
+    ", unit: s}": ("}", "the unit of the bounds needs exactly one source"),
     "unit: s}": ("unit: parsecs}", "parsecs"),
-    "cumulative: true": ("whole: true", "whole is for buckets with both bounds"),
-    "unit: count": ("unit: ms", "its unit is count"),
+    "cumulative: true": ("whole: true", "whole needs both bounds of a bucket"),
+    "unit: count": ("unit: ms", "its unit must be count"),
 }
 
 

@@ -49,7 +49,7 @@ def test_snapshots_below_their_times() -> None:
     assert reading.lines.tolist() == [2, 3, 5, 6]  # type: ignore[union-attr]
     with pytest.raises(FormatError, match="the time is missing"):
         read(text, "Free: 5 kB\n" + data)
-    with pytest.raises(FormatError, match="not of the format iso") as caught:
+    with pytest.raises(FormatError, match="does not match the format iso") as caught:
         read(text, data.replace("10:00:10", "10:00:99"))
     assert caught.value.line == 4
 
@@ -65,7 +65,7 @@ def test_times_may_be_missing_in_all_but_not_in_some() -> None:
     text = MEMORY + "time: {line: '(?P<time>[0-9]+)', optional: true}\n"
     assert read(text, "Free: 5 kB\n").clock == "none"
     assert read(text, "7\nFree: 5 kB\n").clock == "absolute"
-    with pytest.raises(FormatError, match="times in a part of the file only"):
+    with pytest.raises(FormatError, match="only part of the file has times"):
         read(text, "Free: 5 kB\n7\nFree: 6 kB\n")
 
 
@@ -75,7 +75,7 @@ def test_times_may_be_missing_in_all_but_not_in_some() -> None:
         ("Free: 5 kB\nFree: 6 kB\n", 2, "'Free' is given twice"),
         ("Free: 5 MB\n", 1, "found 5 MB"),
         ("Free: 5\n", 1, "expected a number and one of 'kB'"),
-        ("Freee: 5 kB\n", None, "there is no 'Free' in the file. Did you mean 'Freee'?"),
+        ("Freee: 5 kB\n", None, "'Free' is missing from the file. Did you mean 'Freee'?"),
         ("Free 5 kB\n", 1, "expected a key, : and a value"),
         ("Free: x kB\n", 1, "not a number"),
         ("", None, "expected rows with Free"),
@@ -179,7 +179,9 @@ def test_numbers_with_units_and_durations() -> None:
 def test_the_files_name_says_whom_it_is_about() -> None:
     text = "reads: pairs\nentity: {kind: resource, file: 'load-(?P<name>[a-z]+)[.].*'}\nfields: [{field: n}]"
     assert rows(read(text, "n: 5\n", "x/load-cpu.txt"), "entity") == [("cpu",)]
-    with pytest.raises(FormatError, match="neither the file nor its name says") as caught:
+    with pytest.raises(
+        FormatError, match="neither the file nor its name gives the entity"
+    ) as caught:
         read(text, "n: 5\n", "x/other.txt")
     assert "Rename the file" in str(caught.value)
 

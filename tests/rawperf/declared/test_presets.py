@@ -47,7 +47,7 @@ def one(found: pd.DataFrame, metric: str, entity: str | None = None) -> float:
 @each_case("name", sorted(SEEDS))
 def test_no_other_format_comes_near_to_a_file(name: str) -> None:
     for seed in SEEDS[name]:
-        if registry.by_name(all_formats()[name]):
+        if registry.recognised_by_name(all_formats()[name]):
             continue  # told by its name, and by nothing else
         scores = registry.ranking(seed)
         assert scores[0][1] == name
@@ -333,14 +333,14 @@ def test_one_file_in_a_folder_of_ones_own_is_a_preset(folder: Path, root: Path) 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (OWN, "ignore is for lines, not for pairs"),
+        (OWN, "ignore is only valid with reads: lines, not pairs"),
         (
             OWN.replace("ignore: []\n", "").replace("match: {text: '^my tool v1$'}\n", ""),
-            "nothing says how its files are recognised",
+            "its files cannot be recognised by content",
         ),
         (
             OWN.replace("ignore: []\n", "").replace("my-tool", "sar"),
-            "sar: there is a format of this name already",
+            "sar: a format with this name already exists",
         ),
     ],
 )
@@ -360,7 +360,7 @@ def test_a_wrong_preset_is_named_with_its_file(folder: Path, text: str, words: s
             "my-tool: there is no metric 'my_rat'. Did you mean 'my_rate'",
         ),
         ("unit: 1/s}]", "unit: s}]", "no conversion exists"),
-        ("metrics: {my_rate", "metrics: {cpu_idle", "there is a metric 'cpu_idle' already"),
+        ("metrics: {my_rate", "metrics: {cpu_idle", "the metric 'cpu_idle' already exists"),
     ],
 )
 def test_a_wrong_metric_of_a_preset_is_named_with_its_line(

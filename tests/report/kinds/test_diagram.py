@@ -46,7 +46,7 @@ def test_boxes_of_one_label_are_told_apart_by_what_they_stand_in(tmp_path: Path)
         ),
         ("id: disk", "id: lan", "the box 'lan' is given twice", 25),
         ("label: Storage server", "name: Storage server", "'label' is missing", 34),
-        ("to: web, label: HTTP", "to: web, width: 3", "there is no 'width' here", 36),
+        ("to: web, label: HTTP", "to: web, width: 3", "unknown key 'width'", 36),
     ],
 )
 def test_a_wrong_diagram_is_refused_with_its_line(

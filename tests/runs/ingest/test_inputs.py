@@ -94,7 +94,7 @@ def test_names_and_content_decide_and_a_study_s_own_come_first(study: Study) -> 
     assert choose_format(console(n=3), "driver1.log", None, inputs, file="f").name == "iwl-console"
     assert choose_format(b"x", "any", "my-summary", inputs, file="f").name == "my-summary"
     with pytest.raises(
-        FormatError, match=r"no format is called 'my-drivr'.*Did you mean 'my-driver'"
+        FormatError, match=r"no format is named 'my-drivr'.*Did you mean 'my-driver'"
     ):
         choose_format(b"x", "any", "my-drivr", inputs, file="f")
     with pytest.raises(FormatError, match="no known format recognises"):
@@ -124,7 +124,7 @@ def test_a_declared_field_is_preferred(study: Study, root: Path) -> None:
         ),
         ("unit: ms}", "unit: KiB}", 9, "no conversion exists"),
         ("reads: pairs", "reads: pair", 12, "Did you mean 'pairs'"),
-        ("field: tps", "feld: tps", 8, "there is no 'feld' here"),
+        ("field: tps", "feld: tps", 8, "unknown key 'feld'"),
     ],
 )
 def test_a_mistake_is_said_with_its_line_of_study_yaml(

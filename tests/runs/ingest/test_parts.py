@@ -181,7 +181,7 @@ def test_rates_go_on_from_part_to_part() -> None:
         found[name].tobytes() == expected[name].tobytes() for name in expected.dtype.names or ()
     )
     assert parts.sentences() == whole.sentences()
-    assert [said.partition(":")[0].partition(" value")[0] for said in whole.sentences()] == [
+    assert [said.partition(":")[0].partition(" duplicate")[0] for said in whole.sentences()] == [
         "1",
         "h0",
     ]
@@ -195,7 +195,7 @@ def test_what_is_given_twice_is_named_by_the_first_that_was_read() -> None:
     assert once.of(rows[:2])["order"].tolist() == [5]
     assert once.of(rows[2:])["order"].tolist() == [1]
     assert once.sentences() == [
-        "2 value(s) are given twice and were kept once, the first being m1 of host from tool at 2 s"
+        "2 duplicate value(s) were dropped, the first being m1 of host from tool at 2 s"
     ]
     assert ROW.itemsize < 64
 
@@ -210,7 +210,7 @@ def test_what_a_line_says_in_two_units_is_not_worth_a_word() -> None:
     for line, value in (([7, 8], [4096, 4096]), ([7, 7], [4096, 5000]), ([0, 0], [1, 1])):
         other = DropDuplicates(lambda number: ("tool", "host", "", f"m{number}"))
         other.of(rows_of(2, t=1, value=value, line=line, order=range(2)))
-        assert other.sentences()[0].startswith("1 value(s) are given twice")
+        assert other.sentences()[0].startswith("1 duplicate value(s) were dropped")
 
 
 def test_memory_of_ingest_does_not_grow_with_the_file(tmp_path: Path, root: Path) -> None:

@@ -116,7 +116,7 @@ def test_no_rate_across_a_reset(read):
     found = read({"xentop.txt": xentop({"vm": [0.0, 50, 1, 50]}, {"vm": [1000, 1030, 2, 32]})})
     assert series(found, "guest_cpu_seconds", "vm") == ([360.0, 480.0], [0.5, 0.5])
     assert len(found.warnings) == 1
-    assert "vm: guest_cpu_seconds went back at 420 s" in found.warnings[0]
+    assert "vm: guest_cpu_seconds decreased at 420 s" in found.warnings[0]
 
 
 def test_snapshots_give_one_rate_and_a_missing_counter_was_zero(read):
@@ -147,7 +147,7 @@ def test_snapshots_across_a_restart_give_no_rate(read):
         ],
     )
     assert series(found, "tcp_segments_received", "g1") == ([], [])
-    assert "went back" in found.warnings[0]
+    assert "counter reset" in found.warnings[0]
 
 
 def test_a_snapshot_without_its_time_is_named(read):
@@ -190,7 +190,7 @@ def test_disks_of_guests_are_told_apart(read):
 def test_what_is_given_twice_is_kept_once_and_named(read):
     found = read({"guests/g1/a.txt": sar(), "guests/g1/b.txt": sar(5)})
     assert series(found, "cpu_user", "g1")[1] == [0.4] * 10
-    assert len(found.warnings) == 1 and "given twice" in found.warnings[0]
+    assert len(found.warnings) == 1 and "duplicate value(s) were dropped" in found.warnings[0]
 
 
 def test_an_unknown_file_is_named_and_an_unknown_metric_too(read):
@@ -257,7 +257,7 @@ def test_names_pass_through_as_text(read, name):
 
 def test_xml_with_an_entity_is_refused(read):
     bomb = b'<?xml version="1.0"?><!DOCTYPE iwl [<!ENTITY a SYSTEM "file:///etc/passwd">]><iwl><snapshot>&a;</snapshot></iwl>'
-    with pytest.raises(FormatError, match="refused"):
+    with pytest.raises(FormatError, match="not allowed"):
         read({"drivers/d1/s.xml": bomb})
 
 

@@ -182,7 +182,7 @@ def test_a_truncated_last_sample_is_kept_with_a_warning(place):
     done = place.ingest()
     assert done.n_ok == 1
     (warning,) = warnings_of(place.index)
-    assert "breaks off" in warning
+    assert "is truncated" in warning
 
 
 def test_example_files_do_not_pass_as_measured(place):

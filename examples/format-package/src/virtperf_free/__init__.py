@@ -52,17 +52,17 @@ class FreeFormat:
             if not words:
                 continue
             if number == len(lines) and not whole:  # without a line end, digits may be missing
-                warnings.add(number, "the file breaks off; this line was left out")
+                warnings.add(number, "the file is truncated; this line was left out")
                 break
             if words[:3] == ["total", "used", "free"] and len(set(words)) == len(words):
                 if names and words != names:
                     raise FormatError(
-                        "another heading than before",
+                        "a heading that differs from the first",
                         file=file,
                         line=number,
                         found=line,
                         expected=" ".join(names),
-                        remedy="keep one listing a file.",
+                        remedy="keep one listing per file.",
                     )
                 names, sample, seen = words, sample + 1, set()
                 continue

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf import head_of, ranking
-from rawperf.core.errors import VirtperfError, undecodable
+from rawperf.core.errors import VirtperfError, decode_error_parts
 from rawperf.pieces import peeked
 from rawperf.registry import HEAD_BYTES, METRICS, MIN_CERTAINTY, UTF16, dictionary_of, is_utf16
 from rawperf.tidy import file_bytes, opened, read_raw
@@ -175,7 +175,7 @@ def _require_utf8(data: bytes, file: str) -> None:
             file=file,
             expected="text in UTF-8",
             remedy="of a text in Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE",
-            **undecodable(err),
+            **decode_error_parts(err),
         ) from None
 
 
