@@ -56,7 +56,7 @@ def test_a_disturbed_run_is_made_again_and_the_attempts_are_counted(repository, 
     assert run["disturbed"] == []
     assert [attempt["disturbed"] for attempt in run["attempts"]] == [[BUSY], [BUSY]]
     assert all(0 < attempt["wall_s"] < 20 for attempt in run["attempts"])
-    assert said == [f"one-r1 disturbed: {BUSY}; it is measured again ({n})" for n in (1, 2)]
+    assert said == [f"one-r1 disturbed: {BUSY}; repetition {n} follows" for n in (1, 2)]
     assert len([event for event in events if event.words]) == 1
     assert left_over(repository) == ["times.json"]
 
@@ -71,7 +71,7 @@ def test_after_the_last_attempt_it_is_kept_and_marked(repository, busy_machine):
 
 def test_attempts_outlive_the_end_of_the_harness(repository, busy_machine):
     """As a harness that was killed after the first attempt leaves it."""
-    with pytest.raises(VirtperfError, match=r"one-r1 disturbed: .* it was not kept") as caught:
+    with pytest.raises(VirtperfError, match=r"one-r1 disturbed: .* it was discarded") as caught:
         repository.measure(**ONE, **RULES, on_disturbed="abort")
     assert "on_disturbed: abort" in str(caught.value)
     assert repository.present() == []
@@ -108,7 +108,7 @@ def test_a_killed_harness_loses_no_attempt(repository):
     run = repository.described("one-r1")
     assert run["disturbed"] == []
     assert [attempt["disturbed"] for attempt in run["attempts"]] == [
-        ["monitors-1 (sh) ended before the window did"]
+        ["monitors-1 (sh) ended before the end of the window"]
     ]
 
 

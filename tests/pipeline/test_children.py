@@ -72,7 +72,7 @@ def test_after_the_end_nothing_begins(tmp_path: Path) -> None:
     children = Children()
     children.end()
     with (
-        pytest.raises(VirtperfError, match="told to end"),
+        pytest.raises(VirtperfError, match="stopped by a signal"),
         children.start([sys.executable, "-V"], tmp_path, os.environ),
     ):
         pass

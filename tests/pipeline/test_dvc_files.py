@@ -104,15 +104,13 @@ def test_a_broken_file_is_restored_from_its_copy_with_one_line(root, text):
     repaired(root)
     (root / "pipelines" / "a" / "dvc.lock").write_text(text)
     (said,) = repaired(root)
-    assert said.startswith("restored pipelines/a/dvc.lock, which an interrupted run left broken (")
+    assert said.startswith("restored pipelines/a/dvc.lock, damaged by an interrupted run (")
     assert (root / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
 
 
 def test_a_broken_file_without_a_copy_is_removed_with_one_line(root):
     (root / "dvc.lock").write_text("")
-    assert repaired(root) == [
-        "removed dvc.lock, which is broken (it is empty): its stages run again"
-    ]
+    assert repaired(root) == ["removed dvc.lock, which is damaged (empty): its stages run again"]
     assert not (root / "dvc.lock").exists()
 
 

@@ -28,7 +28,7 @@ class Problems:
         """Reporting function for problems with files relative to `folder`."""
         return lambda problem: self._add(problem, folder)
 
-    def say(self, problem: str, file: Path, line: int | None = None, **parts: str | None) -> None:
+    def add(self, problem: str, file: Path, line: int | None = None, **parts: str | None) -> None:
         self._add(StudyError(problem, file=file, line=line, **parts), file.parent)
 
     @contextmanager

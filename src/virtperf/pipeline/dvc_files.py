@@ -43,7 +43,7 @@ def repair_dvc_files(root: Path, say: Say) -> None:
     rwlock = root / RWLOCK
     if rwlock.is_file() and (problem := _stale_rwlock(rwlock, root)):
         rwlock.unlink()
-        say(f"removed {RWLOCK}, which an interrupted run left {problem}")
+        say(f"removed {RWLOCK}: {problem}, left by an interrupted run")
     for path, backup in _lock_files(root):
         if not path.is_file():
             continue
@@ -53,19 +53,19 @@ def repair_dvc_files(root: Path, say: Say) -> None:
             write_atomically(backup, path.read_bytes())
         elif backup.is_file():
             write_atomically(path, backup.read_bytes())
-            say(f"restored {name}, which an interrupted run left broken ({problem})")
+            say(f"restored {name}, damaged by an interrupted run ({problem})")
         else:
             path.unlink()
-            say(f"removed {name}, which is broken ({problem}): its stages run again")
+            say(f"removed {name}, which is damaged ({problem}): its stages run again")
 
 
 def wait_for_dvc(root: Path, say: Say, interval_s: float = 0.5) -> None:
     """Wait while another DVC process runs stages in the repository."""
-    rwlock, said = root / RWLOCK, set()
+    rwlock, reported = root / RWLOCK, set()
     while rwlock.is_file() and (running := _owners(rwlock, root)):
         for pid, command in sorted(running.items()):
-            if pid not in said:
-                said.add(pid)
+            if pid not in reported:
+                reported.add(pid)
                 say(f"waiting for process {pid} ({command})")
         time.sleep(interval_s)
 
@@ -91,23 +91,23 @@ def problem_of_lock_file(data: bytes) -> str:
     Stricter than DVC, which accepts a file truncated within its last number.
     """
     if not data.strip():
-        return "it is empty"
+        return "empty"
     if not data.endswith(b"\n"):
-        return "its end is missing"
+        return "truncated"
     try:
         content = yaml.load(data.decode(), Loader=SafeLoader)  # noqa: S506 - a safe one
     except (yaml.YAMLError, UnicodeDecodeError):
-        return "it is not YAML"
+        return "invalid YAML"
     stages = content.get("stages") if isinstance(content, dict) else None
     if not isinstance(stages, dict) or "schema" not in content:
-        return "it has no stages"
+        return "no stages"
     for name, stage in stages.items():
         if (
             not isinstance(stage, dict)
             or "cmd" not in stage
             or not all(map(_is_entry, _entries(stage)))
         ):
-            return f"the stage {name} is incomplete"
+            return f"stage {name} is incomplete"
     return ""
 
 
@@ -149,8 +149,8 @@ def _stale_rwlock(rwlock: Path, root: Path) -> str:
     """Error of DVC's rwlock file: invalid, or left by dead processes; "" if there is none."""
     entries = _entries_of_rwlock(rwlock)
     if entries is None:
-        return "broken"
-    return "locked" if entries and not _owners(rwlock, root) else ""
+        return "invalid"
+    return "stale locks" if entries and not _owners(rwlock, root) else ""
 
 
 def _owners(rwlock: Path, root: Path) -> dict[int, str]:

@@ -77,14 +77,14 @@ class StageTimes:
             known[study] = sum(value for value in seconds if value is not None)
             unknown += seconds.count(None)
         after = known.pop(last, 0.0)
-        side_by_side = max(max(known.values(), default=0.0), sum(known.values()) / jobs)
+        parallel_s = max(max(known.values(), default=0.0), sum(known.values()) / jobs)
         names = ", ".join(f"{study} ({', '.join(stages[study])})" for study in stages)
         count = f"{unknown} stage{'' if unknown == 1 else 's'}"
         if unknown == sum(map(len, stages.values())):
-            return f"to run: {names}; {count} that never ran here"
-        about = f"about {side_by_side + after:.0f} s, as last time"
-        never = f", without {count} that never ran here" if unknown else ""
-        return f"to run: {names}; {about}{never}"
+            return f"to run: {names}; no estimate: {count} never ran here"
+        estimate = f"about {parallel_s + after:.0f} s, from the last durations"
+        excluded = f", without {count} that never ran here" if unknown else ""
+        return f"to run: {names}; {estimate}{excluded}"
 
 
 GRACE_S = 5.0
@@ -110,7 +110,7 @@ class Children:
         Raises `VirtperfError` after `end` was called.
         """
         if self._ended:
-            raise VirtperfError("the pipeline was told to end")
+            raise VirtperfError("the pipeline was stopped by a signal")
         with subprocess.Popen(  # noqa: S603 - this interpreter
             command,
             cwd=folder,
@@ -228,16 +228,16 @@ def run_pipeline(
     for study in chosen:
         if not layout.pipeline(study).is_file():
             raise VirtperfError(
-                "the study's stages are missing",
+                "the study has no pipeline file",
                 file=layout.pipeline(study),
-                remedy="`virtperf check` says what to do.",
+                remedy="run `virtperf check`.",
             )
 
     def say(text: str) -> None:
         tell(PipelineEvent("message", "", text=text))
 
     def since() -> str:
-        return f", which has run the pipeline since {time.strftime('%H:%M:%S')}"
+        return f", running the pipeline since {time.strftime('%H:%M:%S')}"
 
     with exclusive_lock(layout.root / PIPELINE_LOCK, lambda who: say(f"waiting for {who}"), since):
         wait_for_dvc(layout.root, say)
@@ -281,15 +281,15 @@ def run_pipeline(
             shutil.rmtree(temporary, ignore_errors=True)
     if failed:
         raise VirtperfError(
-            f"the pipeline stopped in {', '.join(failed)}",
-            remedy="the lines above say why; what had ended before is kept.",
+            f"stages failed in {', '.join(failed)}",
+            remedy="see the messages above; results of completed stages are kept.",
         )
 
 
 def _timed(times: StageTimes, tell: Tell) -> Tell:
     """Wrap `tell` to add the previous duration to `begin` events, and to record new durations."""
 
-    def told(event: PipelineEvent) -> None:
+    def tell_timed(event: PipelineEvent) -> None:
         if event.kind == "begin":
             expected = times.expected_s(event.study, event.stage) or 0.0
             event = replace(event, seconds=expected)
@@ -297,7 +297,7 @@ def _timed(times: StageTimes, tell: Tell) -> Tell:
             times.took(event.study, event.stage, event.seconds)
         tell(event)
 
-    return told
+    return tell_timed
 
 
 def _stages_of(file: Path) -> list[str]:
@@ -330,10 +330,8 @@ def out_of_date(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict
         check=False,
     )
     if done.returncode:
-        words = [line for line in done.stderr.splitlines() if line.strip()] or ["no words"]
-        raise VirtperfError(
-            "DVC can't say what is out of date", found=" ".join(words[-_LAST_LINES:])
-        )
+        lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no output"]
+        raise VirtperfError("`dvc status` failed", found=" ".join(lines[-_LAST_LINES:]))
     stages: Iterable[str] = json.loads(done.stdout)
     found: dict[str, set[str]] = {}
     for name in stages:
