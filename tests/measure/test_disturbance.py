@@ -18,7 +18,7 @@ from virtperf.measure.disturbance import (
     disturbance,
     limit_violations,
     limits_without_counter,
-    quiet,
+    wait_until_quiet,
 )
 
 ZERO = Counters(0.0, 0.0, 0.0, 0.0, 0.0, 0, 0)
@@ -131,8 +131,8 @@ def test_quiet_is_waited_for_but_not_for_ever(monkeypatch):
 
     monkeypatch.setattr(module, "counters", read)
     said = []
-    assert quiet(Quiet(cpus=0.1, for_s=2.0), lambda: 0.0, pause, said.append)
+    assert wait_until_quiet(Quiet(cpus=0.1, for_s=2.0), lambda: 0.0, pause, said.append)
     assert waited == [2.0, 2.0, 2.0]
     assert said == ["waiting until other processes use at most 0.1 CPUs (timeout 600 s)"]
-    assert not quiet(Quiet(cpus=0.1, timeout_s=0.0), lambda: 0.0, pause, said.append)
+    assert not wait_until_quiet(Quiet(cpus=0.1, timeout_s=0.0), lambda: 0.0, pause, said.append)
     assert len(said) == 1

@@ -16,7 +16,7 @@ from virtperf.core.paths import Layout
 from virtperf.measure import harness as harness_module
 from virtperf.measure import run as run_module
 from virtperf.measure.definition import Definition
-from virtperf.measure.requirements import changed, fact_rows
+from virtperf.measure.requirements import change_messages, fact_rows
 from virtperf.report.kinds.quality import record
 from virtperf.runs.ingest.stage import ingest
 
@@ -172,7 +172,7 @@ def test_a_block_begins_anew_in_another_session_and_after_another_start(
     ],
 )
 def test_which_facts_may_change(first, now, words):
-    found = changed(first, now)
+    found = change_messages(first, now)
     assert len(found) == len(words)
     assert all(word in text for word, text in zip(words, found, strict=True))
 
@@ -209,7 +209,7 @@ def test_what_a_required_fact_may_be(tmp_path, wanted, found, holds):
     (row,) = fact_rows(machine, {"fact": found})
     assert row.holds is holds
     (unknown,) = [row for row in fact_rows(machine, {"facts": 1}) if row.declared]
-    assert not unknown.holds and "does not tell fact" in unknown.advice
+    assert not unknown.holds and "does not report fact" in unknown.advice
 
 
 def test_the_quality_page_counts_kept_marked_made_again_and_excluded(

@@ -80,11 +80,11 @@ def test_what_is_missing_is_measured_once(repository):
 def test_a_run_that_has_to_wait_says_so(repository, monkeypatch):
     monkeypatch.setattr(
         run_module,
-        "quiet",
+        "wait_until_quiet",
         lambda wanted, ours, pause, say: say(f"waits for {wanted.cpus}") or True,
     )
     _, _, said = repository.measure(replicates=1, wait_quiet={"cpus": 0.5})
-    assert sorted(said) == ["cpu-guests-1-r1 waits for 0.5", "cpu-guests-2-r1 waits for 0.5"]
+    assert sorted(said) == ["cpu-guests-1-r1: waits for 0.5", "cpu-guests-2-r1: waits for 0.5"]
 
 
 def test_a_run_that_fails_does_not_end_the_plan(repository):
@@ -108,7 +108,7 @@ def test_a_run_that_fails_does_not_end_the_plan(repository):
 def test_a_missing_program_is_said_before_anything_is_measured(repository):
     with pytest.raises(VirtperfError, match="programs not found: no-such-program"):
         repository.measure(teardown=["no-such-program"])
-    with pytest.raises(VirtperfError, match="version of x can't be had"):
+    with pytest.raises(VirtperfError, match="can't determine the version of x"):
         repository.measure(teardown=None, tools={"x": "true"})
     assert repository.present() == []
 

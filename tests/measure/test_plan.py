@@ -120,12 +120,12 @@ def test_a_choice_that_names_nothing_is_refused(repository, only, words):
         (
             "experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x {guests!r}']",
             3,
-            "is no value here",
+            "unknown placeholder {guests",
         ),
         (
             "experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x {guests.real}']",
             3,
-            "is no value here",
+            "unknown placeholder {guests",
         ),
         (
             "experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: x, output: ../y}]",

@@ -17,8 +17,8 @@ from virtperf.pipeline.run import Children
 PARENT = """
 import os, sys, threading
 from pathlib import Path
-from virtperf.pipeline.run import ended_with_this_process
-with ended_with_this_process() as children:
+from virtperf.pipeline.run import children_ended_by_signals
+with children_ended_by_signals() as children:
     def work():
         command = ["sh", "-c", sys.argv[1]]
         with children.start(command, Path("."), os.environ) as process:

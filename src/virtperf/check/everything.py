@@ -47,13 +47,13 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
     problems = Problems(layout.root)
     dictionary = _metrics(layout.metrics, problems)
     if layout.readings.is_file():  # optional while no claim uses a word
-        with problems.caught(layout.readings.parent):
-            load_readings(layout.readings, report=problems.of(layout.readings.parent))
-    with problems.caught(layout.glossary.parent):
-        load_glossary(layout.glossary, problems.of(layout.glossary.parent))
+        with problems.collected(layout.readings.parent):
+            load_readings(layout.readings, report=problems.reporter(layout.readings.parent))
+    with problems.collected(layout.glossary.parent):
+        load_glossary(layout.glossary, problems.reporter(layout.glossary.parent))
     parameters = None
-    with problems.caught(layout.root):
-        parameters = load_parameters(layout.parameters, problems.of(layout.root))
+    with problems.collected(layout.root):
+        parameters = load_parameters(layout.parameters, problems.reporter(layout.root))
     _pipelines(layout, problems)
     for folder in sorted((layout.root / "data" / "published").glob("*/")):
         if not (folder / "study.yaml").is_file():
@@ -81,13 +81,13 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
 
 def _metrics(path: Path, problems: Problems) -> MetricDictionary | None:
     """Check `src/rawperf/metrics.yaml` and declared formats; None if it can't be loaded."""
-    with problems.caught(path.parent):
-        dictionary = load_metrics(path, problems.of(path.parent))
+    with problems.collected(path.parent):
+        dictionary = load_metrics(path, problems.reporter(path.parent))
         formats = all_formats()
         sources = (source for metric in dictionary.metrics.values() for source in metric.sources)
         if any(source.format not in formats for source in sources):
             _unknown_formats(path, dictionary, formats, problems)
-        return with_presets(dictionary, problems.of(path.parent))
+        return with_presets(dictionary, problems.reporter(path.parent))
     return None
 
 
@@ -118,7 +118,7 @@ def _pipelines(layout: Layout, problems: Problems) -> None:
             remedy = "copy the file of another study, and set the study's id under vars"
             problems.add("the study has no pipeline file", path, remedy=remedy)
             continue
-        with problems.caught(layout.root):
+        with problems.collected(layout.root):
             document = load_yaml(path)
             named = [
                 entry.get("study")
@@ -166,8 +166,8 @@ def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int
         problems.add("the folder for measured runs is missing", root, remedy=remedy)
         return 0
     if (root / MEASURE_FILE).is_file():
-        with problems.caught(root):
-            report, path = problems.of(root), root / MEASURE_FILE
+        with problems.collected(root):
+            report, path = problems.reporter(root), root / MEASURE_FILE
             definition = load_definition(path, study, report)
             with suppress(ValueError):  # an unknown placeholder, reported by `load_definition`
                 for problem in missing_file_problems(path, definition, study, repository):
@@ -176,18 +176,18 @@ def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int
     entries = []
     for folder in folders:
         try:
-            run = load_run(folder, study, "measured", raw_files(folder), problems.of(root))
+            run = load_run(folder, study, "measured", raw_files(folder), problems.reporter(root))
             if run.provenance == "measured" and not run.excluded:
                 entries.append(run.model_dump(mode="json", include=set(FACT_COLUMNS)))
         except RunError as err:
-            problems.of(root)(err)
+            problems.reporter(root)(err)
         except OSError as err:
             problems.add(f"the run can't be read: {err.strerror}", folder)
     for difference in fact_differences(study, entries):
         problems.add(difference.words, root, remedy=difference.remedy)
     facts = {fact for entry in entries for fact in facts_of(entry)}
     for fact in study.machine_may_differ.keys() - facts if entries else ():
-        problems.of(study.folder)(
+        problems.reporter(study.folder)(
             study.document.error(
                 f"no run records {fact!r}",
                 "machine_may_differ",
@@ -202,10 +202,10 @@ def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems:
     """Check the optional `data/synthesis.yaml` against the studies that could be loaded."""
     path = layout.root / "data" / SYNTHESIS_FILE
     if path.is_file():
-        with problems.caught(path.parent):
-            file = load_file(path, problems.of(path.parent))
+        with problems.collected(path.parent):
+            file = load_file(path, problems.reporter(path.parent))
             known = {name: (study, claims_of(study)) for name, study in studies.items()}
-            check_synthesis(file, known, problems.of(layout.root))
+            check_synthesis(file, known, problems.reporter(layout.root))
 
 
 def placeholders(layout: Layout, studies: list[str]) -> str:

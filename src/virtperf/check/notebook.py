@@ -23,7 +23,7 @@ def check_notebook(
     path: Path, study: Study, parameters: Parameters | None, problems: Problems
 ) -> None:
     """Check `notebooks/<study>.ipynb` statically, without execution."""
-    with problems.caught(path.parent):
+    with problems.collected(path.parent):
         sources = _sources(path)
         tagged = [source for source, tags in sources if "parameters" in tags]
         if len(tagged) != 1:

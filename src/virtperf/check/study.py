@@ -33,28 +33,28 @@ def check_study(
     folder: Path, dictionary: MetricDictionary | None, problems: Problems
 ) -> Study | None:
     """Check the folder of a study's definition; returns None if `study.yaml` can't be loaded."""
-    report = problems.of(folder)
+    report = problems.reporter(folder)
     study = claims = None
-    with problems.caught(folder):
+    with problems.collected(folder):
         study = load_study(folder, report)
     if study is None:
         return None
-    with problems.caught(folder):
+    with problems.collected(folder):
         inputs = inputs_of(study)
         dictionary = dictionary and extended(dictionary, inputs, report, preferred=True)
-    with problems.caught(folder):
+    with problems.collected(folder):
         claims = claims_of(study, report)
     _quantities(study, dictionary, report)
     _exhibits(study, dictionary, report)
     check_exhibits(study, report)
-    with problems.caught(folder):
+    with problems.collected(folder):
         corrections(study)
     if claims is not None and study.kind == "measured":
         _findings(study, {claim.id: claim for claim in claims}, report)
     if claims is not None and study.kind == "paper":
         _claims(study, claims, report)
         _notes(study, claims, problems)
-    with problems.caught(folder):
+    with problems.collected(folder):
         _measured_findings(study, report)
     _tables(study, claims, problems)
     check_names(study, report)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from virtperf.cli._terminal import clean, console, say
+from virtperf.cli._terminal import clean, console, print_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -100,7 +100,7 @@ def progress() -> Iterator[Progress]:
         with Live(get_renderable=shown.table, console=terminal, transient=True):
             yield shown
         return
-    shown = Progress(lambda text: say(text, err=True))
+    shown = Progress(lambda text: print_line(text, err=True))
     ended = threading.Event()
 
     def watch() -> None:

@@ -295,7 +295,7 @@ def _prompt(question: PromptQuestion) -> str:
 def _show(
     study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], assumed: Set[str]
 ) -> None:
-    from virtperf.cli._terminal import say, show, warn
+    from virtperf.cli._terminal import print_line, print_table, warn
     from virtperf.report.wording import number
 
     info = found.run
@@ -303,20 +303,20 @@ def _show(
         f"{name} {level}{' (default)' if name in assumed and level == study.factors[name].default else ''}"
         for name, level in info["factors"].items()
     )
-    say(
+    print_line(
         f"{info['run_id']}: {study.id}, {info['provenance']}, replicate {info['replicate']}",
         style="bold",
     )
-    say(factors)
+    print_line(factors)
     start = f"start {info['start'] or 'unknown'}"
     if info["duration_s"] is None:
-        say(f"{start}, no timestamps: values cover the whole run")
+        print_line(f"{start}, no timestamps: values cover the whole run")
     else:
         begin, end = info["window_s"]
-        say(f"{start}, duration {info['duration_s']:g} s, warm-up {info['warmup_s']:g} s")
-        say(f"measurement window {begin:g} to {end:g} s")
+        print_line(f"{start}, duration {info['duration_s']:g} s, warm-up {info['warmup_s']:g} s")
+        print_line(f"measurement window {begin:g} to {end:g} s")
     for note in notes:
-        say(f"  {note}")
+        print_line(f"  {note}")
     times = found.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])
     files = [
         (
@@ -331,7 +331,7 @@ def _show(
         for f in info["files"]
     ]
     columns = ("file", "format", "entity", "clock", "records", "samples", "first, s", "last, s")
-    show(columns, files, title="Files", right=columns[4:])
+    print_table(columns, files, title="Files", right=columns[4:])
     metrics = [
         (
             name,
@@ -341,7 +341,7 @@ def _show(
         )
         for name, group in found.samples.groupby("metric")
     ]
-    show(
+    print_table(
         ("metric", "unit", "entities", "samples"),
         metrics,
         title="Metrics",
@@ -357,14 +357,14 @@ def _show(
         # a single run has no reference point: its value is in the unit of its metric
         unit = found.units.get(str(row["metric"]), "") if kind.references else kind.unit
         rows.append((row["quantity"], value, "" if missing else unit, row["note"]))
-    show(
+    print_table(
         ("quantity", "value in the window", "unit", "note"),
         rows,
         title=f"Observations that {study.id} takes from this run",
     )
     for row in found.audits.to_dict("records"):
         seen, expected = number(row["value"]), number(row["expected"])
-        say(
+        print_line(
             f"audit {row['audit']} failed: found {seen}, expected {expected} ({row['note']})",
             style="yellow",
         )

@@ -171,15 +171,15 @@ def _rendered(found: ComparisonTable, output_format: str) -> str:
 
 
 def _print(found: ComparisonTable) -> None:
-    from virtperf.cli._terminal import say, show
+    from virtperf.cli._terminal import print_line, print_table
     from virtperf.comparison.compare import COLUMNS
 
     for sentence in found.sentences:
-        say(sentence, style="bold")
+        print_line(sentence, style="bold")
     if found.rows:
-        say(f"A is {found.a}, B is {found.b}; change of B against A", before=1)
-        show(COLUMNS, found.cells(), right=("A", "B", "change", "interval", "p (Holm)"))
+        print_line(f"A is {found.a}, B is {found.b}; change of B against A", before=1)
+        print_table(COLUMNS, found.cells(), right=("A", "B", "change", "interval", "p (Holm)"))
     if found.facts:
-        show(("differs", "A", "B"), found.fact_cells(), title="Machine and tools")
+        print_table(("differs", "A", "B"), found.fact_cells(), title="Machine and tools")
     for note in found.remarks():
-        say(f"note: {note}")
+        print_line(f"note: {note}")

@@ -27,9 +27,9 @@ COMPARISONS = {
 
 def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from virtperf.cli._terminal import show
+        from virtperf.cli._terminal import print_table
 
-        show(("model", "description"), (CURVES | COMPARISONS).items())
+        print_table(("model", "description"), (CURVES | COMPARISONS).items())
         context.exit()
 
 

@@ -100,11 +100,11 @@ def _rendered(found: HistoryTable, output_format: str) -> str:
 
 
 def _print(found: HistoryTable) -> None:
-    from virtperf.cli._terminal import say, show
+    from virtperf.cli._terminal import print_line, print_table
     from virtperf.comparison.history import COLUMNS
 
     for sentence in found.sentences:
-        say(sentence, style="bold")
-    show(COLUMNS, found.cells(), right=("revisions", "autocorrelation", "p (Holm)"))
+        print_line(sentence, style="bold")
+    print_table(COLUMNS, found.cells(), right=("revisions", "autocorrelation", "p (Holm)"))
     for note in found.notes:
-        say(f"note: {note}")
+        print_line(f"note: {note}")

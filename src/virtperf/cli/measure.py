@@ -69,8 +69,8 @@ def measure(
 ) -> None:
     """Measure the missing runs of a study.
 
-    data/measured/STUDY/measure.yaml defines the runs. The design is a randomised complete block
-    design. A run folder appears in data/measured/STUDY atomically, when the run is complete. The
+    data/measured/STUDY/measure.yaml defines the runs. By default, conditions are measured in
+    randomised complete blocks. A run folder appears in data/measured/STUDY atomically, when the run is complete. The
     command may be interrupted or killed at any time: the next start cleans up and continues. A
     failed run is moved to .measure/failed there, the other runs continue, and the exit status is 3.
     Disturbed runs are kept and flagged, or repeated (`on_disturbed`). New runs are refused if their
@@ -82,7 +82,7 @@ def measure(
     `virtperf power` computes the number of replicates that a question needs; docs/measure.md explains
     measure.yaml.
     """
-    from virtperf.cli._terminal import say
+    from virtperf.cli._terminal import print_line
     from virtperf.measure.definition import MEASURE_FILE
     from virtperf.measure.harness import Harness
     from virtperf.measure.plan import equal_runs, load_definition, plan
@@ -112,7 +112,7 @@ def measure(
     most = "at most " if replicates is None and any(r.experiment.until for r in todo) else ""
     words = f"{plural(len(runs), 'run')}, {len(runs) - len(missing)} measured, {most}{len(todo)} to measure"
     bound = "about" if harness.estimated(todo) else "at least"
-    say(f"{words}, {bound} {_duration(harness.expected_s(*todo))}", style="bold")
+    print_line(f"{words}, {bound} {_duration(harness.expected_s(*todo))}", style="bold")
     if dry_run:
         _show_plan(harness, runs, todo)
         _warn_of_missing(harness, runs)
@@ -126,24 +126,24 @@ def measure(
             tracker.add(run, harness.runs / run.run_id)
     try:
         with _progress(len(todo), harness.expected_s(*todo)) as tell:
-            done = harness.measure(todo, tell, lambda line: say(line, err=True), tracker)
+            done = harness.measure(todo, tell, lambda line: print_line(line, err=True), tracker)
     except Interrupted as err:
-        say("interrupted: the current run was removed, earlier runs are kept", err=True)
+        print_line("interrupted: the current run was removed, earlier runs are kept", err=True)
         raise SystemExit(128 + err.number) from None
     repeated = f", {plural(done.again, 'disturbed attempt')} repeated" if done.again else ""
     skipped = f", {done.not_needed} not needed" if done.not_needed else ""
-    say(
+    print_line(
         f"{done.measured} measured ({done.disturbed} disturbed), {done.failed} failed{repeated}{skipped}",
         style="bold",
     )
     for run in given_up:
         where = f"{(aa or place) / '.measure' / 'failed' / run.run_id}-*"
-        say(
+        print_line(
             f"{run.run_id}: not retried after {tried[run.run_id]} failed attempts; remove {where} to retry",
             err=True,
         )
     if aa is not None:
-        say(f"virtperf compare --aa {aa}; virtperf compare '{aa}/a-*' '{aa}/b-*'")
+        print_line(f"virtperf compare --aa {aa}; virtperf compare '{aa}/a-*' '{aa}/b-*'")
     if done.failed or given_up:
         raise SystemExit(EXIT_FAILED)
 
@@ -158,7 +158,7 @@ class _PrecisionTracker:
     precisions: dict[str, Precision] = field(default_factory=dict)
 
     def add(self, run: PlannedRun, folder: Path) -> None:
-        from virtperf.cli._terminal import say
+        from virtperf.cli._terminal import print_line
         from virtperf.comparison.precision import Precision
 
         name, until = run.experiment.name, run.experiment.until
@@ -173,7 +173,7 @@ class _PrecisionTracker:
             self.precisions[name] = Precision(self.layout, quantity, *rule)
         problem = self.precisions[name].add(name, run.levels, run.replicate, folder)
         if problem and until:
-            say(f"{run.run_id} is ignored by until: {problem}", err=True)
+            print_line(f"{run.run_id} is ignored by until: {problem}", err=True)
 
     def words(self, run: PlannedRun) -> str:
         precision = self.precisions.get(run.experiment.name)
@@ -213,7 +213,7 @@ def _show_requirements(harness: Harness, runs: Sequence[PlannedRun]) -> None:
 
     Exits with status 3 if a requirement is not met.
     """
-    from virtperf.cli._terminal import say, show
+    from virtperf.cli._terminal import print_line, print_table
     from virtperf.measure.machine import machine, machine_state
     from virtperf.measure.requirements import fact_rows
 
@@ -230,12 +230,12 @@ def _show_requirements(harness: Harness, runs: Sequence[PlannedRun]) -> None:
         rows = fact_rows(experiments[names[0]].machine, facts)
         unmet += sum(not row.holds for row in rows)
         if len(wanted) > 1:
-            say(f"experiments {', '.join(names)}", style="bold", before=1)
+            print_line(f"experiments {', '.join(names)}", style="bold", before=1)
         cells = [
             (r.fact, r.found, r.declared if r.holds else f"{r.declared} (not met)", r.advice)
             for r in rows
         ]
-        show(("fact", "found", "required", "advice"), cells)
+        print_table(("fact", "found", "required", "advice"), cells)
     if unmet:
         raise SystemExit(EXIT_FAILED)
 
@@ -244,7 +244,7 @@ def _show_plan(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[Plan
     """Print the runs in order, and the commands of each experiment's first run."""
     import shlex
 
-    from virtperf.cli._terminal import say, show
+    from virtperf.cli._terminal import print_line, print_table
     from virtperf.measure.definition import PHASES
     from virtperf.measure.harness import STATE_FOLDER
 
@@ -257,11 +257,11 @@ def _show_plan(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[Plan
         (n, run.run_id, state, _duration(harness.expected_s(run)))
         for n, (run, state) in enumerate(zip(runs, states, strict=True), start=1)
     ]
-    show(("", "run", "state", "duration"), rows, right=("", "duration"))
+    print_table(("", "run", "state", "duration"), rows, right=("", "duration"))
     for experiment in dict.fromkeys(run.experiment.name for run in runs):
         run = next(run for run in runs if run.experiment.name == experiment)
         folder = harness.runs / STATE_FOLDER / "running" / run.run_id
-        say(f"commands of {run.run_id}", style="bold", before=1)
+        print_line(f"commands of {run.run_id}", style="bold", before=1)
         for call in (
             call
             for phase in PHASES
@@ -269,7 +269,7 @@ def _show_plan(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[Plan
         ):
             where = f" on {call.host}" if call.host else ""
             into = f" > {call.output}" if call.output else ""
-            say(f"{call.name}{where}: {shlex.join(call.argv)}{into}")
+            print_line(f"{call.name}{where}: {shlex.join(call.argv)}{into}")
 
 
 def _duration(seconds: float) -> str:

@@ -99,7 +99,7 @@ def power(
         virtperf power pilot.csv --y throughput --group guests --margin 3
         virtperf power --cv 3 --effect -18 --low 0.80 --high 0.84
     """
-    from virtperf.cli._terminal import say, show
+    from virtperf.cli._terminal import print_line, print_table
     from virtperf.models.power import power_table, runs_needed
     from virtperf.report.wording import number
 
@@ -109,12 +109,12 @@ def power(
     needed = runs_needed(target=target, **options)
     counts = sorted({*LISTED_RUNS, *([needed] if needed else [])})
     table = power_table([n for n in counts if needed is None or n <= 2 * needed + 2], **options)
-    say(asked, style="bold")
-    say(f"coefficient of variation between runs: {number(100 * spread)} % ({source})")
+    print_line(asked, style="bold")
+    print_line(f"coefficient of variation between runs: {number(100 * spread)} % ({source})")
     rows = [(str(n), f"{100 * p:.1f} %") for n, p in table.itertuples(index=False)]
-    show(("runs per condition", "power"), rows, right=("runs per condition", "power"))
+    print_table(("runs per condition", "power"), rows, right=("runs per condition", "power"))
     words = f"a power of {100 * target:g} %"
-    say(
+    print_line(
         f"{words} needs {needed} runs per condition"
         if needed
         else f"{words} needs more than 1000 runs per condition",

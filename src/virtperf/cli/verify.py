@@ -12,7 +12,11 @@ from virtperf.core.paths import Layout
 
 @click.command()
 @click.argument("revision", default="HEAD")
-@click.option("--jobs", type=click.IntRange(1), help="Number of studies run in parallel.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    help="Number of studies run in parallel; default: number of processors.",
+)
 @click.pass_obj
 def verify(layout: Layout, revision: str, jobs: int | None) -> None:
     """Reproduce a revision's results and compare them.

@@ -15,7 +15,7 @@ SYSTEM = Path("/sys")
 CONTROL_GROUPS = Path("/proc/self/cgroup")
 BUSY = ("user", "nice", "system", "irq", "softirq")
 IDLE = ("idle", "iowait", "steal")
-WORDS = {
+LIMIT_MESSAGES = {
     "steal_percent": "more than {:g} % of the processor time was stolen",
     "others_cpus": "other processes used more than {:g} processors",
     "thermal_throttles": "processors were thermally throttled more than {:g} times",
@@ -142,7 +142,7 @@ def limit_violations(
 
     Values in `recorded` are informational and violate no limit.
     """
-    limits = {name: getattr(rules, name) for name in WORDS}
+    limits = {name: getattr(rules, name) for name in LIMIT_MESSAGES}
     words = []
     if rules.steal_percent is not None and "steal_percent" not in found:
         words.append(UNKNOWN_STEAL)
@@ -150,7 +150,7 @@ def limit_violations(
         for place in (name, *(n for n in found if n.endswith(f".{name}"))):
             if limit is not None and place not in recorded and found.get(place, 0) > limit:
                 host, _, _ = place.rpartition(".")
-                words.append(f"{host}: " * bool(host) + WORDS[name].format(limit))
+                words.append(f"{host}: " * bool(host) + LIMIT_MESSAGES[name].format(limit))
     return words
 
 
@@ -160,7 +160,7 @@ def limits_without_counter() -> list[str]:
     return [name for name in ("thermal_throttles", "quota_throttles") if getattr(now, name) is None]
 
 
-def quiet(
+def wait_until_quiet(
     wanted: Quiet,
     ours: Callable[[], float],
     pause: Callable[[float], None],

@@ -42,7 +42,7 @@ from virtperf.measure.processes import (
     end_all,
 )
 from virtperf.measure.remote import Connections, open_connections
-from virtperf.measure.requirements import changed, refuse_unmet
+from virtperf.measure.requirements import change_messages, refuse_unmet
 from virtperf.measure.run import Measurement
 from virtperf.runs.ingest.folder import RUN_FILE
 from virtperf.study.definition import Study
@@ -402,7 +402,7 @@ class Harness:
 
         def changes() -> list[str]:
             settings_now, state_now = now()
-            return changed(first, {**settings_now, **state_now})
+            return change_messages(first, {**settings_now, **state_now})
 
         processes = Processes(
             folder, logs, str(self._running), partial(self._record, run), check_all, hosts=hosts

@@ -24,7 +24,7 @@ from virtperf.measure.definition import (
 )
 from virtperf.study.definition import Study
 
-LABELS = ("a", "b")
+AA_LABELS = ("a", "b")
 """Labels of the two sides of an A/A test."""
 Place = tuple[str | int, ...]
 """Key path of a setting in measure.yaml."""
@@ -211,12 +211,12 @@ def _until_problems(
             yield document.error(problem, *where, "to", factor)
 
 
-FROM = ("{here}/", "{root}/")
+PATH_PLACEHOLDERS = ("{here}/", "{root}/")
 """Prefixes of file names in commands, for files beside measure.yaml and in the repository."""
 
 
 def missing_files(run: PlannedRun, here: Path, root: Path) -> Iterator[tuple[Phase, int, str]]:
-    """Iterate over missing files that local commands (without shell) name by `FROM`.
+    """Iterate over missing files that local commands (without shell) name by `PATH_PLACEHOLDERS`.
 
     Yields phase, 0-based number of the command, and the name as written in measure.yaml. Hidden
     files are skipped: runs create them for each other. Raises `ValueError` for an unknown
@@ -227,7 +227,7 @@ def missing_files(run: PlannedRun, here: Path, root: Path) -> Iterator[tuple[Pha
         for number, command in enumerate(getattr(run.experiment, phase)):
             for part in () if command.on or command.shell else command.run:
                 hidden = any(name.startswith(".") for name in PurePosixPath(part).parts)
-                named = part.startswith(FROM) and not hidden
+                named = part.startswith(PATH_PLACEHOLDERS) and not hidden
                 if named and not Path(filled_command(part, values)).exists():
                     yield phase, number, part
 
@@ -319,7 +319,7 @@ def equal_runs(
         )
     planned: list[PlannedRun] = []
     for run in runs:
-        named = [replace(run, run_id=f"{label}-{run.run_id}") for label in LABELS]
+        named = [replace(run, run_id=f"{label}-{run.run_id}") for label in AA_LABELS]
         own = [replace(r, seed=_seed(definition.seed, r.run_id)) for r in named]
         planned += _abba(own, run.replicate)
     return planned

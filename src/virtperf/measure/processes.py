@@ -189,7 +189,7 @@ class Processes:
         """Error for a program that ended unexpectedly."""
         if started.call.host and started.process.returncode == SSH_FAILED:
             connection = self.hosts[started.call.host]
-            return LostHost(f"{started.name} ended: the connection was lost{connection.why}")
+            return LostHost(f"{started.name} ended: the connection was lost{connection.ssh_error}")
         return Failure(started.ending)
 
     def pause(self, seconds: float) -> None:

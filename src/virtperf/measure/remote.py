@@ -88,7 +88,7 @@ class Connection:
                 self.begin()
                 self.await_ready()
             except LostHost:
-                self._closed()
+                self._close_connection()
                 if time.monotonic() > until:
                     raise
                 check()
@@ -162,7 +162,7 @@ class Connection:
 
     def renew(self) -> None:
         """Reconnect after a lost connection; remaining remote processes are ended."""
-        self._closed()
+        self._close_connection()
         self.begin()
         self.await_ready()
 
@@ -172,7 +172,7 @@ class Connection:
         return self._keeper is not None and self._keeper.poll() is None
 
     @property
-    def why(self) -> str:
+    def ssh_error(self) -> str:
         """The last line of ssh's error output, in parentheses."""
         try:
             lines = self.errors.read_text(encoding="utf-8", errors="replace").split("\n")
@@ -184,7 +184,7 @@ class Connection:
     def check(self) -> None:
         """Raise `LostHost` if the connection is lost."""
         if self.opened and not self.alive:
-            raise LostHost(f"{self.name}: the connection was lost{self.why}")
+            raise LostHost(f"{self.name}: the connection was lost{self.ssh_error}")
 
     def _beat(self, ended: threading.Event) -> None:
         while not ended.wait(HEARTBEAT_S):
@@ -200,7 +200,7 @@ class Connection:
         try:
             self._order(words)
         except OSError as err:
-            raise LostHost(f"{self.name}: the connection was lost{self.why}") from err
+            raise LostHost(f"{self.name}: the connection was lost{self.ssh_error}") from err
         return self._answer(TIMEOUT_S)
 
     def _answer(self, timeout_s: float, ended: str = "the connection was lost") -> str:
@@ -214,7 +214,7 @@ class Connection:
                     self._keeper.wait(1.0)  # ssh's error message comes last
                 except subprocess.TimeoutExpired:
                     self._keeper.kill()  # only the keeper ended, the connection is up
-                raise LostHost(f"{self.name}: {ended}{self.why}")
+                raise LostHost(f"{self.name}: {ended}{self.ssh_error}")
             self._read += more
         line, _, self._read = self._read.partition(b"\n")
         return line.decode("utf-8", "replace").strip()
@@ -236,7 +236,7 @@ class Connection:
         except subprocess.TimeoutExpired as err:
             raise Failure(f"{self.name} did not answer within {timeout_s:g} s") from err
         if done.returncode == SSH_FAILED:
-            raise LostHost(f"{self.name}: the connection was lost{self.why}")
+            raise LostHost(f"{self.name}: the connection was lost{self.ssh_error}")
         if done.returncode:
             message = (
                 done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
@@ -307,14 +307,14 @@ class Connection:
 
     def close(self) -> None:
         """End remaining processes on the host, and remove the run's folder there."""
-        if self._closed() not in (0, None) and not self.host.started_in_setup:
+        if self._close_connection() not in (0, None) and not self.host.started_in_setup:
             # after a lost connection the keeper cleans up, unless it was killed itself
             with contextlib.suppress(LostHost):
                 self.begin()
                 self.await_ready()
-            self._closed()
+            self._close_connection()
 
-    def _closed(self) -> int | None:
+    def _close_connection(self) -> int | None:
         """Close the connection; returns its exit status, None if it was not open."""
         self._ended.set()
         keeper, self._keeper = self._keeper, None

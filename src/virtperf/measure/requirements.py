@@ -13,7 +13,7 @@ from virtperf.measure.definition import FactLimits, RequiredFact
 HostFacts = Mapping[str, Level]
 SWAP_TOLERANCE_MB = 8
 """Tolerance: swap usage fluctuates by a few pages."""
-CHANGES = {
+CHANGEABLE_FACTS = {
     "governor": "the governor",
     "turbo": "turbo",
     "smt": "SMT",
@@ -70,7 +70,7 @@ def fact_rows(required: Mapping[str, RequiredFact], facts: HostFacts) -> list[Fa
             FactRow(
                 name,
                 "unknown" if found is None else str(found),
-                "" if wanted is None else in_words(wanted),
+                "" if wanted is None else requirement_text(wanted),
                 holds,
                 advice,
             )
@@ -111,7 +111,7 @@ def is_met(wanted: RequiredFact, found: Level | None) -> bool:
     return found == wanted or str(found) == str(wanted)
 
 
-def in_words(wanted: RequiredFact) -> str:
+def requirement_text(wanted: RequiredFact) -> str:
     """Display text of a requirement."""
     if isinstance(wanted, FactLimits):
         parts = (("at least", wanted.at_least), ("at most", wanted.at_most))
@@ -153,15 +153,15 @@ def _without_host(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def changed(first: HostFacts, now: HostFacts) -> list[str]:
+def change_messages(first: HostFacts, now: HostFacts) -> list[str]:
     """Messages for facts that changed since the first run of the block."""
     found = []
     for name, before in first.items():
         after = now.get(name)
         host, _, bare = name.rpartition(".")
-        if bare not in CHANGES or after is None or before == after:
+        if bare not in CHANGEABLE_FACTS or after is None or before == after:
             continue
-        words = f"{host}: {CHANGES[bare]}" if host else CHANGES[bare]
+        words = f"{host}: {CHANGEABLE_FACTS[bare]}" if host else CHANGEABLE_FACTS[bare]
         if isinstance(before, int | float) and isinstance(after, int | float):
             if bare == "swap_used_mb" and abs(after - before) <= SWAP_TOLERANCE_MB:
                 continue

@@ -22,7 +22,7 @@ from virtperf.measure.disturbance import (
     disturbance,
     disturbance_between,
     limit_violations,
-    quiet,
+    wait_until_quiet,
 )
 from virtperf.measure.plan import FIELDS_FILE, PlannedRun
 from virtperf.measure.processes import POLL_S, Failure, LostHost, Processes, Started
@@ -39,7 +39,7 @@ Programs measure time themselves.
 EARLY_S = 0.05
 LOCAL_PROTOCOL_FIELDS = ("utc_offset", "host", "boot")
 """Fields of a protocol about the local machine."""
-HEAD = "# Written by `virtperf measure`. docs/run-folders.md explains every field.\n"
+RUN_FILE_HEADER = "# Written by `virtperf measure`. docs/run-folders.md explains every field.\n"
 
 
 class LateFields(Model):
@@ -95,7 +95,7 @@ class Measurement:
         experiment = self.planned.experiment
         wanted, own = experiment.wait_quiet, self.processes
         began = time.monotonic()
-        if wanted and not quiet(
+        if wanted and not wait_until_quiet(
             wanted, own.cpu_s, own.pause, lambda words: self.say(f"{self.planned.run_id}: {words}")
         ):
             self.flags.append(
@@ -279,7 +279,7 @@ class Measurement:
             text = yaml.safe_dump(
                 run, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True
             )
-            (self.folder / RUN_FILE).write_text(f"{HEAD}{text}", encoding="utf-8")
+            (self.folder / RUN_FILE).write_text(f"{RUN_FILE_HEADER}{text}", encoding="utf-8")
             load_run(self.folder, self.study, "measured", raw_files(self.folder))
         except VirtperfError as err:
             raise Failure(str(err)) from err

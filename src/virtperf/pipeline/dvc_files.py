@@ -22,7 +22,7 @@ Say = Callable[[str], None]
 
 BACKUPS = Path(".dvc", "tmp", "virtperf-locks")
 RWLOCK = Path(".dvc", "tmp", "rwlock")
-CLOCK_STEP_S = 10.0
+START_TIME_TOLERANCE_S = 10.0
 """Tolerance of process start times, in seconds.
 
 The start is computed from the boot time, which the kernel gives in whole seconds, and clocks are
@@ -47,7 +47,7 @@ def repair_dvc_files(root: Path, say: Say) -> None:
     for path, backup in _lock_files(root):
         if not path.is_file():
             continue
-        problem = problem_of_lock_file(path.read_bytes())
+        problem = lock_file_error(path.read_bytes())
         name = path.relative_to(root)
         if not problem:
             write_atomically(backup, path.read_bytes())
@@ -76,7 +76,7 @@ def sort_lock_files(root: Path) -> None:
     DVC appends new stages, so the order would otherwise depend on the order of execution.
     """
     for path, backup in _lock_files(root):
-        if path.is_file() and not problem_of_lock_file(path.read_bytes()):
+        if path.is_file() and not lock_file_error(path.read_bytes()):
             text = path.read_text(encoding="utf-8")
             names = list(load_yaml(path.with_suffix(".yaml")).data.get("stages", {}))
             ordered = sort_stages(text, names)
@@ -85,7 +85,7 @@ def sort_lock_files(root: Path) -> None:
             write_atomically(backup, ordered)
 
 
-def problem_of_lock_file(data: bytes) -> str:
+def lock_file_error(data: bytes) -> str:
     """Validate the bytes of a `dvc.lock`; returns the error, "" if it is valid.
 
     Stricter than DVC, which accepts a file truncated within its last number.
@@ -105,7 +105,7 @@ def problem_of_lock_file(data: bytes) -> str:
         if (
             not isinstance(stage, dict)
             or "cmd" not in stage
-            or not all(map(_is_entry, _entries(stage)))
+            or not all(map(_is_complete_entry, _entries(stage)))
         ):
             return f"stage {name} is incomplete"
     return ""
@@ -131,7 +131,7 @@ def _entries(stage: dict[str, Any]) -> Iterator[Any]:
         yield from entries if isinstance(entries, list) else [None]
 
 
-def _is_entry(entry: Any) -> bool:
+def _is_complete_entry(entry: Any) -> bool:
     wanted = {"path", "md5", "size"}
     if not isinstance(entry, dict) or not wanted <= entry.keys():
         return False
@@ -191,7 +191,7 @@ def _runs_dvc(pid: int, root: Path, written: float) -> bool:
         # DVC treats a zombie (killed, but not waited for) as running
         if process.status() == psutil.STATUS_ZOMBIE or pid == psutil.Process().pid:
             return False
-        if process.create_time() > written + CLOCK_STEP_S:
+        if process.create_time() > written + START_TIME_TOLERANCE_S:
             return False
         words = [Path(word).name for word in process.cmdline()[:3]]
         if not any("python" in word or word.startswith("dvc") for word in words):

@@ -51,7 +51,7 @@ class StageTimes:
         """Duration of the last run in seconds; None if unknown."""
         return self._seconds.get(f"{study}/{stage}")
 
-    def took(self, study: str, stage: str, seconds: float) -> None:
+    def record(self, study: str, stage: str, seconds: float) -> None:
         """Record the duration of a stage."""
         self._seconds[f"{study}/{stage}"] = round(seconds, 1)
 
@@ -148,7 +148,7 @@ def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
 
 
 @contextlib.contextmanager
-def ended_with_this_process() -> Iterator[Children]:
+def children_ended_by_signals() -> Iterator[Children]:
     """Context manager of children that are ended by SIGINT, SIGTERM and SIGHUP before this process.
 
     Ignored signals, such as SIGINT in a shell's background job, stay ignored.
@@ -252,7 +252,7 @@ def run_pipeline(
         if force:
             stages = {study: _stages_of(file) for study, file in files.items()}
         else:
-            changed = out_of_date(layout, chosen, shared=shared)
+            changed = outdated_stages(layout, chosen, shared=shared)
             if not changed:
                 return
             stages = {
@@ -267,7 +267,7 @@ def run_pipeline(
         tell = _timed(times, tell)
         arguments = ["--force"] if force else []
         try:
-            with ended_with_this_process() as children:
+            with children_ended_by_signals() as children:
                 failed = _run_studies(layout, chosen, tell, jobs, arguments, children)
                 # the shared stages depend on the studies' lock files
                 sort_lock_files(layout.root)
@@ -294,7 +294,7 @@ def _timed(times: StageTimes, tell: Tell) -> Tell:
             expected = times.expected_s(event.study, event.stage) or 0.0
             event = replace(event, seconds=expected)
         elif event.kind == "end":
-            times.took(event.study, event.stage, event.seconds)
+            times.record(event.study, event.stage, event.seconds)
         tell(event)
 
     return tell_timed
@@ -314,7 +314,7 @@ def _from_first(stages: Sequence[str], changed: Set[str]) -> list[str]:
     return list(stages[first:])
 
 
-def out_of_date(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict[str, set[str]]:
+def outdated_stages(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict[str, set[str]]:
     """Outdated stages by study, with `SHARED` for shared ones, from a single `dvc status`.
 
     Raises `VirtperfError` with DVC's output if it fails.
@@ -404,7 +404,7 @@ def _repro(
     variables = dvc_environment(root) | _own_temporary_folder(root)
     with children.start(dvc_command("repro", *arguments), root, variables) as process:
         assert process.stdout is not None and process.stderr is not None
-        errors = threading.Thread(target=_pass_on, args=(process.stderr, study, tell))
+        errors = threading.Thread(target=_forward_lines, args=(process.stderr, study, tell))
         errors.start()
         for line in process.stdout:
             if found := _RUNNING.match(line):
@@ -434,7 +434,7 @@ def _own_temporary_folder(root: Path) -> dict[str, str]:
     return {"TMPDIR": str(folder)} if owned else {}
 
 
-def _pass_on(lines: Iterable[str], study: str, tell: Tell) -> None:
+def _forward_lines(lines: Iterable[str], study: str, tell: Tell) -> None:
     for line in lines:
         if line.strip():
             tell(PipelineEvent("message", study, text=line.rstrip()))
