@@ -60,7 +60,7 @@ def test_commands_work_without_a_repository(installed, root, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(installed))
     for expected in (
-        "no repository of studies",
+        "not a repository of studies",
         "guest_memory,536870912.0,B",
         "756 records of 9 entities",
         "peak_load",

@@ -77,18 +77,23 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             "at: {system: a, guests: 3}",
             "unknown level 3 of guests",
         ),
-        (STUDY, "metric: page_element_throughput", "metric: speed", "'speed', which is no metric"),
+        (
+            STUDY,
+            "metric: page_element_throughput",
+            "metric: speed",
+            "'speed', which is not a known metric",
+        ),
         (
             STUDY,
             "entity_kind: driver",
             "entity_kind: drivers",
-            "page_element_throughput of a 'drivers', of which no format has it. Did you mean 'driver'?",
+            "page_element_throughput of a 'drivers', but no format provides it for this entity kind. Did you mean 'driver'?",
         ),
         (
             STUDY,
             "      relative: true\n",
             "      per: {metric: cpu_busy, entity_kind: gest}\n",
-            "cpu_busy of a 'gest', of which no format has it",
+            "cpu_busy of a 'gest', but no format provides it for this entity kind",
         ),
         (
             STUDY,
@@ -100,7 +105,7 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             STUDY,
             "      relative: true\n",
             "      per: {metric: speed, entity_kind: driver}\n",
-            "by 'speed', which is no metric",
+            "by 'speed', which is not a known metric",
         ),
         (
             STUDY,
@@ -114,7 +119,7 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             "titel: x",
             "'titel' may be a misspelling of it: correct it",
         ),
-        (STUDY, "id: figure-1", "id: table-1", "the id 'table-1' is given twice"),
+        (STUDY, "id: figure-1", "id: table-1", "duplicate id 'table-1'"),
         (STUDY, "table: table-1}", "table: table-9}", "the cells of table-9 are missing"),
         (STUDY, "    over: guests\n", "    over: zzz\n", "figure-1: unknown factor 'zzz'"),
         (STUDY, "kind: line ", "kind: diagram ", "exhibits/figure-1: 'rows' is missing"),
@@ -169,12 +174,12 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             "ledger: c002\n",
             "1 note(s) neither encoded nor left out; found c001",
         ),
-        (CLAIMS, "study: mine", "study: other", "the claims are another study's"),
+        (CLAIMS, "study: mine", "study: other", "the claims belong to another study"),
         (
             "pipelines/mine/dvc.yaml",
             "study: mine",
             "study: theirs",
-            "these stages are not this study's",
+            "vars names another study",
         ),
         (
             "params.yaml",
@@ -200,7 +205,7 @@ def test_a_mistake_is_found_with_its_place(repository, edit, file, old, new, mes
 def test_a_kind_of_entity_that_a_run_gives_to_a_file_is_known(repository, edit):
     observed = "metric: page_element_throughput, entity_kind: driver"
     edit(STUDY, observed, "metric: cpu_busy, entity_kind: partition")
-    wrong = "cpu_busy of a 'partition', of which no format has it"
+    wrong = "cpu_busy of a 'partition', but no format provides it for this entity kind"
     assert any(wrong in problem for problem in found(repository))
     run = repository.measured("mine") / "first"
     run.mkdir(parents=True)
@@ -289,10 +294,10 @@ def test_a_name_that_the_texts_write_otherwise(repository):
     path.write_text(path.read_text() + facts)
     (problem,) = found(repository)
     assert (
-        f"line {line_of(repository, STUDY, 'workload:')}: the report would show 'Daytrader', while the study"
+        f"line {line_of(repository, STUDY, 'workload:')}: the report would show 'Daytrader', but the study"
         in problem
     )
-    assert "writes 'DayTrader'. Say under `names` what daytrader is called" in problem
+    assert "spells it 'DayTrader'. Set the display name of daytrader under `names`" in problem
     path.write_text(path.read_text() + "names: {daytrader: DayTrader}\n")
     assert found(repository) == []
 
@@ -301,7 +306,7 @@ def test_tables_that_nothing_names(repository):
     (repository.published("mine") / "tables" / "table-2.csv").write_text("a,b\n1,2\n")
     (problem,) = found(repository)
     assert problem.startswith(
-        "data/published/mine/tables/table-2.csv: no exhibit and no claim names this table"
+        "data/published/mine/tables/table-2.csv: no exhibit or claim uses this table"
     )
 
 
@@ -380,7 +385,7 @@ def test_files_that_measure_yaml_names_and_that_are_not_there(layout):
     (said,) = found(layout)
     line = path.read_text().splitlines().index("  - ['{root}/testbeds/kvm/prepare.sh']") + 1
     assert said.startswith(
-        f"data/measured/mine/measure.yaml line {line}: setup: there is no {{root}}/testbeds/kvm/"
+        f"data/measured/mine/measure.yaml line {line}: setup: {{root}}/testbeds/kvm/prepare.sh does not exist"
     )
     assert "Add it, or correct the name" in said
 
@@ -389,14 +394,15 @@ def test_points_that_no_claim_speaks_of(repository, edit):
     edit(CLAIMS, "for_each: {system: [a, b]}", "for_each: {system: [a]}")
     (problem,) = found(repository)
     assert (
-        "no claim speaks of 3 point(s) of figure-1; found throughput[system=b, guests=1]" in problem
+        "no claim constrains 3 point(s) of figure-1; found throughput[system=b, guests=1]"
+        in problem
     )
 
 
 def test_a_folder_without_a_study(repository):
     (repository.root / "data" / "published" / "left-over").mkdir()
     assert found(repository) == [
-        "data/published/left-over: a folder without study.yaml. Add one, or remove the folder"
+        "data/published/left-over: the folder has no study.yaml. Add one, or remove the folder"
     ]
 
 
@@ -404,12 +410,12 @@ def test_stages_and_studies_belong_together(repository):
     repository.pipeline("mine").rename(repository.pipeline("mine").parent / "other.yaml")
     (problem,) = found(repository)
     assert problem.startswith(
-        "pipelines/mine/dvc.yaml: the study's stages are missing. Copy another study's"
+        "pipelines/mine/dvc.yaml: the study has no pipeline file. Copy the file of another study"
     )
     (repository.root / "pipelines" / "mine" / "other.yaml").rename(repository.pipeline("mine"))
     (repository.root / "pipelines" / "gone").mkdir()
     (problem,) = found(repository)
-    assert problem.startswith("pipelines/gone: stages of a study that has no study.yaml")
+    assert problem.startswith("pipelines/gone: there is no study of this pipeline")
 
 
 # ---- notebooks
@@ -448,15 +454,15 @@ def test_a_notebook_that_is_missing_or_none(repository):
         ),
         (
             lambda cells: [c for c in cells if "tags" not in c["metadata"]],
-            "one cell must be tagged parameters",
+            "exactly one cell must have the tag parameters",
         ),
         (
             lambda cells: [*cells, {**cells[-1], "source": 'study.exhibit("figure-2")'}],
-            "figure-2 is no exhibit",
+            "figure-2 is not an exhibit",
         ),
         (
             lambda cells: [*cells, {**cells[-1], "source": 'study.exhibits("figure-3")'}],
-            "figure-3 is no exhibit",
+            "figure-3 is not an exhibit",
         ),
     ],
 )
@@ -490,9 +496,9 @@ def test_several_exhibits_are_shown_by_one_cell(repository, source):
         (
             "seed = 20090131",
             "seed = 7",
-            "seed has another default than params.yaml; expected 20090131; found 7",
+            "the default of seed differs from params.yaml; expected 20090131; found 7",
         ),
-        ("level = 0.95", "leval = 0.95", "there is no parameter leval"),
+        ("level = 0.95", "leval = 0.95", "unknown parameter leval"),
         ("level = 0.95", "leval = 0.95", "does not set level"),
     ],
 )
@@ -582,8 +588,8 @@ def test_a_paper_whose_claim_is_repeated_is_a_dependency(repository):
     stages = repository.pipeline("machine").read_text()
     problems = found(repository, "machine")
     assert [p.split(": ", 1)[1].split(",")[0] for p in problems] == [
-        "the stage runs does not depend on mine",
-        "the stage report does not depend on mine",
+        "stage runs lacks the dependency on mine",
+        "stage report lacks the dependency on mine",
     ]
     line = 1 + stages[: stages.index("    deps:")].count("\n")
     assert problems[0].startswith(f"pipelines/machine/dvc.yaml line {line}: ")

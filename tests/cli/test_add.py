@@ -62,7 +62,7 @@ def measured(repository: Path) -> list[str]:
 
 def test_a_preview_copies_nothing(run: Run, repository, folder):
     text = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
-    assert "monday-run: a run of toy, measured, replicate 1" in text
+    assert "monday-run: toy, measured, replicate 1" in text
     assert "test load (default), system b, guests 2" in text
     assert "all files together cover 300 to 900 s" in text
     assert "measurement window 300 to 900 s" in text
@@ -73,7 +73,7 @@ def test_a_preview_copies_nothing(run: Run, repository, folder):
         in text
     )
     assert "5 % of the processor time was stolen by the hypervisor in the window" in text
-    assert "Nothing was copied. With --yes it goes to data/measured/toy/monday-run." in text
+    assert "Nothing was copied. To copy the run to data/measured/toy/monday-run, add --yes." in text
     assert measured(repository) == []
     assert not (repository / "data" / "measured").exists()
 
@@ -125,7 +125,7 @@ def test_a_run_whose_times_are_not_known_is_taken(run: Run, repository, tmp_path
     unknown = dict.fromkeys(("start", "duration_s", "warmup_s", "window_s"))
     folder = write_run(tmp_path / "elsewhere", "r8", **unknown)
     said = run("add", "run", "toy", str(folder), "--yes").output
-    assert "start not known, no clock: numbers are of the whole run" in said
+    assert "start unknown, no timestamps: values cover the whole run" in said
     assert "toy/r8/run.yaml" in " ".join(measured(repository))
 
 

@@ -25,7 +25,7 @@ def test_an_exhibit_of_each_kind_has_its_entry_file_and_cell(run, layout: Layout
         write_study(layout, study_id, measured=measured)
         cells = len(json.loads(layout.notebook(study_id).read_text())["cells"])
         add = ("--root", str(layout.root), "add", "exhibit", study_id)
-        assert run(*add).output == "Nothing is missing.\n"
+        assert run(*add).output == "Nothing to add.\n"
         run(*add, "figure-7", "line", "title=A: of all")
         if not measured:
             said = run(*add, "table-2", "table").output

@@ -7,7 +7,7 @@ from virtperf.study.new.write import write_study
 
 NONE = "no problems in 1 study, 0 measured runs, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml, pipelines."
 LEFT = (
-    "14 lines still say EXAMPLE, to be replaced: data/published/mine/claims.yaml (2), data/published/mine/study.yaml (8), "
+    "14 lines with EXAMPLE placeholders to be replaced: data/published/mine/claims.yaml (2), data/published/mine/study.yaml (8), "
     "data/published/mine/tables/table-1.csv (2), notebooks/mine.ipynb (2)."
 )
 
@@ -18,7 +18,7 @@ def test_status_tells_whether_there_are_problems(run, layout):
     root = ("--root", str(layout.root))
     said = run(*root, "check", status=1).output.splitlines()
     assert said == [
-        "pipelines/first: stages of a study that has no study.yaml. Remove the folder, or add the study",
+        "pipelines/first: there is no study of this pipeline. Remove the folder, or add the study",
         "1 problem in 1 study, 0 measured runs, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml, pipelines.",
         LEFT,
     ]
@@ -39,7 +39,10 @@ def test_what_a_new_study_still_says_is_counted_until_it_is_replaced(run, layout
         )
     left = run("--root", str(layout.root), "check").output.splitlines()
     assert run("--root", str(layout.root), "check", "--final", status=1).output.splitlines() == left
-    assert left == [NONE, "2 lines still say EXAMPLE, to be replaced: notebooks/mine.ipynb (2)."]
+    assert left == [
+        NONE,
+        "2 lines with EXAMPLE placeholders to be replaced: notebooks/mine.ipynb (2).",
+    ]
     notebook.write_text(notebook.read_text().replace("EXAMPLE", "Mine"))
     assert run("--root", str(layout.root), "check").output.splitlines() == [NONE]
 

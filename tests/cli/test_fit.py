@@ -62,7 +62,7 @@ def test_level_noise_and_weights(run, table):
     constant = models.usl("throughput ~ guests", one, noise="constant")
     assert run("fit", "usl", *where, "--noise", "constant").output == constant.only.summary()
     both = run("fit", "usl", *where, "--noise", "constant", "--weights", "guests", status=2)
-    assert "exclude each other" in both.output
+    assert "mutually exclusive" in both.output
     weighted = models.usl("throughput ~ guests", one, weights="guests")
     assert run("fit", "usl", *where, "--weights", "guests").output == weighted.only.summary()
 
@@ -88,7 +88,7 @@ def test_loads_without_a_value_are_refused(run, table):
     for model in ("usl", "line", "segmented"):
         for at in ("1e400", "nan"):
             said = run("fit", model, *where, "--at", at, status=2).output
-            assert f"'--at': {at} is no finite number" in said
+            assert f"'--at': {at} is not a finite number" in said
         assert (
             "new x in row 1 of 1 is too large"
             in run("fit", model, *where, "--at", "1e200", status=1).output
@@ -114,7 +114,7 @@ def test_the_output_of_read_can_be_fitted(run, root, tmp_path):
 def test_rows_without_a_number_are_left_out_and_named(run, tmp_path):
     (tmp_path / "t.csv").write_text("n,x\n1,10\n2,\n3,30.5\n4,NA\n5,49\n")
     said = run("fit", "line", "t.csv", "--x", "n", "--y", "x").output
-    assert "2 row(s) without a number were left out: line 3, line 5" in said and "rows 3" in said
+    assert "2 row(s) with missing values were left out: line 3, line 5" in said and "rows 3" in said
 
 
 def test_errors_name_the_column_the_line_and_the_group(run, tmp_path, table):
@@ -138,7 +138,7 @@ def test_errors_name_the_column_the_line_and_the_group(run, tmp_path, table):
     for given, message in (
         (("usl", "load.csv", "--y", "throughput"), "usl needs --x"),
         (("ratios", "load.csv", "--y", "throughput"), "ratios needs --group, --of, --to"),
-        (("line", "load.csv", *COLUMNS, "--form", "free"), "line takes no --form"),
+        (("line", "load.csv", *COLUMNS, "--form", "free"), "line does not accept --form"),
         (("uls", "load.csv", *COLUMNS), "'uls' is not one of"),
         (("usl", "load.csv", *COLUMNS, "--where", "system"), "expected COLUMN=VALUE"),
     ):

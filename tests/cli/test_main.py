@@ -143,7 +143,7 @@ def test_a_measured_study_has_nothing_to_reconstruct(layout):
     write_study(layout, "mine", measured=True)
     result = CliRunner().invoke(main, ["--root", str(layout.root), "reconstruct", "mine"])
     assert result.exit_code == 1
-    assert "mine is a measured study, which has no text to reconstruct from" in result.output
+    assert "mine is a measured study and has no text to reconstruct from" in result.output
 
 
 def test_runs_says_what_it_read(layout):

@@ -85,17 +85,17 @@ def test_failures_show_in_the_status_and_end_after_their_attempts(toy, run):
     text = run("measure", "toy", status=3).output
     assert "0 to measure" in text
     assert (
-        "cpu-guests-2-r1: given up after 2 attempts; remove data/measured/toy/.measure/failed/cpu-guests-2-r1-*"
+        "cpu-guests-2-r1: not retried after 2 failed attempts; remove data/measured/toy/.measure/failed/cpu-guests-2-r1-*"
         in text
     )
-    assert "given up" in run("measure", "toy", "--dry-run").output
+    assert " failed " in run("measure", "toy", "--dry-run").output
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--only", "gpu"), "there is no experiment 'gpu'"),
-        (("--only", "guests=9"), "there is no level '9' of guests"),
+        (("--only", "gpu"), "unknown experiment 'gpu'"),
+        (("--only", "guests=9"), "unknown level '9' of guests"),
     ],
 )
 def test_a_choice_of_nothing_is_one_line(toy, run, options, words):

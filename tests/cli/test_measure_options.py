@@ -27,11 +27,11 @@ def facts(monkeypatch):
 def test_the_doctor_tells_facts_and_what_to_do_and_measures_nothing(toy, run, facts):  # noqa: F811
     toy.write(machine={"swap_mb": 0, "d_state_tasks": 0, "thp": "never"})
     text = run("measure", "toy", "--doctor", status=3).output
-    assert re.search(r"fact +found +declared +advice", text)
-    assert re.search(r"swap_mb +656 +0 \(no\) +swapoff -a", text)
+    assert re.search(r"fact +found +required +advice", text)
+    assert re.search(r"swap_mb +656 +0 \(not met\) +swapoff -a", text)
     assert re.search(r"d_state_tasks +0 +0", text)
     assert re.search(r"governor +powersave +may disturb: cpupower", text)
-    assert re.search(r"thp +not known +never \(no\) +this machine does not tell thp", text)
+    assert re.search(r"thp +unknown +never \(not met\) +this machine does not report thp", text)
     assert toy.present() == [] and not toy.own.exists()
     toy.write(machine={"swap_mb": {"at_most": 700}})
     run("measure", "toy", "--doctor")
@@ -54,8 +54,8 @@ def test_one_condition_as_two_in_the_order_abba(toy, run, tmp_path):  # noqa: F8
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--aa", "alike"), "--aa measures one condition twice, and 2 are chosen"),
-        (("--aa", "data/alike", "--only", "guests=1"), "runs of --aa are none of a study"),
+        (("--aa", "alike"), "--aa needs exactly one condition; found 2"),
+        (("--aa", "data/alike", "--only", "guests=1"), "runs of --aa are not part of a study"),
     ],
 )
 def test_runs_that_are_alike_are_of_one_condition_and_none_of_a_study(
@@ -73,7 +73,7 @@ def test_blocks_in_the_order_abba(toy):  # noqa: F811
     order = [run.levels["guests"] for run in plan(made.definition, made.study)]
     assert order == [1, 2, 2, 1, 1, 2, 2, 1]
     toy.write(order="abba", experiments=[{"name": "cpu", "over": {"guests": [1, 2, 4]}}])
-    with pytest.raises(StudyError, match="order abba is for two conditions, of which it has 3"):
+    with pytest.raises(StudyError, match="order abba needs two conditions; found 3"):
         toy.harness()
 
 

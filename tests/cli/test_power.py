@@ -7,10 +7,10 @@ import pytest
 
 def test_a_stated_spread(run):
     text = run("power", "--cv", "3", "--effect", "5").output
-    assert "to see a change of 5 %" in text
-    assert "8 runs of each condition for a power of 80 %" in text
+    assert "to detect a change of 5 %" in text
+    assert "a power of 80 % needs 8 runs per condition" in text
     assert (
-        "1000 runs of each condition lack a power of 80 %"
+        "a power of 80 % needs more than 1000 runs per condition"
         in run("power", "--cv", "50", "--effect", "0.1").output
     )
 
@@ -19,10 +19,7 @@ def test_pilot_runs_and_a_picture(run, tmp_path):
     (tmp_path / "pilot.csv").write_text("guests,score\n1,99\n1,101\n2,52\n2,48\n2,50\n4,30\n")
     given = ("power", "pilot.csv", "--y", "score", "--group", "guests", "--margin", "5")
     text = run(*given, "-o", "a/power.svg").output
-    assert (
-        "standard deviation between runs: 3.367 % of the mean (6 pilot runs of 3 conditions)"
-        in text
-    )
+    assert "coefficient of variation between runs: 3.367 % (6 pilot runs of 3 conditions)" in text
     assert "a change of 0 % is smaller than 5 %" in text
     first = (tmp_path / "a" / "power.svg").read_bytes()
     assert b"<svg" in first
@@ -32,24 +29,24 @@ def test_pilot_runs_and_a_picture(run, tmp_path):
 
 def test_a_claim(run):
     text = run("power", "--cv", "3", "--effect", "-18", "--low", "0.8", "--high", "0.84").output
-    assert "to decide a claim of a ratio from 0.8 to 0.84, when it is 0.82" in text
+    assert "to decide the claim of a ratio from 0.8 to 0.84, if it is 0.82" in text
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         (("--effect", "5"), "either pilot runs"),
-        (("--cv", "3"), "--effect says which change"),
+        (("--cv", "3"), "give --effect, the change to detect, or --margin"),
         (("--cv", "3", "--margin", "3", "--low", "1"), "choose one"),
-        (("--cv", "3", "--effect", "0"), "--effect 0: no number of runs shows that"),
-        (("--cv", "nan", "--effect", "5"), "'--cv': nan is no finite number"),
-        (("--cv", "3", "--margin", "nan"), "'--margin': nan is no finite number"),
+        (("--cv", "3", "--effect", "0"), "--effect 0 can't be detected"),
+        (("--cv", "nan", "--effect", "5"), "'--cv': nan is not a finite number"),
+        (("--cv", "3", "--margin", "nan"), "'--margin': nan is not a finite number"),
         (("--cv", "3", "--margin", "inf"), "'--margin': inf is not in the range"),
         (("--cv", "1e300", "--effect", "5"), "'--cv': 1e+300 is not in the range"),
         (("--cv", "3", "--effect", "1e10"), "'--effect': 10000000000.0 is not in the range"),
-        (("--cv", "3", "--effect", "5", "--low", "inf"), "'--low': inf is no finite number"),
-        (("--cv", "3", "--effect", "5", "--high", "nan"), "'--high': nan is no finite number"),
-        (("--cv", "3", "--effect", "5", "--power", "nan"), "'--power': nan is no finite number"),
+        (("--cv", "3", "--effect", "5", "--low", "inf"), "'--low': inf is not a finite number"),
+        (("--cv", "3", "--effect", "5", "--high", "nan"), "'--high': nan is not a finite number"),
+        (("--cv", "3", "--effect", "5", "--power", "nan"), "'--power': nan is not a finite number"),
     ],
 )
 def test_what_is_missing_is_said(run, given, message):

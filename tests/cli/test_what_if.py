@@ -25,14 +25,17 @@ def test_what_studies_say_at_a_ratio(tmp_path: Path, root: Path) -> None:
     said = CliRunner().invoke(main, [*at, "what-if", "--cpu-ratio", "2", "--memory-ratio", "3"])
     assert said.exit_code == 0, said.output
     lines = said.output.splitlines()
-    assert lines[0] == "virtual CPUs for each real CPU: 2"
+    assert lines[0] == "CPU overcommitment (virtual CPUs per real CPU): 2"
     assert lines[1] == "  toy: A (1: {guests} guests; toy)"
     assert lines[2].startswith("      throughput: allows about 1.66")
     assert lines[3].startswith("      throughput per guest: allows about 0.415")
-    assert lines[4].startswith("memory needed or defined")
+    assert lines[4].startswith("memory overcommitment (needed or defined")
     assert lines[5] == "  Other 2, 2026: A (1: x; other)"
     assert "CPU cost: allows at least 1.8 between the tested ratios 2 and 4" in lines[6]
-    assert "name a ratio" in CliRunner().invoke(main, [*at, "what-if"]).output
+    assert (
+        "give --cpu-ratio, --memory-ratio or both"
+        in CliRunner().invoke(main, [*at, "what-if"]).output
+    )
     assert CliRunner().invoke(main, [*at, "what-if", "--cpu-ratio", "0"]).exit_code == 2
 
 
@@ -55,4 +58,4 @@ def test_before_the_stages_nothing_is_said(tmp_path: Path, root: Path) -> None:
 
 def test_outside_a_repository_this_is_said(tmp_path: Path) -> None:
     said = CliRunner().invoke(main, ["--root", str(tmp_path), "what-if", "--cpu-ratio", "2"])
-    assert "this is no repository of studies" in said.output
+    assert "not a repository of studies" in said.output

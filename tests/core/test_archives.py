@@ -64,6 +64,6 @@ def test_what_leads_out_is_refused(
     monkeypatch.delattr(tarfile, "data_filter", raising=False)
     folder = tmp_path / "folder"
     folder.mkdir(exist_ok=True)
-    with packed(bad) as archive, pytest.raises(tarfile.TarError, match="is no file or folder"):
+    with packed(bad) as archive, pytest.raises(tarfile.TarError, match="is not a file or folder"):
         extract_member(archive, archive.next(), folder)
     assert not (tmp_path / "out").exists()

@@ -15,7 +15,7 @@ from rawperf.core.errors import VirtperfError
 from tests.cases import each_case
 from tests.toy_runs import toy_study, write_run
 from virtperf.core import parallel
-from virtperf.core.parallel import most_processes, workers
+from virtperf.core.parallel import max_processes, workers
 from virtperf.runs.ingest.stage import ingest
 from virtperf.runs.summarize.stage import summarize
 
@@ -86,9 +86,9 @@ def test_a_killed_process_is_named_in_one_line() -> None:
 
 def test_there_are_no_more_processes_than_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "PROCESS_BYTES", 10**15)
-    assert most_processes() == 1
+    assert max_processes() == 1
     monkeypatch.setattr(parallel, "PROCESS_BYTES", 1)
-    assert most_processes() == os.cpu_count()
+    assert max_processes() == os.cpu_count()
 
 
 @pytest.mark.slow
@@ -99,7 +99,10 @@ def test_a_cluster_gives_the_same_and_outlives_a_worker(
     with monkeypatch.context() as other:
         other.setattr(parallel, "version", lambda name: f"0 of {name}")
         with (
-            pytest.raises(VirtperfError, match=r"other versions.*expected.*numpy 0 of numpy"),
+            pytest.raises(
+                VirtperfError,
+                match=r"versions of cluster workers differ.*expected.*numpy 0 of numpy",
+            ),
             workers(7, scheduler=address),
         ):
             pass
@@ -125,7 +128,9 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, lambda *_, **__: pytest.fail("it would go on trying"))
     for wrong in ("foo", "host:8786", "tcp://host", "http://host:8786", "tcp://:8786"):
         with (
-            pytest.raises(VirtperfError, match=r"no address of a Dask scheduler.*tls://host:8786"),
+            pytest.raises(
+                VirtperfError, match=r"invalid address of a Dask scheduler.*tls://host:8786"
+            ),
             workers(scheduler=wrong),
         ):
             pass
@@ -180,7 +185,7 @@ def test_workers_of_another_version_are_refused() -> None:
     for found, words in (
         ({"numpy": "0.1"}, r"found tcp://a: numpy 0\.1"),
         ({"virtperf": "none"}, "found tcp://a: virtperf none"),
-        (None, "have no virtperf, or an older one"),
+        (None, "have no virtperf, or an older version"),
     ):
         with pytest.raises(VirtperfError, match=words):
             parallel._require_equal_versions(OtherWorkers(found))

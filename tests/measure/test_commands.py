@@ -73,7 +73,7 @@ def test_each_command_of_a_count_has_its_number():
 @pytest.mark.parametrize("level", ["../x", "/x", "a/../../x", ".hidden", "a/.b/c", ""])
 def test_a_value_can_lead_no_path_out_of_the_run_folder(level):
     for entry in ({"run": "x", "output": "{level}"}, {"run": "x", "files": [{"path": "{level}"}]}):
-        with pytest.raises(ValueError, match="no place for a raw file"):
+        with pytest.raises(ValueError, match="not a valid path of a raw file"):
             call(entry, level=level)
 
 

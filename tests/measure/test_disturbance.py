@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from virtperf.measure import disturbance as module
 from virtperf.measure.definition import Quiet, Rules
-from virtperf.measure.disturbance import Counters, broken, counters, disturbance, quiet, uncounted
+from virtperf.measure.disturbance import (
+    Counters,
+    counters,
+    disturbance,
+    limit_violations,
+    limits_without_counter,
+    wait_until_quiet,
+)
 
 ZERO = Counters(0.0, 0.0, 0.0, 0.0, 0.0, 0, 0)
 SECONDS = st.floats(0, 1e4)
@@ -32,15 +39,15 @@ def test_shares_are_those_that_the_counters_were_made_of(wall, ours, others, idl
 
 def test_a_rule_is_broken_above_its_limit_only():
     found = {"steal_percent": 2.0, "others_cpus": 0.11}
-    assert broken(Rules(steal_percent=2, others_cpus=0.1), found) == [
+    assert limit_violations(Rules(steal_percent=2, others_cpus=0.1), found) == [
         "other processes used more than 0.1 processors"
     ]
-    assert broken(Rules(steal_percent=1.9), found) == [
+    assert limit_violations(Rules(steal_percent=1.9), found) == [
         "more than 1.9 % of the processor time was stolen"
     ]
-    assert broken(Rules(thermal_throttles=0), found) == []
-    assert broken(Rules(others_cpus=0.2), {"others_cpus": 0.1}) == []
-    assert broken(Rules(), found) == []
+    assert limit_violations(Rules(thermal_throttles=0), found) == []
+    assert limit_violations(Rules(others_cpus=0.2), {"others_cpus": 0.1}) == []
+    assert limit_violations(Rules(), found) == []
 
 
 def test_stolen_time_that_went_back_is_not_known_and_all_else_is():
@@ -51,8 +58,10 @@ def test_stolen_time_that_went_back_is_not_known_and_all_else_is():
             begin, replace(begin, at=10.0, busy=6.0, ours=4.0, steal=50.0, total=total)
         )
         assert found == {"others_cpus": 0.2, "thermal_throttles": 0.0, "quota_throttles": 0.0}
-        assert broken(Rules(steal_percent=2, others_cpus=0.3), found) == [module.UNKNOWN_STEAL]
-        assert broken(Rules(others_cpus=0.1), found) == [
+        assert limit_violations(Rules(steal_percent=2, others_cpus=0.3), found) == [
+            module.UNKNOWN_STEAL
+        ]
+        assert limit_violations(Rules(others_cpus=0.1), found) == [
             "other processes used more than 0.1 processors"
         ]
 
@@ -84,7 +93,7 @@ def test_throttling_is_summed_over_processors_and_own_control_groups(tmp_path, m
         None,
         None,
     )
-    assert uncounted() == ["thermal_throttles", "quota_throttles"]
+    assert limits_without_counter() == ["thermal_throttles", "quota_throttles"]
     for cpu, count in ((0, 3), (1, 4)):
         place = tmp_path / "devices" / "system" / "cpu" / f"cpu{cpu}" / "thermal_throttle"
         place.mkdir(parents=True)
@@ -102,7 +111,7 @@ def test_throttling_is_summed_over_processors_and_own_control_groups(tmp_path, m
         )
     found = counters(lambda: 0)
     assert (found.thermal_throttles, found.quota_throttles) == (7, 30)
-    assert uncounted() == []
+    assert limits_without_counter() == []
 
 
 def test_quiet_is_waited_for_but_not_for_ever(monkeypatch):
@@ -122,8 +131,8 @@ def test_quiet_is_waited_for_but_not_for_ever(monkeypatch):
 
     monkeypatch.setattr(module, "counters", read)
     said = []
-    assert quiet(Quiet(cpus=0.1, for_s=2.0), lambda: 0.0, pause, said.append)
+    assert wait_until_quiet(Quiet(cpus=0.1, for_s=2.0), lambda: 0.0, pause, said.append)
     assert waited == [2.0, 2.0, 2.0]
-    assert said == ["waits until other processes use less than 0.1 processors, at most 600 s"]
-    assert not quiet(Quiet(cpus=0.1, timeout_s=0.0), lambda: 0.0, pause, said.append)
+    assert said == ["waiting until other processes use at most 0.1 CPUs (timeout 600 s)"]
+    assert not wait_until_quiet(Quiet(cpus=0.1, timeout_s=0.0), lambda: 0.0, pause, said.append)
     assert len(said) == 1

@@ -16,7 +16,7 @@ from virtperf.core.paths import Layout
 from virtperf.measure import harness as harness_module
 from virtperf.measure import run as run_module
 from virtperf.measure.definition import Definition
-from virtperf.measure.requirements import changed, fact_rows
+from virtperf.measure.requirements import change_messages, fact_rows
 from virtperf.report.kinds.quality import record
 from virtperf.runs.ingest.stage import ingest
 
@@ -56,7 +56,7 @@ def test_a_disturbed_run_is_made_again_and_the_attempts_are_counted(repository, 
     assert run["disturbed"] == []
     assert [attempt["disturbed"] for attempt in run["attempts"]] == [[BUSY], [BUSY]]
     assert all(0 < attempt["wall_s"] < 20 for attempt in run["attempts"])
-    assert said == [f"one-r1 disturbed: {BUSY}; it is measured again ({n})" for n in (1, 2)]
+    assert said == [f"one-r1 disturbed: {BUSY}; repetition {n} follows" for n in (1, 2)]
     assert len([event for event in events if event.words]) == 1
     assert left_over(repository) == ["times.json"]
 
@@ -71,7 +71,7 @@ def test_after_the_last_attempt_it_is_kept_and_marked(repository, busy_machine):
 
 def test_attempts_outlive_the_end_of_the_harness(repository, busy_machine):
     """As a harness that was killed after the first attempt leaves it."""
-    with pytest.raises(VirtperfError, match=r"one-r1 disturbed: .* it was not kept") as caught:
+    with pytest.raises(VirtperfError, match=r"one-r1 disturbed: .* it was discarded") as caught:
         repository.measure(**ONE, **RULES, on_disturbed="abort")
     assert "on_disturbed: abort" in str(caught.value)
     assert repository.present() == []
@@ -108,7 +108,7 @@ def test_a_killed_harness_loses_no_attempt(repository):
     run = repository.described("one-r1")
     assert run["disturbed"] == []
     assert [attempt["disturbed"] for attempt in run["attempts"]] == [
-        ["monitors-1 (sh) ended before the window did"]
+        ["monitors-1 (sh) ended before the end of the window"]
     ]
 
 
@@ -172,7 +172,7 @@ def test_a_block_begins_anew_in_another_session_and_after_another_start(
     ],
 )
 def test_which_facts_may_change(first, now, words):
-    found = changed(first, now)
+    found = change_messages(first, now)
     assert len(found) == len(words)
     assert all(word in text for word, text in zip(words, found, strict=True))
 
@@ -209,7 +209,7 @@ def test_what_a_required_fact_may_be(tmp_path, wanted, found, holds):
     (row,) = fact_rows(machine, {"fact": found})
     assert row.holds is holds
     (unknown,) = [row for row in fact_rows(machine, {"facts": 1}) if row.declared]
-    assert not unknown.holds and "does not tell fact" in unknown.advice
+    assert not unknown.holds and "does not report fact" in unknown.advice
 
 
 def test_the_quality_page_counts_kept_marked_made_again_and_excluded(

@@ -80,11 +80,11 @@ def test_what_is_missing_is_measured_once(repository):
 def test_a_run_that_has_to_wait_says_so(repository, monkeypatch):
     monkeypatch.setattr(
         run_module,
-        "quiet",
+        "wait_until_quiet",
         lambda wanted, ours, pause, say: say(f"waits for {wanted.cpus}") or True,
     )
     _, _, said = repository.measure(replicates=1, wait_quiet={"cpus": 0.5})
-    assert sorted(said) == ["cpu-guests-1-r1 waits for 0.5", "cpu-guests-2-r1 waits for 0.5"]
+    assert sorted(said) == ["cpu-guests-1-r1: waits for 0.5", "cpu-guests-2-r1: waits for 0.5"]
 
 
 def test_a_run_that_fails_does_not_end_the_plan(repository):
@@ -106,9 +106,9 @@ def test_a_run_that_fails_does_not_end_the_plan(repository):
 
 
 def test_a_missing_program_is_said_before_anything_is_measured(repository):
-    with pytest.raises(VirtperfError, match="not found: no-such-program"):
+    with pytest.raises(VirtperfError, match="programs not found: no-such-program"):
         repository.measure(teardown=["no-such-program"])
-    with pytest.raises(VirtperfError, match="version of x can't be had"):
+    with pytest.raises(VirtperfError, match="can't determine the version of x"):
         repository.measure(teardown=None, tools={"x": "true"})
     assert repository.present() == []
 
@@ -117,7 +117,9 @@ def test_a_second_harness_is_refused_and_the_first_goes_on(repository):
     repository.write(window_s=1, replicates=1, experiments=[{"name": "one", "at": {"guests": 1}}])
     first = repository.start()
     wait_for((repository.own / "running" / "state.json").exists, first)
-    with pytest.raises(VirtperfError, match=f"process {first.pid} is measuring here"):
+    with pytest.raises(
+        VirtperfError, match=f"process {first.pid} is already measuring in this repository"
+    ):
         repository.measure()
     out, _ = first.communicate(timeout=30)
     assert first.returncode == 0, out
@@ -136,9 +138,7 @@ def test_a_signal_ends_it_in_good_order(repository, number):
     process.send_signal(number)
     out, _ = process.communicate(timeout=90)
     assert process.returncode == 128 + number, out
-    assert (
-        out.splitlines()[-1] == "stopped; the run under way was removed, those before it are kept"
-    )
+    assert out.splitlines()[-1] == "interrupted: the current run was removed, earlier runs are kept"
     assert (repository.runs / "torn").exists()
     assert (repository.present(), left(repository)) == ([], [])
     assert not (repository.own / "running").exists()
@@ -184,7 +184,7 @@ def test_a_killed_harness_leaves_nothing_that_the_next_does_not_clear_away(repos
     )  # as one that was killed while it wrote them leaves
     _, _, said = repository.measure(teardown=["touch {here}/torn-{run}"])
     assert len(said) == 1
-    assert said[0].startswith(f"{half.name} was interrupted: its processes (")
+    assert said[0].startswith(f"{half.name} was interrupted: stopped its processes (")
     assert not [p for p in orphans if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
     assert (repository.runs / f"torn-{half.name}").exists()
     assert repository.present() == ALL
@@ -248,7 +248,7 @@ def test_a_full_disk_is_one_line(repository):
     out, _ = process.communicate(timeout=30)
     assert process.returncode == 1
     assert out.splitlines()[-1].startswith(
-        f"Error: {repository.runs}: File too large; the run under way was removed"
+        f"Error: {repository.runs}: File too large; the current run was removed"
     )
     assert repository.present() == []
     assert not (repository.own / "running").exists()
@@ -272,7 +272,7 @@ def test_a_disk_that_the_workload_fills(repository, then):
         process = repository.start()
         out, _ = process.communicate(timeout=30)
         assert process.returncode == 1
-        assert "No space left on device; the run under way was removed" in out.splitlines()[-1]
+        assert "No space left on device; the current run was removed" in out.splitlines()[-1]
         assert not (repository.own / "running").exists()
         assert set(repository.present()) < set(ALL)
         for name in repository.present():
@@ -345,7 +345,7 @@ def test_runs_that_are_not_needed_are_not_measured_and_the_experiment_says_why_o
         def words(self, run):
             return f"{len(self.taken)} known"
 
-        def enough(self, run):
+        def skip_reason(self, run):
             return "2 blocks are enough" if run.replicate > 2 else ""
 
     repository.write(replicates=4)

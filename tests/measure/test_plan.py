@@ -99,9 +99,9 @@ def test_an_experiment_may_be_like_one_further_up(repository):
 @pytest.mark.parametrize(
     ("only", "words"),
     [
-        ("cpus", "no experiment 'cpus'. Did you mean 'cpu'?"),
-        ("guest=1", "no factor 'guest'. Did you mean 'guests'?"),
-        ("guests=3", "no level '3' of guests"),
+        ("cpus", "unknown experiment 'cpus'. Did you mean 'cpu'?"),
+        ("guest=1", "unknown factor 'guest'. Did you mean 'guests'?"),
+        ("guests=3", "unknown level '3' of guests"),
     ],
 )
 def test_a_choice_that_names_nothing_is_refused(repository, only, words):
@@ -115,17 +115,17 @@ def test_a_choice_that_names_nothing_is_refused(repository, only, words):
         (
             "experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x {guest}']",
             3,
-            "{guest} is no value here: did you mean 'guests'?",
+            "unknown placeholder {guest}: did you mean 'guests'?",
         ),
         (
             "experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x {guests!r}']",
             3,
-            "is no value here",
+            "unknown placeholder {guests",
         ),
         (
             "experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x {guests.real}']",
             3,
-            "is no value here",
+            "unknown placeholder {guests",
         ),
         (
             "experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: x, output: ../y}]",
@@ -151,7 +151,7 @@ def test_a_choice_that_names_nothing_is_refused(repository, only, words):
         (
             "experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: [a, b], shell: true}]",
             3,
-            "one text",
+            "single string",
         ),
         (
             "experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: x, stop: INT}]",
@@ -173,13 +173,13 @@ def test_a_choice_that_names_nothing_is_refused(repository, only, words):
         (
             "workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}}\n  - {name: a, at: {guests: 2}}",
             3,
-            "two runs would be called a-r1",
+            "two runs would be named a-r1",
         ),
         (
             "workload: [x]\nexperiments:\n  - {name: cpu, at: {guests: 1}}\n"
             "  - {name: a, like: cpo, at: {guests: 1}}",
             5,
-            "no experiment further up is called 'cpo'. Did you mean 'cpu'?",
+            "no earlier experiment is named 'cpo'. Did you mean 'cpu'?",
         ),
         (
             "experiments:\n  - {name: cpu, at: {guests: 1}, workload: [x], replicates: 2}\n"
@@ -210,7 +210,7 @@ def test_a_choice_that_names_nothing_is_refused(repository, only, words):
         (
             "tools: {x: 'x {guests}'}\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]",
             2,
-            "x: {guests} is no value here",
+            "x: unknown placeholder {guests}",
         ),
         (
             "disturbed: {steal: 3}\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]",
@@ -231,7 +231,7 @@ def test_a_factor_may_not_take_the_name_of_a_value(repository):
     path = repository.root / "data" / "published" / "toy" / "study.yaml"
     path.write_text(path.read_text().replace("guests:", "seed:"))
     repository.write(workload=["x {seed}"], experiments=[{"name": "a", "at": {"seed": 1}}])
-    with pytest.raises(StudyError, match="name of a value of the harness"):
+    with pytest.raises(StudyError, match="name of a placeholder of the harness"):
         repository.harness()
 
 

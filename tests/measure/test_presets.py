@@ -45,12 +45,12 @@ def test_what_the_entry_says_replaces_the_presets():
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({"preset": "vmsat"}, "there is no preset 'vmsat'.*vmstat"),
+        ({"preset": "vmsat"}, "unknown preset 'vmsat'.*vmstat"),
         ({"preset": "vmstat", "every": 0}, "every is 0"),
         ({"preset": "vmstat", "every": "1; x"}, "every is '1; x'"),
         ({"preset": "cgroup-cpu"}, "of is missing"),
-        ({"preset": "vmstat", "of": "x"}, "of says nothing"),
-        ({"preset": "cgroup-cpu", "of": 'a"; touch b'}, "no name of a control group"),
+        ({"preset": "vmstat", "of": "x"}, "of does not apply"),
+        ({"preset": "cgroup-cpu", "of": 'a"; touch b'}, "not a valid name of a control group"),
     ],
 )
 def test_mistakes(entry, words):
@@ -59,7 +59,7 @@ def test_mistakes(entry, words):
 
 
 def test_a_mistake_is_said_with_its_line(repository):
-    with pytest.raises(StudyError, match=r"measure.yaml line \d+: .*no preset 'vmsat'"):
+    with pytest.raises(StudyError, match=r"measure.yaml line \d+: .*unknown preset 'vmsat'"):
         repository.measure(monitors=[{"preset": "vmsat"}])
 
 

@@ -47,7 +47,7 @@ def edit_study(repository, more):
     path.write_text(f"{path.read_text()}{more}\n")
 
 
-def test_a_protocol_names_its_files_and_holds_for_all_conditions(repository, testbed):
+def test_a_protocol_names_its_files_and_is_met_all_conditions(repository, testbed):
     found = protocols(repository)
     assert {tuple(p["files"]) for p in found.values()} == {("testbeds/toy",)}
     assert len({p["fingerprint"] for p in found.values()}) == 1
@@ -99,7 +99,7 @@ def test_declared_files_stand_in_place_of_those_that_commands_name(repository, t
     repository.write(testbed=["testbeds/toy/length.*"])
     assert list(protocols(repository)["cpu-guests-1-r1"]["files"]) == ["testbeds/toy/length.*"]
     repository.write(testbed=["testbeds/none/*"])
-    with pytest.raises(VirtperfError, match="no file of the repository is called 'testbeds/none"):
+    with pytest.raises(VirtperfError, match="no file of the repository matches 'testbeds/none"):
         protocols(repository)
 
 

@@ -23,8 +23,8 @@ from virtperf.measure.commands import Call
 from virtperf.measure.definition import RemoteHost, Rules
 from virtperf.measure.disturbance import (
     ProcessorTimes,
-    broken,
     disturbance_between,
+    limit_violations,
     processor_times,
 )
 from virtperf.measure.hosts import host_facts
@@ -148,7 +148,7 @@ def test_a_clock_that_is_set_within_a_run_fails_it(toy, far):
     finally:
         shift.write_text("0\n")
     assert outcome.failed == 1
-    assert re.search(r"guest1: its clock moved by \+[23]\.\d+ s in the run", events[-1].words)
+    assert re.search(r"guest1: its clock drifted by \+[23]\.\d+ s in the run", events[-1].words)
     assert toy.present() == [] and left(far.scratch) == ([], [])
 
 
@@ -179,7 +179,7 @@ def test_a_file_of_a_host_neither_replaces_another_nor_leaves_the_run_folder(tmp
 
     assert packed("./guest1/a.txt") == ["guest1/a.txt"]
     assert packed("./.fields.yaml") == []
-    with pytest.raises(Failure, match=r"guest1 has written guest1/a\.txt, which is there already"):
+    with pytest.raises(Failure, match=r"guest1 wrote guest1/a\.txt, which already exists"):
         packed("./guest1/a.txt")
     with pytest.raises(Failure, match="guest1: its files can't be unpacked"):
         packed("../b.txt")
@@ -192,12 +192,12 @@ def test_a_host_whose_key_is_not_known_is_refused(toy, far, tmp_path):
     hosts = {name: {**host, "config": str(other)} for name, host in far.declared.items()}
     with pytest.raises(VirtperfError, match="Host key verification failed") as caught:
         toy.measure(**declared(far, hosts=hosts))
-    assert "know its key" in str(caught.value)
+    assert "known host key" in str(caught.value)
     assert toy.present() == []
 
 
 def test_a_program_that_is_not_on_a_host_is_named_before_anything_is_measured(toy, far):
-    with pytest.raises(VirtperfError, match="not found on hypervisor: no-such-program"):
+    with pytest.raises(VirtperfError, match="programs not found on hypervisor: no-such-program"):
         toy.measure(**declared(far, collect=[{"run": "no-such-program", "on": "hypervisor"}]))
 
 
@@ -337,13 +337,16 @@ def test_the_example_of_the_documentation_is_a_measure_yaml(repository, root):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"workload": [{"run": "true", "on": "guest7"}]}, "no host is called 'guest7'"),
+        ({"workload": [{"run": "true", "on": "guest7"}]}, "no host is named 'guest7'"),
         ({"workload": [{"run": "true", "on": "g*", "output": "x"}]}, "several hosts write x"),
-        ({"workload": [{"run": "true", "streams": False}]}, "streams says how the output"),
+        (
+            {"workload": [{"run": "true", "streams": False}]},
+            "streams: false applies only to commands with on and output",
+        ),
         ({"hosts": {"g1": {"ssh": "-oProxyCommand=x"}}}, "ssh"),
         (
             {"hosts": {"g1": {"ssh": "a", "kind": "host"}, "g2": {"ssh": "b", "kind": "host"}}},
-            "g1 and g2 are both",
+            "only one host may be of kind host; found g1, g2",
         ),
     ],
 )
@@ -374,16 +377,16 @@ def test_facts_of_a_host_are_those_that_it_would_tell_of_itself():
 
 
 def test_clocks_are_recorded_as_their_mean_and_refused_where_nobody_knows_them():
-    def compared(*readings, most_s=0.1):
+    def compared(*readings, max_drift_s=0.1):
         before, after = ({"g": ClockReading(*r)} for r in readings)
-        return compared_clocks(before, after, most_s)
+        return compared_clocks(before, after, max_drift_s)
 
     found = compared((2.0, 0.01), (2.05, 0.02))
     assert found == {"g": {"offset_s": 2.025, "uncertainty_s": 0.02, "drift_s": 0.05}}
     assert compared((0.0, 0.1), (0.29, 0.1))["g"]["drift_s"] == 0.29  # no more than is not known
-    with pytest.raises(Failure, match=r"moved by \+0.310 s in the run \(clock_drift_s: 0.1\)"):
+    with pytest.raises(Failure, match=r"drifted by \+0.310 s in the run \(clock_drift_s: 0.1\)"):
         compared((0.0, 0.1), (0.31, 0.1))
-    with pytest.raises(Failure, match=r"answers within 2.2 s only"):
+    with pytest.raises(Failure, match=r"the round trip takes 2.2 s"):
         compared((0.0, 1.1), (0.0, 0.1))
 
 
@@ -394,10 +397,10 @@ def test_others_have_what_the_run_has_not_and_stolen_time_is_a_share_of_all():
     assert disturbance_between(begin, begin) == {}
     back = ProcessorTimes((50, 0, 0, 60, 0, 0, 0, -10, 5, 0), 4, 90.0)
     assert disturbance_between(begin, back) == {"others_cpus": 0.0}
-    assert broken(Rules(others_cpus=0.1), {"others_cpus": 0.0, "a.others_cpus": 2.0}) == [
+    assert limit_violations(Rules(others_cpus=0.1), {"others_cpus": 0.0, "a.others_cpus": 2.0}) == [
         "a: other processes used more than 0.1 processors"
     ]
-    assert not broken(Rules(others_cpus=0.1), {"a.others_cpus": 2.0}, {"a.others_cpus"})
+    assert not limit_violations(Rules(others_cpus=0.1), {"a.others_cpus": 2.0}, {"a.others_cpus"})
 
 
 def test_a_keeper_counts_what_the_run_uses_even_of_what_has_ended(tmp_path):

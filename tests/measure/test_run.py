@@ -127,12 +127,12 @@ def test_a_monitor_is_stopped_by_its_own_signal(repository):
 def test_a_monitor_that_does_not_stop_is_killed_and_said(repository):
     said = one(repository, window_s=0.5, grace_s=0.2, monitors=[{"run": DEAF, "output": "m.txt"}])
     name = Path(sys.executable).name
-    assert said["disturbed"] == [f"monitors-1 ({name}) did not end in 0.2 s and was killed"]
+    assert said["disturbed"] == [f"monitors-1 ({name}) did not end within 0.2 s and was killed"]
 
 
 def test_a_monitor_that_ends_early_is_said_and_one_that_fails_fails_the_run(repository):
     said = one(repository, window_s=1, monitors=["true"])
-    assert said["disturbed"] == ["monitors-1 (true) ended before the window did"]
+    assert said["disturbed"] == ["monitors-1 (true) ended before the end of the window"]
     repository.measure(
         monitors=["false"], experiments=[{"name": "two", "at": {"guests": 1}}], replicates=1
     )
@@ -222,12 +222,12 @@ def test_files_are_described_as_declared(repository):
         ),
         (
             {"workload": [{"run": "sleep 60", "timeout_s": 0.2}]},
-            "workload-1 (sleep) had not ended 0.2 s after",
+            "workload-1 (sleep) did not end within 0.2 s of",
         ),
         ({"setup": ["false", "touch never"]}, "setup-1 (false) ended with status 1"),
         (
             {"setup": [{"run": "sleep 60", "timeout_s": 0.2}]},
-            "setup-1 (sleep) had not ended after 0.2 s",
+            "setup-1 (sleep) timed out after 0.2 s",
         ),
         ({"collect": ["false"]}, "collect-1 (false) ended with status 1"),
         ({"teardown": ["false"]}, "teardown-1 (false) ended with status 1"),

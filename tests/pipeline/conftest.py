@@ -17,7 +17,7 @@ from virtperf.cli import main
 
 FIRST_RUN = "first-run.txt"
 PROGRESS = re.compile(
-    r"\[ *\d+ s\] |report: |\d+ stages ran, |nothing was out of date, |`virtperf pipeline` brings "
+    r"\[ *\d+ s\] |report: |\d+ stages ran, |everything is up to date, |To update the pages over "
 )
 STAGES = """\
 vars: [{{study: {study}}}]

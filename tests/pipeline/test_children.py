@@ -17,8 +17,8 @@ from virtperf.pipeline.run import Children
 PARENT = """
 import os, sys, threading
 from pathlib import Path
-from virtperf.pipeline.run import ended_with_this_process
-with ended_with_this_process() as children:
+from virtperf.pipeline.run import children_ended_by_signals
+with children_ended_by_signals() as children:
     def work():
         command = ["sh", "-c", sys.argv[1]]
         with children.start(command, Path("."), os.environ) as process:
@@ -72,7 +72,7 @@ def test_after_the_end_nothing_begins(tmp_path: Path) -> None:
     children = Children()
     children.end()
     with (
-        pytest.raises(VirtperfError, match="told to end"),
+        pytest.raises(VirtperfError, match="stopped by a signal"),
         children.start([sys.executable, "-V"], tmp_path, os.environ),
     ):
         pass

@@ -12,7 +12,7 @@ import pytest
 from virtperf.pipeline.dvc_files import (
     BACKUPS,
     RWLOCK,
-    problem_of_lock_file,
+    lock_file_error,
     repair_dvc_files,
     sort_lock_files,
     sort_stages,
@@ -78,7 +78,7 @@ def test_a_file_cut_anywhere_is_either_found_broken_or_lacks_whole_stages(root):
     second = LOCK.index("  second:")
     for end in range(len(LOCK)):
         cut = LOCK[:end]
-        if not problem_of_lock_file(cut.encode()):
+        if not lock_file_error(cut.encode()):
             # DVC runs a stage again that lacks inputs or outputs; no entry may be half of one
             assert (
                 cut == LOCK[:second]
@@ -104,15 +104,13 @@ def test_a_broken_file_is_restored_from_its_copy_with_one_line(root, text):
     repaired(root)
     (root / "pipelines" / "a" / "dvc.lock").write_text(text)
     (said,) = repaired(root)
-    assert said.startswith("restored pipelines/a/dvc.lock, which an interrupted run left broken (")
+    assert said.startswith("restored pipelines/a/dvc.lock, damaged by an interrupted run (")
     assert (root / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
 
 
 def test_a_broken_file_without_a_copy_is_removed_with_one_line(root):
     (root / "dvc.lock").write_text("")
-    assert repaired(root) == [
-        "removed dvc.lock, which is broken (it is empty): its stages run again"
-    ]
+    assert repaired(root) == ["removed dvc.lock, which is damaged (empty): its stages run again"]
     assert not (root / "dvc.lock").exists()
 
 
@@ -139,7 +137,7 @@ def test_stages_stand_in_the_order_of_dvc_yaml(root):
 def test_the_repositorys_own_files_are_whole(request):
     for path in request.config.rootpath.glob("**/dvc.lock"):
         if ".dvc" not in path.parts:
-            assert problem_of_lock_file(path.read_bytes()) == "", path
+            assert lock_file_error(path.read_bytes()) == "", path
 
 
 def holding(root: Path, pid: int) -> None:

@@ -75,7 +75,7 @@ def run(root: Path, *arguments: str, status: int = 0) -> str:
 
 def test_the_same_revision_gives_the_same_bytes_and_another_what_differs(repository):
     said = run(repository, "verify")
-    assert "2 results have the bytes of HEAD" in said and "differ" not in said
+    assert "2 results are identical to those of HEAD" in said and "differ" not in said
     trees = subprocess.run(
         ["git", "worktree", "list"], cwd=repository, check=True, capture_output=True, text=True
     )
@@ -86,7 +86,7 @@ def test_the_same_revision_gives_the_same_bytes_and_another_what_differs(reposit
     said = run(repository, "verify", "HEAD", status=1)
     assert "data/reconstructed/a/points.parquet" in said
     assert "exhibit figure-1, x 2: low 3.0 before, 3.5 now" in said
-    assert "1 results have the bytes" in said and "; 1 differ" in said
+    assert "1 results are identical to those" in said and "; 1 differ" in said
     git(repository, "commit", "-qm", "an input without its lock file", "--", "in.csv")
     found = verify(Layout(repository), "HEAD", lambda event: None, jobs=1)
     assert "pipelines/a/dvc.lock" in found.recorded and not found.differences
@@ -103,8 +103,8 @@ def test_cells_rows_and_columns_of_tables():
     assert list(changed_cells(old, old.copy())) == []
     new = pd.DataFrame({"name": ["a", "c"], "value": [2.0, 3.0], "by": [["x", "z"], ["y"]]})
     assert list(changed_cells(old, new)) == [
-        "1 row(s) gone, such as name b",
-        "1 row(s) new, such as name c",
+        "1 row(s) removed, such as name b",
+        "1 row(s) added, such as name c",
         "1 row(s) differ",
         "name a: value 1.0 before, 2.0 now",
         "name a: by ['x'] before, ['x', 'z'] now",

@@ -47,18 +47,18 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
     problems = Problems(layout.root)
     dictionary = _metrics(layout.metrics, problems)
     if layout.readings.is_file():  # optional while no claim uses a word
-        with problems.caught(layout.readings.parent):
-            load_readings(layout.readings, report=problems.of(layout.readings.parent))
-    with problems.caught(layout.glossary.parent):
-        load_glossary(layout.glossary, problems.of(layout.glossary.parent))
+        with problems.collected(layout.readings.parent):
+            load_readings(layout.readings, report=problems.reporter(layout.readings.parent))
+    with problems.collected(layout.glossary.parent):
+        load_glossary(layout.glossary, problems.reporter(layout.glossary.parent))
     parameters = None
-    with problems.caught(layout.root):
-        parameters = load_parameters(layout.parameters, problems.of(layout.root))
+    with problems.collected(layout.root):
+        parameters = load_parameters(layout.parameters, problems.reporter(layout.root))
     _pipelines(layout, problems)
     for folder in sorted((layout.root / "data" / "published").glob("*/")):
         if not (folder / "study.yaml").is_file():
-            problems.say(
-                "a folder without study.yaml", folder, remedy="add one, or remove the folder"
+            problems.add(
+                "the folder has no study.yaml", folder, remedy="add one, or remove the folder"
             )
     runs = 0
     defined: dict[str, Study] = {}
@@ -81,13 +81,13 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
 
 def _metrics(path: Path, problems: Problems) -> MetricDictionary | None:
     """Check `src/rawperf/metrics.yaml` and declared formats; None if it can't be loaded."""
-    with problems.caught(path.parent):
-        dictionary = load_metrics(path, problems.of(path.parent))
+    with problems.collected(path.parent):
+        dictionary = load_metrics(path, problems.reporter(path.parent))
         formats = all_formats()
         sources = (source for metric in dictionary.metrics.values() for source in metric.sources)
         if any(source.format not in formats for source in sources):
             _unknown_formats(path, dictionary, formats, problems)
-        return with_presets(dictionary, problems.of(path.parent))
+        return with_presets(dictionary, problems.reporter(path.parent))
     return None
 
 
@@ -100,8 +100,8 @@ def _unknown_formats(
         for position, written in enumerate(document.data["metrics"][name].get("sources", ())):
             named = [written["format"]] if isinstance(written["format"], str) else written["format"]
             for other in (one for one in named if one not in formats):
-                problems.say(
-                    f"{name} is read from the format {other!r}, which is not there",
+                problems.add(
+                    f"{name} is read from the format {other!r}, which is not installed",
                     path,
                     document.line("metrics", name, "sources", position),
                     expected=f"one of {', '.join(formats)}",
@@ -115,10 +115,10 @@ def _pipelines(layout: Layout, problems: Problems) -> None:
     for study in studies:
         path = layout.pipeline(study)
         if not path.is_file():
-            remedy = "copy another study's, and put its id into vars"
-            problems.say("the study's stages are missing", path, remedy=remedy)
+            remedy = "copy the file of another study, and set the study's id under vars"
+            problems.add("the study has no pipeline file", path, remedy=remedy)
             continue
-        with problems.caught(layout.root):
+        with problems.collected(layout.root):
             document = load_yaml(path)
             named = [
                 entry.get("study")
@@ -127,11 +127,11 @@ def _pipelines(layout: Layout, problems: Problems) -> None:
             ]
             if study not in named:
                 line, expected = document.line("vars"), f"study: {study}"
-                problems.say("these stages are not this study's", path, line, expected=expected)
+                problems.add("vars names another study", path, line, expected=expected)
     for folder in sorted((layout.root / "pipelines").glob("*/")):
         if folder.name not in studies:
             remedy = "remove the folder, or add the study"
-            problems.say("stages of a study that has no study.yaml", folder, remedy=remedy)
+            problems.add("there is no study of this pipeline", folder, remedy=remedy)
 
 
 def _papers_are_dependencies(layout: Layout, study: Study, problems: Problems) -> None:
@@ -147,12 +147,12 @@ def _papers_are_dependencies(layout: Layout, study: Study, problems: Problems) -
             deps = content.get("deps", ())
             for paper in papers:
                 if not {"data/published", f"data/published/{paper}"} & {*deps}:
-                    problems.say(
-                        f"the stage {stage} does not depend on {paper}, whose claims hypotheses repeat",
+                    problems.add(
+                        f"stage {stage} lacks the dependency on {paper}, whose claims hypotheses repeat",
                         path,
                         document.line("stages", stage, "deps"),
                         expected=f"- data/published/{paper}",
-                        remedy="add that line to the stage's deps",
+                        remedy="add this line to the stage's deps",
                     )
 
 
@@ -162,12 +162,12 @@ def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int
     Raw files are not read.
     """
     if not root.is_dir():
-        remedy = "make it, with a README.md so that git keeps it"
-        problems.say("the folder for measured runs is missing", root, remedy=remedy)
+        remedy = "create it, with a README.md so that git tracks it"
+        problems.add("the folder for measured runs is missing", root, remedy=remedy)
         return 0
     if (root / MEASURE_FILE).is_file():
-        with problems.caught(root):
-            report, path = problems.of(root), root / MEASURE_FILE
+        with problems.collected(root):
+            report, path = problems.reporter(root), root / MEASURE_FILE
             definition = load_definition(path, study, report)
             with suppress(ValueError):  # an unknown placeholder, reported by `load_definition`
                 for problem in missing_file_problems(path, definition, study, repository):
@@ -176,18 +176,18 @@ def _runs(root: Path, repository: Path, study: Study, problems: Problems) -> int
     entries = []
     for folder in folders:
         try:
-            run = load_run(folder, study, "measured", raw_files(folder), problems.of(root))
+            run = load_run(folder, study, "measured", raw_files(folder), problems.reporter(root))
             if run.provenance == "measured" and not run.excluded:
                 entries.append(run.model_dump(mode="json", include=set(FACT_COLUMNS)))
         except RunError as err:
-            problems.of(root)(err)
+            problems.reporter(root)(err)
         except OSError as err:
-            problems.say(f"the run can't be read: {err.strerror}", folder)
+            problems.add(f"the run can't be read: {err.strerror}", folder)
     for difference in fact_differences(study, entries):
-        problems.say(difference.words, root, remedy=difference.remedy)
+        problems.add(difference.words, root, remedy=difference.remedy)
     facts = {fact for entry in entries for fact in facts_of(entry)}
     for fact in study.machine_may_differ.keys() - facts if entries else ():
-        problems.of(study.folder)(
+        problems.reporter(study.folder)(
             study.document.error(
                 f"no run records {fact!r}",
                 "machine_may_differ",
@@ -202,10 +202,10 @@ def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems:
     """Check the optional `data/synthesis.yaml` against the studies that could be loaded."""
     path = layout.root / "data" / SYNTHESIS_FILE
     if path.is_file():
-        with problems.caught(path.parent):
-            file = load_file(path, problems.of(path.parent))
+        with problems.collected(path.parent):
+            file = load_file(path, problems.reporter(path.parent))
             known = {name: (study, claims_of(study)) for name, study in studies.items()}
-            check_synthesis(file, known, problems.of(layout.root))
+            check_synthesis(file, known, problems.reporter(layout.root))
 
 
 def placeholders(layout: Layout, studies: list[str]) -> str:
@@ -220,9 +220,8 @@ def placeholders(layout: Layout, studies: list[str]) -> str:
     if not counts:
         return ""
     total = sum(counts.values())
-    verb = "says" if total == 1 else "say"
     files = ", ".join(f"{path} ({count})" for path, count in counts.items())
-    return f"{plural(total, 'line')} still {verb} EXAMPLE, to be replaced: {files}."
+    return f"{plural(total, 'line')} with EXAMPLE placeholders to be replaced: {files}."
 
 
 def changed_findings(layout: Layout, studies: Sequence[str]) -> list[str]:
@@ -230,7 +229,7 @@ def changed_findings(layout: Layout, studies: Sequence[str]) -> list[str]:
 
     Studies whose stages have not run, or with other problems, are skipped.
     """
-    told = []
+    messages = []
     for study_id in studies:
         path = layout.definition(study_id) / "study.yaml"
         with suppress(VirtperfError):
@@ -243,8 +242,10 @@ def changed_findings(layout: Layout, studies: Sequence[str]) -> list[str]:
             where = path.relative_to(layout.root).as_posix()
             for position, finding in enumerate(data.study.findings):
                 line = data.study.document.line("findings", position)
-                told += [f"{where} line {line}: {words}" for words in changes(data, finding, level)]
-    return told
+                messages += [
+                    f"{where} line {line}: {words}" for words in changes(data, finding, level)
+                ]
+    return messages
 
 
 def _lines(path: Path) -> list[str]:

@@ -23,16 +23,18 @@ def check_notebook(
     path: Path, study: Study, parameters: Parameters | None, problems: Problems
 ) -> None:
     """Check `notebooks/<study>.ipynb` statically, without execution."""
-    with problems.caught(path.parent):
+    with problems.collected(path.parent):
         sources = _sources(path)
         tagged = [source for source, tags in sources if "parameters" in tags]
         if len(tagged) != 1:
-            problems.say("one cell must be tagged parameters", path, found=f"{len(tagged)} cells")
+            problems.add(
+                "exactly one cell must have the tag parameters", path, found=f"{len(tagged)} cells"
+            )
         else:
             _parameters(path, tagged[0], parameters, problems)
         text = "\n".join(source for source, _ in sources)
         if not re.search(rf"\bload_study\(\s*[\"']{re.escape(study.id)}[\"']", text):
-            problems.say(
+            problems.add(
                 "the notebook does not load its study",
                 path,
                 expected=f'load_study("{study.id}", data, ...)',
@@ -92,11 +94,11 @@ def _parameters(path: Path, source: str, parameters: Parameters | None, problems
     given = dict(_ASSIGNED.findall(source))
     known = set(NotebookParameters.model_fields)
     for name in sorted(given.keys() - known):
-        problems.say(
-            f"there is no parameter {name}", path, expected=f"one of {', '.join(sorted(known))}"
+        problems.add(
+            f"unknown parameter {name}", path, expected=f"one of {', '.join(sorted(known))}"
         )
     for name in sorted(known - given.keys()):
-        problems.say(f"the parameters cell does not set {name}", path, remedy=f"add {name} = ...")
+        problems.add(f"the parameters cell does not set {name}", path, remedy=f"add {name} = ...")
     if parameters is None:
         return
     wanted: dict[str, Any] = {
@@ -106,8 +108,8 @@ def _parameters(path: Path, source: str, parameters: Parameters | None, problems
     }
     for name, value in wanted.items():
         if name in given and given[name].strip("\"'") != str(value):
-            problems.say(
-                f"{name} has another default than params.yaml",
+            problems.add(
+                f"the default of {name} differs from params.yaml",
                 path,
                 expected=str(value),
                 found=given[name],
@@ -117,13 +119,13 @@ def _parameters(path: Path, source: str, parameters: Parameters | None, problems
 def _shown(path: Path, shown: set[str], wanted: list[str], problems: Problems) -> None:
     for exhibit in wanted:
         if exhibit not in shown:
-            problems.say(
+            problems.add(
                 f"{exhibit} is not shown", path, expected=f'a cell with study.exhibit("{exhibit}")'
             )
     for exhibit in sorted(shown):
         if exhibit not in wanted:
-            problems.say(
-                f"{exhibit} is no exhibit of study.yaml",
+            problems.add(
+                f"{exhibit} is not an exhibit of study.yaml",
                 path,
                 expected=f"one of {', '.join(wanted)}",
             )

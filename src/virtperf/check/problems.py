@@ -24,15 +24,15 @@ class Problems:
             [problem for _, problem in sorted(self._found.items(), key=lambda item: item[0])]
         )
 
-    def of(self, folder: Path) -> Report:
+    def reporter(self, folder: Path) -> Report:
         """Reporting function for problems with files relative to `folder`."""
         return lambda problem: self._add(problem, folder)
 
-    def say(self, problem: str, file: Path, line: int | None = None, **parts: str | None) -> None:
+    def add(self, problem: str, file: Path, line: int | None = None, **parts: str | None) -> None:
         self._add(StudyError(problem, file=file, line=line, **parts), file.parent)
 
     @contextmanager
-    def caught(self, folder: Path) -> Iterator[None]:
+    def collected(self, folder: Path) -> Iterator[None]:
         """Context manager that collects a `VirtperfError` raised in its block."""
         try:
             yield

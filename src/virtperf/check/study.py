@@ -33,28 +33,28 @@ def check_study(
     folder: Path, dictionary: MetricDictionary | None, problems: Problems
 ) -> Study | None:
     """Check the folder of a study's definition; returns None if `study.yaml` can't be loaded."""
-    report = problems.of(folder)
+    report = problems.reporter(folder)
     study = claims = None
-    with problems.caught(folder):
+    with problems.collected(folder):
         study = load_study(folder, report)
     if study is None:
         return None
-    with problems.caught(folder):
+    with problems.collected(folder):
         inputs = inputs_of(study)
         dictionary = dictionary and extended(dictionary, inputs, report, preferred=True)
-    with problems.caught(folder):
+    with problems.collected(folder):
         claims = claims_of(study, report)
     _quantities(study, dictionary, report)
     _exhibits(study, dictionary, report)
     check_exhibits(study, report)
-    with problems.caught(folder):
+    with problems.collected(folder):
         corrections(study)
     if claims is not None and study.kind == "measured":
         _findings(study, {claim.id: claim for claim in claims}, report)
     if claims is not None and study.kind == "paper":
         _claims(study, claims, report)
         _notes(study, claims, problems)
-    with problems.caught(folder):
+    with problems.collected(folder):
         _measured_findings(study, report)
     _tables(study, claims, problems)
     check_names(study, report)
@@ -77,8 +77,8 @@ def _measured_findings(study: Study, report: Report) -> None:
             found_numbers(data, finding, level)
         except StudyError as err:
             parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
-            said = {name: part for name, part in parts.items() if part}
-            report(study.document.error(err.problem, "findings", position, **said))
+            given = {name: part for name, part in parts.items() if part}
+            report(study.document.error(err.problem, "findings", position, **given))
 
 
 def _quantities(study: Study, dictionary: MetricDictionary | None, report: Report) -> None:
@@ -118,9 +118,11 @@ def _metric_units(
         return []
     unknown = [metric for metric in metrics if metric not in dictionary]
     for metric in unknown:
-        remedy = "add it to src/rawperf/metrics.yaml, or correct it"
+        remedy = "add it to src/rawperf/metrics.yaml, or correct the name"
         report(
-            study.document.error(f"{words} {metric!r}, which is no metric", *place, remedy=remedy)
+            study.document.error(
+                f"{words} {metric!r}, which is not a known metric", *place, remedy=remedy
+            )
         )
     return [] if unknown else [dictionary[metric].unit for metric in metrics]
 
@@ -144,7 +146,7 @@ def _entity_kind(
     if WHOLE in known:  # a tool's own host is a guest, or whatever kind run.yaml gives it
         known |= {"guest"} | ({kind} & _kinds_of_runs(study))
     if kind not in known:
-        problem = f"{words} of a {kind!r}, of which no format has it"
+        problem = f"{words} of a {kind!r}, but no format provides it for this entity kind"
         report(study.document.error(problem, *place, remedy=did_you_mean(kind, sorted(known))))
 
 
@@ -178,9 +180,7 @@ def _exhibits(study: Study, dictionary: MetricDictionary | None, report: Report)
     ids = [exhibit.id for exhibit in study.exhibits]
     for position, exhibit in enumerate(study.exhibits):
         if ids.index(exhibit.id) != position:
-            report(
-                study.document.error(f"the id {exhibit.id!r} is given twice", "exhibits", position)
-            )
+            report(study.document.error(f"duplicate id {exhibit.id!r}", "exhibits", position))
         for row, spec in enumerate(exhibit.spec.get("series") or ()):
             if not (
                 isinstance(spec, dict)
@@ -202,32 +202,32 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
     file = claims.document.path.name
     if claims.file.study != study.id:
         parts = {"expected": repr(study.id), "found": repr(claims.file.study)}
-        report(claims.document.error("the claims are another study's", "study", **parts))
+        report(claims.document.error("the claims belong to another study", "study", **parts))
     by_id = {claim.id: claim for claim in claims}
-    spoken = {q for c in claims for i in c.instances for part in i.parts for _, q in part.terms}
+    claimed = {q for c in claims for i in c.instances for part in i.parts for _, q in part.terms}
     for claim in claims:
         for other in claim.conflicts:
             if other in by_id and claim.id not in by_id[other].conflicts:
-                problem = f"{claim.id} conflicts with {other}, which does not say so"
+                problem = f"{claim.id} conflicts with {other}, but {other} does not list {claim.id}"
                 report(StudyError(problem, file=file, line=claim.line))
         limited = claim.low > -float("inf") or claim.high < float("inf")
         if limited and claim.value is None and not claim.assumed and not claim.reading:
             problem = "has limits but no printed value"
-            remedy = "say under reading how the words were turned into numbers"
+            remedy = "explain under reading how the limits follow from the words"
             report(StudyError(f"{claim.id} {problem}", file=file, line=claim.line, remedy=remedy))
     for position, exhibit in enumerate(study.exhibits):
-        silent = []
+        unclaimed = []
         with suppress(ValueError):  # an unknown level, reported by `load_study`
-            silent = [q.key() for _, _, q in study.points(exhibit) if q not in spoken]
-        if silent and not exhibit.marks and study.artifact is None:
-            remedy = "take them out of the series, or encode what the paper says of them"
-            problem = f"no claim speaks of {len(silent)} point(s) of {exhibit.id}"
-            found = ", ".join(silent[:3])
+            unclaimed = [q.key() for _, _, q in study.points(exhibit) if q not in claimed]
+        if unclaimed and not exhibit.marks and study.artifact is None:
+            remedy = "remove them from the series, or encode the paper's claims on them"
+            problem = f"no claim constrains {len(unclaimed)} point(s) of {exhibit.id}"
+            found = ", ".join(unclaimed[:3])
             report(study.document.error(problem, "exhibits", position, found=found, remedy=remedy))
     for position, remark in enumerate(study.errata):
         for name in remark.claims:
             if name not in by_id:
-                problem = f"a remark is about {name!r}, which is no claim"
+                problem = f"an erratum names the unknown claim {name!r}"
                 place = ("errata", position)
                 report(study.document.error(problem, *place, remedy=did_you_mean(name, by_id)))
     _findings(study, by_id, report)
@@ -239,12 +239,12 @@ def _findings(study: Study, by_id: Mapping[str, Claim], report: Report) -> None:
         for name in dict.fromkeys((*finding.claims, *finding.printed_numbers)):
             place = ("findings", position)
             if name not in by_id:
-                problem = f"a finding rests on {name!r}, which is no claim"
+                problem = f"a finding names the unknown claim {name!r}"
                 report(study.document.error(problem, *place, remedy=did_you_mean(name, by_id)))
             elif name in finding.printed_numbers and by_id[name].value is None:
                 report(
                     study.document.error(
-                        f"a finding tells the number of {name}, which prints none", *place
+                        f"a finding quotes the number of {name}, which has no printed value", *place
                     )
                 )
 
@@ -260,11 +260,11 @@ def _notes(study: Study, claims: Claims, problems: Problems) -> None:
     for words, found in (
         ("neither encoded nor left out", notes - encoded - left_out),
         ("encoded and left out", encoded & left_out),
-        ("named although n_statements of study.yaml is lower", (encoded | left_out) - notes),
+        ("beyond n_statements of study.yaml", (encoded | left_out) - notes),
     ):
         if found:
             shown = ", ".join(sorted(found)[:8]) + (", ..." if len(found) > 8 else "")
-            problems.say(f"{len(found)} note(s) {words}", claims.document.path, found=shown)
+            problems.add(f"{len(found)} note(s) {words}", claims.document.path, found=shown)
 
 
 def _tables(study: Study, claims: Claims | None, problems: Problems) -> None:
@@ -274,10 +274,10 @@ def _tables(study: Study, claims: Claims | None, problems: Problems) -> None:
     named |= {entry.table for entry in claims.file.tables} if claims is not None else set()
     for path in sorted((study.folder / "tables").glob("*.csv")):
         if path.stem not in named:
-            problems.say(
-                "no exhibit and no claim names this table",
+            problems.add(
+                "no exhibit or claim uses this table",
                 path,
-                remedy="name it, or remove the file",
+                remedy="use it, or remove the file",
             )
 
 
@@ -298,9 +298,9 @@ def check_names(study: Study, report: Report) -> None:
             if right and right not in setting_label(name):
                 report(
                     study.document.error(
-                        f"the report would show {setting_label(name)!r}, while the study writes {right!r}",
+                        f"the report would show {setting_label(name)!r}, but the study spells it {right!r}",
                         *place,
-                        remedy=f"say under `names` what {name} is called",
+                        remedy=f"set the display name of {name} under `names`",
                     )
                 )
 

@@ -55,7 +55,7 @@ class _Commands(SuggestingGroup):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, names in (
             ("Stages", STAGES),
-            ("More", [name for name in self.list_commands(ctx) if name not in STAGES]),
+            ("Other commands", [name for name in self.list_commands(ctx) if name not in STAGES]),
         ):
             found = [
                 (name, c) for name in names if (c := self.get_command(ctx, name)) and not c.hidden
@@ -78,15 +78,15 @@ def _modules() -> dict[str, str]:
     "--root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=Path(),
-    help="The repository's folder (the one with data/ and params.yaml); default: where you are.",
+    help="Repository folder, with data/ and params.yaml; default: the current folder.",
 )
 @click.pass_context
 def main(ctx: click.Context, root: Path) -> None:
-    """Virtualization performance studies, from raw run files to a report that shows its evidence.
+    """Analyse virtualization performance studies, from raw files to HTML reports.
 
-    Every study has three stages: reconstruct (what a paper's text pins down), runs (run folders to
-    means and verdicts) and report (the notebook executed, the pages); a measured study has the last
-    two. `dvc repro` runs those that are out of date, `virtperf pipeline` does so for all studies side
-    by side. STUDY is the name of a folder in data/published or data/measured.
+    A study has three stages: reconstruct (ranges implied by a paper's text), runs (run folders to
+    means and verdicts) and report (notebook and pages). A measured study has only the last two.
+    `virtperf pipeline` runs the outdated stages of all studies in parallel; `dvc repro` runs them one
+    by one. STUDY is the name of a folder in data/published or data/measured.
     """
     ctx.obj = Layout(root)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from virtperf.cli._terminal import clean, console, say
+from virtperf.cli._terminal import clean, console, print_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,8 +40,8 @@ class Progress:
         with self._lock:
             if event.kind == "begin":
                 self.running[event.study] = (event.stage, time.monotonic(), event.seconds)
-                took = f", {event.seconds:.0f} s last time" if event.seconds else ""
-                self._line(f"{event.study} {event.stage} begins{took}", timed=True)
+                last = f", last run took {event.seconds:.0f} s" if event.seconds else ""
+                self._line(f"{event.study} {event.stage} started{last}", timed=True)
             elif event.kind == "plan":
                 self._line(event.text, timed=True)
             elif event.kind == "message":
@@ -49,10 +49,12 @@ class Progress:
             else:
                 self.running.pop(event.study, None)
                 self.stages += event.kind == "end"
-                words = "" if event.kind == "end" else " FAILED"
-                self._line(f"{event.study} {event.stage} {event.seconds:.1f} s{words}", timed=True)
+                result = "finished in" if event.kind == "end" else "FAILED after"
+                self._line(
+                    f"{event.study} {event.stage} {result} {event.seconds:.1f} s", timed=True
+                )
 
-    def say_if_silent(self) -> None:
+    def report_if_silent(self) -> None:
         """Print the running stages if there was no output for `SILENCE_S`."""
         with self._lock:
             if time.monotonic() - self._last_line >= SILENCE_S:
@@ -61,7 +63,7 @@ class Progress:
                     f"{study} {stage} ({now - since:.0f} s{_of(expected)})"
                     for study, (stage, since, expected) in sorted(self.running.items())
                 )
-                self._line(f"running: {running or 'DVC compares files'}", timed=True)
+                self._line(f"running: {running or 'DVC is comparing files'}", timed=True)
 
     def table(self) -> Table:
         """Table of the running stages."""
@@ -73,8 +75,8 @@ class Progress:
             rows = sorted(self.running.items())
         for study, (stage, since, expected) in rows:
             table.add_row(study, stage, f"{time.monotonic() - since:.0f} s{_of(expected)}")
-        now = "" if rows else "DVC compares files"
-        table.add_row(Text(f"[{self.elapsed_s:4.0f} s]", style="dim"), now)
+        idle = "" if rows else "DVC is comparing files"
+        table.add_row(Text(f"[{self.elapsed_s:4.0f} s]", style="dim"), idle)
         return table
 
     def _line(self, text: str, *, timed: bool = False) -> None:
@@ -98,12 +100,12 @@ def progress() -> Iterator[Progress]:
         with Live(get_renderable=shown.table, console=terminal, transient=True):
             yield shown
         return
-    shown = Progress(lambda text: say(text, err=True))
+    shown = Progress(lambda text: print_line(text, err=True))
     ended = threading.Event()
 
     def watch() -> None:
         while not ended.wait(1):
-            shown.say_if_silent()
+            shown.report_if_silent()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

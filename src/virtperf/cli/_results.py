@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 FORMATS = ("text", "markdown", "json", "html")
-ENDINGS = {".html": "html", ".md": "markdown", ".json": "json"}
+FORMAT_OF_SUFFIX = {".html": "html", ".md": "markdown", ".json": "json"}
 
 CliCommand = TypeVar("CliCommand", bound=Callable[..., Any])
 
@@ -23,17 +23,33 @@ def benchmark_options(command: CliCommand) -> CliCommand:
     return _with(
         command,
         click.option(
-            "--where", multiple=True, metavar="NAME=LEVEL", help="Only runs at this level."
-        ),
-        click.option("--quantity", multiple=True, metavar="NAME", help="Only these (a pattern)."),
-        click.option(
-            "--lower-is-better", multiple=True, metavar="NAME", help="Judge it: slower is up."
-        ),
-        click.option(
-            "--higher-is-better", multiple=True, metavar="NAME", help="Judge it: slower is down."
+            "--where",
+            multiple=True,
+            metavar="NAME=LEVEL",
+            help="Use only runs at this factor level; repeatable.",
         ),
         click.option(
-            "--input-format", metavar="NAME|FILE.yaml", help="Format of raw files, else recognised."
+            "--quantity",
+            multiple=True,
+            metavar="NAME",
+            help="Use only this quantity, or those that match a pattern; repeatable.",
+        ),
+        click.option(
+            "--lower-is-better",
+            multiple=True,
+            metavar="NAME",
+            help="Quantity of which an increase counts as slower; repeatable.",
+        ),
+        click.option(
+            "--higher-is-better",
+            multiple=True,
+            metavar="NAME",
+            help="Quantity of which a decrease counts as slower; repeatable.",
+        ),
+        click.option(
+            "--input-format",
+            metavar="NAME|FILE.yaml",
+            help="Format of the raw files; default: detected from their content.",
         ),
     )
 
@@ -50,22 +66,22 @@ def result_options(*failures: str) -> Callable[[CliCommand], CliCommand]:
                 type=click.Choice(FORMATS),
                 default="text",
                 show_default=True,
-                help="How the result is printed.",
+                help="Output format.",
             ),
             click.option(
                 "-o",
                 "--output",
                 multiple=True,
                 type=click.Path(dir_okay=False, path_type=Path),
-                callback=_known_endings,
+                callback=_check_suffixes,
                 metavar="FILE",
-                help="Also write it: a page (.html), Markdown (.md) or JSON, by the name's ending.",
+                help="Also write the result to a file: .html, .md or .json; repeatable.",
             ),
             click.option(
                 "--fail-on",
                 multiple=True,
                 type=click.Choice(failures),
-                help="Exit status 1 where there is this verdict.",
+                help="Exit with status 1 if any row has this verdict; repeatable.",
             ),
         )
 
@@ -96,7 +112,7 @@ def write_and_print(
     from rawperf.core.files import write_atomically
 
     for path in output:
-        write_atomically(path, rendered(ENDINGS[path.suffix]))
+        write_atomically(path, rendered(FORMAT_OF_SUFFIX[path.suffix]))
     if output_format == "text":
         print_text()
     else:
@@ -109,10 +125,12 @@ def _with(command: CliCommand, *options: Callable[[CliCommand], CliCommand]) -> 
     return command
 
 
-def _known_endings(
+def _check_suffixes(
     context: click.Context, parameter: click.Parameter, paths: tuple[Path, ...]
 ) -> tuple[Path, ...]:
     for path in paths:
-        if path.suffix not in ENDINGS:
-            raise click.UsageError(f"--output {path}: expected a name in {', '.join(ENDINGS)}.")
+        if path.suffix not in FORMAT_OF_SUFFIX:
+            raise click.UsageError(
+                f"--output {path}: the name must end in {', '.join(FORMAT_OF_SUFFIX)}."
+            )
     return paths

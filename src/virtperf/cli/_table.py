@@ -15,6 +15,7 @@ from virtperf.runs.ingest.columns import numbers_of, row_lines
 from virtperf.study.quantities import parse_level
 
 MAX_LISTED_ROWS = 10
+MAX_LISTED_LEVELS = 10
 
 
 def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
@@ -35,11 +36,11 @@ def at_level(frame: pd.DataFrame, name: str, text: str, file: str) -> pd.DataFra
     keep = np.array([parse_level(str(cell)) == wanted for cell in frame[name]], dtype=bool)
     if not keep.any():
         known = list(dict.fromkeys(map(str, frame[name])))
-        more = ", ..." if len(known) > MAX_LISTED_ROWS else ""
+        more = ", ..." if len(known) > MAX_LISTED_LEVELS else ""
         raise VirtperfError(
             f"no row has {name} = {text}",
             file=file,
-            expected=f"one of {', '.join(known[:MAX_LISTED_ROWS])}{more}",
+            expected=f"one of {', '.join(known[:MAX_LISTED_LEVELS])}{more}",
         )
     return frame[keep]
 
@@ -78,12 +79,12 @@ def with_numbers(
     """
     require_columns(frame, names, file)
     numbers = {name: numbers_of(frame[name], name, file) for name in names}
-    whole = np.all([values.notna() for values in numbers.values()], axis=0)
-    if not whole.any():
-        raise VirtperfError(f"no row has a number in {' and '.join(names)}", file=file)
+    complete = np.all([values.notna() for values in numbers.values()], axis=0)
+    if not complete.any():
+        raise VirtperfError(f"no row has numbers in {' and '.join(names)}", file=file)
     warnings = []
-    if not whole.all():
-        rows = list(row_names(frame[~whole], file).index)
+    if not complete.all():
+        rows = list(row_names(frame[~complete], file).index)
         shown = ", ".join(rows[:MAX_LISTED_ROWS]) + (", ..." if len(rows) > MAX_LISTED_ROWS else "")
-        warnings = [f"{len(rows)} row(s) without a number were left out: {shown}"]
-    return frame.assign(**numbers)[whole], warnings
+        warnings = [f"{len(rows)} row(s) with missing values were left out: {shown}"]
+    return frame.assign(**numbers)[complete], warnings

@@ -34,7 +34,7 @@ def clean(value: object) -> str:
     return "".join(c if c.isprintable() else " " for c in str(value))
 
 
-def say(line: str, *, style: str = "", err: bool = False, before: int = 0) -> None:
+def print_line(line: str, *, style: str = "", err: bool = False, before: int = 0) -> None:
     """Print a line of text without markup, after `before` empty lines."""
     from rich.text import Text
 
@@ -45,10 +45,10 @@ def say(line: str, *, style: str = "", err: bool = False, before: int = 0) -> No
 def warn(warnings: Iterable[str]) -> None:
     """Print warnings to standard error, one per line."""
     for warning in warnings:
-        say(f"warning: {warning}", style="yellow", err=True)
+        print_line(f"warning: {warning}", style="yellow", err=True)
 
 
-def show(
+def print_table(
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],
     *,
@@ -67,7 +67,7 @@ def show(
     for row in rows:
         table.add_row(*(Text(clean(cell)) for cell in row))
     if title:
-        say(title, style="bold", before=1)
+        print_line(title, style="bold", before=1)
     console().print(table)
 
 

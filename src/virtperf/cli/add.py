@@ -22,7 +22,7 @@ LARGE_FILE_BYTES = 1_000_000
 
 @click.group(cls=SuggestingGroup)
 def add() -> None:
-    """Add something to a study: a run, an exhibit, a claim."""
+    """Add a run, an exhibit or a claim to a study."""
 
 
 @add.command()
@@ -33,15 +33,15 @@ def add() -> None:
     "factors",
     multiple=True,
     metavar="NAME=LEVEL",
-    help="Once for each factor of the study.",
+    help="Level of a factor; give it once per factor of the study.",
 )
 @click.option(
-    "--name", metavar="RUN", help="The run's name; default: that of run.yaml, or of the folder."
+    "--name", metavar="RUN", help="Name of the run; default: from run.yaml, or the folder's name."
 )
 @click.option(
     "--start",
     metavar="TIME",
-    help="Start by the clock of the system under test, as in 2009-01-31T14:00:00.",
+    help="Start time by the clock of the system under test, such as 2009-01-31T14:00:00.",
 )
 @click.option(
     "--duration",
@@ -53,20 +53,20 @@ def add() -> None:
     "--warmup",
     type=click.FloatRange(0),
     metavar="SECONDS",
-    help="Warm-up that the procedure declares.",
+    help="Length of the warm-up.",
 )
 @click.option(
     "--window",
     nargs=2,
     type=click.FloatRange(0),
     metavar="BEGIN END",
-    help="Measurement window, seconds.",
+    help="Measurement window, in seconds from the run's start.",
 )
 @click.option(
-    "--clients", type=click.IntRange(1), help="Simulated clients of all drivers together."
+    "--clients", type=click.IntRange(1), help="Total number of simulated clients of all drivers."
 )
 @click.option(
-    "--replicate", type=click.IntRange(1), help="Number of the run among those of its condition."
+    "--replicate", type=click.IntRange(1), help="Replicate number of the run in its condition."
 )
 @click.option(
     "--file",
@@ -74,16 +74,15 @@ def add() -> None:
     nargs=2,
     multiple=True,
     metavar="PATTERN KEY=VALUE,...",
-    help="What files do not say: start_s, interval_s, at_s, clock_offset_s, format, entity, as in run.yaml.",
+    help="Facts that the matching files lack: start_s, interval_s, at_s, clock_offset_s, format, "
+    "entity, entity_kind, as in run.yaml; repeatable.",
 )
 @click.option(
     "--example",
     is_flag=True,
-    help="The run is made up: it is drawn on request and counts in no verdict.",
+    help="The run is synthetic: shown only on request, and ignored by verdicts.",
 )
-@click.option(
-    "--yes", is_flag=True, help="Ask nothing, and copy the run if nothing is wrong with it."
-)
+@click.option("--yes", is_flag=True, help="Do not prompt; copy the run if it has no errors.")
 @click.pass_obj
 def run(
     layout: Layout,
@@ -103,11 +102,11 @@ def run(
 ) -> None:
     """Check a folder of raw files and copy it to data/measured/STUDY.
 
-    Raw files are what tools wrote, unedited; subfolders say whose they are (guests/web1/sar.txt). A
-    run.yaml in the folder is checked and kept; without one it is made from the options, from
-    questions on a terminal, from the study's procedure and from the files' own clocks. What the
-    pipeline would make of the run is shown before anything is copied. Without a terminal and
-    without --yes it is only shown. The folder itself is never changed.
+    Raw files are unedited outputs of tools; subfolders name the machine (guests/web1/sar.txt). A
+    run.yaml in the folder is validated and kept; without one it is generated from the options,
+    prompts on a terminal, the study's procedure and the files' own clocks. A preview of the
+    pipeline's results is shown before anything is copied. Without a terminal and without --yes
+    nothing is copied. The folder itself is never changed.
     """
     import tempfile
 
@@ -137,9 +136,7 @@ def run(
     }
     used = [option for option, value in options.items() if value]
     if described and used:
-        raise click.UsageError(
-            f"the folder has a run.yaml, which says it: {', '.join(used)} can't be given too."
-        )
+        raise click.UsageError(f"the folder has a run.yaml: {', '.join(used)} can't be given too.")
     with tempfile.TemporaryDirectory(prefix="virtperf-") as temporary:
         copy = Path(temporary) / "runs" / target.name
         raw = snapshot(folder, copy)
@@ -163,7 +160,7 @@ def run(
                 "example" if example else "measured",
             )
             assumed = set(study.factors) - set(given.factors)
-            ask = _asked if _terminal.interactive() and not yes else None
+            ask = _prompt if _terminal.interactive() and not yes else None
             notes = describe(study, copy, raw, given, layout.measured(study_id), ask)
         level = load_parameters(layout.parameters).level
         found = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
@@ -177,13 +174,13 @@ def run(
         _show(study, found, notes, warnings, assumed)
         where = target.relative_to(layout.root)
         if not yes and not _terminal.interactive():
-            click.echo(f"\nNothing was copied. With --yes it goes to {where}.")
+            click.echo(f"\nNothing was copied. To copy the run to {where}, add --yes.")
             return
         if not yes:
             click.confirm(f"\nCopy it to {where}?", abort=True)
         accept(copy, target)
-        click.echo(f"\n{where}: copied. `virtperf pipeline {study.id}` brings it into the report.")
-        _large(copy, where)
+        click.echo(f"\nCopied to {where}. To update the report: virtperf pipeline {study.id}")
+        _warn_of_large_files(copy, where)
 
 
 @add.command()
@@ -195,15 +192,15 @@ def run(
 def exhibit(
     layout: Layout, study_id: str, exhibit_id: str | None, kind: str | None, given: tuple[str, ...]
 ) -> None:
-    """Write an exhibit into study.yaml, and a cell that shows it into the notebook.
+    """Add an exhibit to study.yaml, and a cell to the notebook.
 
     \b
     virtperf add exhibit my-study figure-2 line quantity=throughput title="Throughput over guests"
     virtperf add exhibit my-study table-2 table
 
-    KIND is line, bar, table or another one of docs/add-a-study.md. Other names are those of the
-    entry, each value as YAML has it. What has to be written by hand says EXAMPLE. Without ID, exhibits
-    that the notebook does not show get a cell.
+    docs/add-a-study.md lists the values of KIND (line, bar, table, ...) and the names of their fields.
+    Values are YAML. Fields to be filled in by hand contain EXAMPLE. Without ID, cells are added for
+    all exhibits that the notebook does not show.
     """
     import json
 
@@ -219,7 +216,7 @@ def exhibit(
     written = []
     if exhibit_id:
         if not kind:
-            raise click.UsageError("say of which kind it is: line, bar, table or another one")
+            raise click.UsageError("KIND is missing: give line, bar, table, ...")
         written = add_exhibit(study, exhibit_id, kind, _entry(given), check_exhibits)
         study = load_study(folder)
     notebook = layout.notebook(study_id)
@@ -241,15 +238,15 @@ def exhibit(
 @click.argument("given", metavar="[NAME=VALUE]...", nargs=-1)
 @click.pass_obj
 def claim(layout: Layout, study_id: str, claim_id: str, kind: str, given: tuple[str, ...]) -> None:
-    """Write a claim into claims.yaml, or a hypothesis of a measured study into hypotheses.yaml.
+    """Add a claim to claims.yaml, or a hypothesis to hypotheses.yaml.
 
     \b
     virtperf add claim my-study half ratio of="throughput[guests=4]" to="throughput[guests=1]" \\
         value=0.5 half_width=0.05
 
-    Names are those of the entry, which docs/add-a-study.md lists by KIND, each value as YAML has it.
-    Words and section that are not given say EXAMPLE; exhibits and the number of the note are filled
-    in. A claim that is not in order is refused, and nothing is written.
+    Measured studies have hypotheses instead of claims. docs/add-a-study.md lists the names of the
+    fields by KIND; values are YAML. Omitted quotation and section contain EXAMPLE; exhibits and the
+    number of the note are filled in. An invalid claim is rejected, and nothing is written.
     """
     from virtperf.study.definition import load_study
     from virtperf.study.new.additions import add_claim
@@ -267,17 +264,17 @@ def _entry(given: Sequence[str]) -> dict[str, Any]:
     for text in given:
         name, sign, value = text.partition("=")
         if not sign or not name.isidentifier():
-            raise click.UsageError(f"{text!r} is not of the form NAME=VALUE")
+            raise click.UsageError(f"{text!r}: expected NAME=VALUE")
         try:
-            said = parse_yaml(f"value: {value}", text).data["value"]
+            parsed = parse_yaml(f"value: {value}", text).data["value"]
         except StudyError as err:
             if value.startswith("["):
                 raise click.UsageError(
-                    f"{text!r}: a list of quantities with levels needs quotation marks, as in "
+                    f"{text!r}: quote the elements of a list of quantities with levels, as in "
                     """order='["throughput[guests=4]", "throughput[guests=1]"]'"""
                 ) from err
-            said = value  # unquoted text with a colon is invalid YAML
-        entry[name] = said
+            parsed = value  # unquoted text with a colon is invalid YAML
+        entry[name] = parsed
     return entry
 
 
@@ -285,12 +282,12 @@ def _wrote(layout: Layout, study_id: str, paths: Sequence[Path]) -> None:
     for path in paths:
         click.echo(path.resolve().relative_to(layout.root.resolve()))
     if not paths:
-        click.echo("Nothing is missing.")
+        click.echo("Nothing to add.")
         return
-    click.echo(f"\nReplace what says EXAMPLE, then: virtperf check {study_id}")
+    click.echo(f"\nReplace the EXAMPLE placeholders, then: virtperf check {study_id}")
 
 
-def _asked(question: PromptQuestion) -> str:
+def _prompt(question: PromptQuestion) -> str:
     kind = click.Choice(question.choices) if question.choices else str
     return str(click.prompt(question.text, type=kind, default=question.default))
 
@@ -298,7 +295,7 @@ def _asked(question: PromptQuestion) -> str:
 def _show(
     study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], assumed: Set[str]
 ) -> None:
-    from virtperf.cli._terminal import say, show, warn
+    from virtperf.cli._terminal import print_line, print_table, warn
     from virtperf.report.wording import number
 
     info = found.run
@@ -306,20 +303,20 @@ def _show(
         f"{name} {level}{' (default)' if name in assumed and level == study.factors[name].default else ''}"
         for name, level in info["factors"].items()
     )
-    say(
-        f"{info['run_id']}: a run of {study.id}, {info['provenance']}, replicate {info['replicate']}",
+    print_line(
+        f"{info['run_id']}: {study.id}, {info['provenance']}, replicate {info['replicate']}",
         style="bold",
     )
-    say(factors)
-    start = f"start {info['start'] or 'not known'}"
+    print_line(factors)
+    start = f"start {info['start'] or 'unknown'}"
     if info["duration_s"] is None:
-        say(f"{start}, no clock: numbers are of the whole run")
+        print_line(f"{start}, no timestamps: values cover the whole run")
     else:
         begin, end = info["window_s"]
-        say(f"{start}, {info['duration_s']:g} s long, warm-up {info['warmup_s']:g} s")
-        say(f"measurement window {begin:g} to {end:g} s")
+        print_line(f"{start}, duration {info['duration_s']:g} s, warm-up {info['warmup_s']:g} s")
+        print_line(f"measurement window {begin:g} to {end:g} s")
     for note in notes:
-        say(f"  {note}")
+        print_line(f"  {note}")
     times = found.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])
     files = [
         (
@@ -333,8 +330,8 @@ def _show(
         )
         for f in info["files"]
     ]
-    columns = ("file", "format", "of", "clock", "records", "samples", "first at s", "last at s")
-    show(columns, files, title="Files", right=columns[4:])
+    columns = ("file", "format", "entity", "clock", "records", "samples", "first, s", "last, s")
+    print_table(columns, files, title="Files", right=columns[4:])
     metrics = [
         (
             name,
@@ -344,7 +341,7 @@ def _show(
         )
         for name, group in found.samples.groupby("metric")
     ]
-    show(
+    print_table(
         ("metric", "unit", "entities", "samples"),
         metrics,
         title="Metrics",
@@ -360,21 +357,21 @@ def _show(
         # a single run has no reference point: its value is in the unit of its metric
         unit = found.units.get(str(row["metric"]), "") if kind.references else kind.unit
         rows.append((row["quantity"], value, "" if missing else unit, row["note"]))
-    show(
+    print_table(
         ("quantity", "value in the window", "unit", "note"),
         rows,
-        title=f"What {study.id} takes from it",
+        title=f"Observations that {study.id} takes from this run",
     )
     for row in found.audits.to_dict("records"):
         seen, expected = number(row["value"]), number(row["expected"])
-        say(
-            f"audit {row['audit']} does not pass: {seen}, expected {expected} ({row['note']})",
+        print_line(
+            f"audit {row['audit']} failed: found {seen}, expected {expected} ({row['note']})",
             style="yellow",
         )
     warn(warnings)
 
 
-def _large(copy: Path, where: Path) -> None:
+def _warn_of_large_files(copy: Path, where: Path) -> None:
     large = sorted(
         str(p.relative_to(copy))
         for p in copy.rglob("*")
@@ -382,5 +379,5 @@ def _large(copy: Path, where: Path) -> None:
     )
     if large:
         click.echo(
-            f"Large files ({', '.join(large[:5])}): keep them out of git with `dvc add {where}`."
+            f"Large files ({', '.join(large[:5])}): track them with `dvc add {where}`, not with git."
         )

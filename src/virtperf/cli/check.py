@@ -10,28 +10,31 @@ from virtperf.core.paths import Layout
 @click.command()
 @click.argument("studies", nargs=-1, metavar="[STUDY]...")
 @click.option(
-    "--final", is_flag=True, help="Lines that still say EXAMPLE are an error, as before publishing."
+    "--final",
+    is_flag=True,
+    help="Also exit with status 1 if EXAMPLE placeholders are left; for use before publishing.",
 )
 @click.pass_obj
 def check(layout: Layout, studies: tuple[str, ...], final: bool) -> None:
-    """Check everything that people write by hand: all problems at once, each with file, line and
-    remedy.
+    """Validate all hand-written files.
 
-    Definitions, claims, tables, notebooks and the run.yaml of measured runs, of the given studies
-    or of all; and src/rawperf/metrics.yaml, data/readings.yaml, params.yaml and pipelines. Nothing is
-    computed and nothing is changed; raw files are not read.
-    Ends with status 1 if there is a problem. What a new study's files still say in place of the
-    paper is counted; with --final it ends with status 1, too. Findings that rest on something that
-    changed since they were written are named: read them again, then `virtperf keep-findings`.
+    Lists all problems, each with file, line and remedy. Checks definitions, claims, tables, notebooks
+    and the run.yaml of measured runs, of the given studies or of all; also
+    src/rawperf/metrics.yaml, data/readings.yaml, params.yaml and pipelines. Nothing is computed or
+    changed; raw files are not read.
+
+    Exits with status 1 if there is a problem. EXAMPLE placeholders of new studies are counted; with
+    --final they are an error. Findings whose evidence has changed since they were written are listed:
+    review them, then run `virtperf keep-findings`.
     """
     from virtperf.check.everything import changed_findings, check_everything, placeholders
 
     layout.require()
-    problems, what = check_everything(layout, studies)
+    problems, scope = check_everything(layout, studies)
     for problem in problems:
         click.echo(str(problem))
     count = len(problems)
-    click.echo(f"{count or 'no'} problem{'' if count == 1 else 's'} in {what}.")
+    click.echo(f"{count or 'no'} problem{'' if count == 1 else 's'} in {scope}.")
     left = placeholders(layout, list(studies) or layout.studies())
     if left:
         click.echo(left)
@@ -39,6 +42,6 @@ def check(layout: Layout, studies: tuple[str, ...], final: bool) -> None:
     for line in changed:
         click.echo(line)
     if changed:
-        click.echo("Findings to be read again; `virtperf keep-findings` says that they are right.")
+        click.echo("Review these findings; if they still hold, run `virtperf keep-findings`.")
     if count or (left and final):
         raise SystemExit(1)

@@ -28,26 +28,27 @@ class _Percent(click.ParamType[float]):
             return value
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%?", str(value))
         if not found:
-            self.fail(f"{value!r} is no percentage; expected one such as 2%", param, ctx)
+            self.fail(f"{value!r} is not a percentage, such as 2%", param, ctx)
         return float(found[1]) / 100
 
 
 @click.command()
 @click.argument("a")
 @click.argument("b", required=False)
-@click.option("--aa", is_flag=True, help="A/A: split the runs of A at random, with themselves.")
+@click.option("--aa", is_flag=True, help="A/A test: compare random splits of the runs of A.")
 @click.option(
     "--factor",
     multiple=True,
     metavar="NAME=LEVEL",
-    help="Twice: two levels of a factor, or of a fact in run.yaml, such as host=A (a pattern).",
+    help="Compare two levels of a factor, or two values (or patterns) of a fact in run.yaml, such as "
+    "host; give it twice.",
 )
 @click.option(
     "--rev",
     "revisions",
     multiple=True,
     metavar="REV",
-    help="Twice: A's runs at two git revisions; once: against those that are there.",
+    help="Compare A at two git revisions (give it twice), or at one with the working tree.",
 )
 @benchmark_options
 @click.option(
@@ -56,18 +57,30 @@ class _Percent(click.ParamType[float]):
     multiple=True,
     type=FiniteRange(0, 100, min_open=True, max_open=True),
     metavar="99.9",
-    help="Compare this percentile of single values or histograms in place of means; several times.",
+    help="Compare this percentile of single values or histograms instead of means; repeatable.",
 )
-@click.option("--margin", type=_Percent(), default=0.0, metavar="2%", help="A change that is none.")
-@click.option("--paired", is_flag=True, help="Runs of the same name, or place, belong together.")
+@click.option(
+    "--margin",
+    type=_Percent(),
+    default=0.0,
+    metavar="2%",
+    help="Equivalence margin: changes up to this count as the same.",
+)
+@click.option("--paired", is_flag=True, help="Pair runs by name, else by position.")
 @click.option(
     "--level",
     type=FiniteRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
-    help="Confidence level of intervals, and of all verdicts together (Holm).",
+    help="Confidence level of intervals, and family-wise level of the verdicts (Holm).",
 )
-@click.option("--splits", type=click.IntRange(0), default=200, show_default=True, help="For A/A.")
+@click.option(
+    "--splits",
+    type=click.IntRange(0),
+    default=200,
+    show_default=True,
+    help="Number of random splits for A/A tests.",
+)
 @result_options("slower", "faster", "lower", "higher", "undecided")
 @click.pass_obj
 def compare(
@@ -88,12 +101,12 @@ def compare(
     paired: bool,
     **options: Any,
 ) -> None:
-    """Say whether the runs of B are slower than those of A.
+    """Compare two sets of runs: is B slower than A?
 
-    A and B are folders of run folders or of raw files, each of them a run, or quoted patterns of
-    such; no study is needed. A study's id stands for its measured runs (after `virtperf runs`), and
-    REV:FOLDER or REV:STUDY for what a git revision holds. Or A is alone: --factor names two levels of
-    a factor (two kernels, two hosts), --rev one or two git revisions. The unit is a run.
+    A and B are folders of run folders or of raw files (one per run), or quoted glob patterns of them;
+    no study is needed. A study's id selects its measured runs (after `virtperf runs`), REV:FOLDER or
+    REV:STUDY the runs of a git revision. With A alone, --factor selects two levels of a factor (two
+    kernels, two hosts), or --rev one or two git revisions. The statistical unit is a run.
 
     \b
         virtperf compare results/6.1 results/6.6 --margin 2% --fail-on slower
@@ -118,16 +131,16 @@ def compare(
     if aa:
         if b or factor or paired or revisions:
             raise click.UsageError(
-                "--aa takes one folder or study, and no --factor, --rev or --paired."
+                "--aa takes one folder or study, without --factor, --rev and --paired."
             )
         if options.pop("percentiles"):
-            raise click.UsageError("--aa splits means: leave out --percentile.")
+            raise click.UsageError("--aa compares means only: leave out --percentile.")
         with usage_errors():
             found = compare_equal(a, **options)
     else:
         if sum([b is not None, bool(factor), bool(revisions)]) != 1:
             raise click.UsageError(
-                "give two places, or one and either --factor twice or --rev once or twice."
+                "give A and B; or A alone, with --factor twice or --rev once or twice."
             )
         with usage_errors():
             found = compare_sides(
@@ -158,15 +171,15 @@ def _rendered(found: ComparisonTable, output_format: str) -> str:
 
 
 def _print(found: ComparisonTable) -> None:
-    from virtperf.cli._terminal import say, show
+    from virtperf.cli._terminal import print_line, print_table
     from virtperf.comparison.compare import COLUMNS
 
     for sentence in found.sentences:
-        say(sentence, style="bold")
+        print_line(sentence, style="bold")
     if found.rows:
-        say(f"A is {found.a}, B is {found.b}; change of B against A", before=1)
-        show(COLUMNS, found.cells(), right=("A", "B", "change", "interval", "p (Holm)"))
+        print_line(f"A is {found.a}, B is {found.b}; change of B against A", before=1)
+        print_table(COLUMNS, found.cells(), right=("A", "B", "change", "interval", "p (Holm)"))
     if found.facts:
-        show(("differs", "A", "B"), found.fact_cells(), title="Machine and tools")
+        print_table(("differs", "A", "B"), found.fact_cells(), title="Machine and tools")
     for note in found.remarks():
-        say(f"note: {note}")
+        print_line(f"note: {note}")

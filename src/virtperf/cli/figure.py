@@ -17,11 +17,11 @@ from virtperf.core.paths import Layout
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
-    help="The SVG file.",
+    help="Output file (SVG).",
 )
 @click.pass_obj
 def figure(layout: Layout, study_id: str, exhibit: str, output: Path) -> None:
-    """Write one figure, such as figure-5, as an SVG file of its own."""
+    """Export one figure, such as figure-5, as an SVG file."""
     from virtperf.report.figure_file import write_figure
 
     layout.known(study_id)

@@ -12,48 +12,69 @@ from virtperf.cli._numbers import FiniteRange
 CURVES = {
     "usl": "Universal Scalability Law",
     "amdahl": "Amdahl's law",
-    "scaling": "the simplest of linear scaling, Amdahl's law and the USL that fits",
+    "scaling": "the simplest adequate model of linear scaling, Amdahl's law and the USL",
     "line": "straight line",
-    "robust_line": "straight line that outliers hardly move (Huber)",
-    "segmented": "two straight pieces and their breakpoint",
-    "closed": "queueing: clients that think, then queue for one station; its service demand",
+    "robust_line": "robust straight line (Huber)",
+    "segmented": "two line segments and their breakpoint",
+    "closed": "closed queueing network: clients with think time, one station; its service demand",
 }
 COMPARISONS = {
     "ratios": "ratio of the means of two groups of independent runs",
-    "pairs": "ratio of runs that belong together, for example of one load or one block",
+    "pairs": "ratio of paired runs, for example of one load or one block",
     "differences": "difference of the means of two groups of independent runs",
 }
 
 
 def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from virtperf.cli._terminal import show
+        from virtperf.cli._terminal import print_table
 
-        show(("model", "what it is"), (CURVES | COMPARISONS).items())
+        print_table(("model", "description"), (CURVES | COMPARISONS).items())
         context.exit()
 
 
 @click.command()
 @click.argument("model", type=click.Choice([*CURVES, *COMPARISONS]))
 @click.argument("file", type=click.Path(allow_dash=True))
-@click.option("--x", metavar="COLUMN", help="Load, time, size: what a curve is over.")
-@click.option("--y", metavar="COLUMN", required=True, help="What was observed.")
-@click.option("--by", multiple=True, metavar="COLUMN", help="One result for each of its levels.")
-@click.option("--noise", type=click.Choice(["proportional", "counts", "constant"]))
-@click.option("--weights", metavar="COLUMN", help="Proportional to one over the variance of a row.")
-@click.option("--form", type=click.Choice(["free", "plateau-decline", "rise-plateau"]))
-@click.option("--robust", is_flag=True, help="usl, segmented: outliers hardly move the curve.")
-@click.option("--think", metavar="COLUMN|TIME", help="closed: time between answer and request.")
+@click.option("--x", metavar="COLUMN", help="Predictor of a curve, such as the load.")
+@click.option("--y", metavar="COLUMN", required=True, help="Response: the observed values.")
+@click.option(
+    "--by", multiple=True, metavar="COLUMN", help="Fit each level of this column; repeatable."
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["proportional", "counts", "constant"]),
+    help="Variance of y: proportional to the squared mean or to the mean (counts), or constant.",
+)
+@click.option("--weights", metavar="COLUMN", help="Weights, inversely proportional to variances.")
+@click.option(
+    "--form",
+    type=click.Choice(["free", "plateau-decline", "rise-plateau"]),
+    help="segmented: shape of the curve.",
+)
+@click.option("--robust", is_flag=True, help="usl, segmented: robust fit, for data with outliers.")
+@click.option("--think", metavar="COLUMN|TIME", help="closed: think time.")
 @click.option("--servers", metavar="COLUMN|N", help="closed: servers of the station, such as CPUs.")
 @click.option(
-    "--cv2", metavar="NUMBER", help="closed: squared CV of service times, or 'free'; default 1."
+    "--cv2",
+    metavar="NUMBER",
+    help="closed: squared coefficient of variation of service times, or 'free'; default 1.",
 )
-@click.option("--at", multiple=True, type=FiniteRange(), metavar="X", help="Predict there.")
-@click.option("--group", metavar="COLUMN", help="The column that tells two groups apart.")
-@click.option("--of", metavar="LEVEL", help="The first group (a ratio's numerator).")
-@click.option("--to", metavar="LEVEL", help="The second group.")
-@click.option("--on", multiple=True, metavar="COLUMN", help="What runs of a pair have in common.")
-@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these rows.")
+@click.option(
+    "--at", multiple=True, type=FiniteRange(), metavar="X", help="Predict at this x; repeatable."
+)
+@click.option("--group", metavar="COLUMN", help="Column that distinguishes the two groups.")
+@click.option("--of", metavar="LEVEL", help="First group (numerator of a ratio).")
+@click.option("--to", metavar="LEVEL", help="Second group (denominator of a ratio).")
+@click.option(
+    "--on",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column whose value the runs of a pair share; repeatable.",
+)
+@click.option(
+    "--where", multiple=True, metavar="COLUMN=VALUE", help="Use only these rows; repeatable."
+)
 @click.option(
     "--level",
     type=FiniteRange(0.5, 1, min_open=True, max_open=True),
@@ -70,10 +91,10 @@ def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> No
     help="List the models.",
 )
 def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **named: Any) -> None:
-    """Fit MODEL to the table FILE (CSV, Parquet or JSON; - is CSV from standard input).
+    """Fit a model to a table.
 
-    Prints the summary of the function of the same name in `virtperf.models`, with the same
-    defaults. Works anywhere; no study is needed.
+    FILE is CSV, Parquet or JSON; - reads CSV from standard input. Prints the summary of the function
+    named MODEL in `virtperf.models`, with the same defaults. No study is needed.
 
     \b
         virtperf fit usl load.csv --x guests --y throughput --by system --at 48
@@ -105,9 +126,9 @@ def _check_options(model: str, given: Mapping[str, Any]) -> None:
         known |= {"form"} if model == "segmented" else set()
         known |= {"robust"} if model in ("usl", "segmented") else set()
     if unknown := [f"--{name}" for name in given if name not in known]:
-        raise click.UsageError(f"{model} takes no {', '.join(unknown)}.")
+        raise click.UsageError(f"{model} does not accept {', '.join(unknown)}.")
     if "noise" in given and "weights" in given:
-        raise click.UsageError("--weights and --noise exclude each other: choose one of them.")
+        raise click.UsageError("--weights and --noise are mutually exclusive.")
 
 
 def _curve(
@@ -165,7 +186,7 @@ def _closed_options(given: Mapping[str, Any], frame: Any, file: str) -> dict[str
         except ValueError:
             if name == "cv2":
                 if text != "free":
-                    raise click.UsageError(f"--cv2 {text}: expected a number or free.") from None
+                    raise click.UsageError(f"--cv2 {text}: expected a number or 'free'.") from None
                 found[name] = None
             else:
                 require_columns(frame, [text], file)

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     default="revision",
     show_default=True,
     metavar="NAME",
-    help="Column, factor or fact that names the revision.",
+    help="Column, factor or fact with the name of the revision.",
 )
 @click.option(
     "--date",
     default="date",
     show_default=True,
     metavar="NAME",
-    help="Column, factor or fact with the revision's date; runs else have their day.",
+    help="Column, factor or fact with the date of the revision; without it, runs are dated by the day "
+    "they were made.",
 )
 @benchmark_options
 @result_options("slower", "faster", "lower", "higher")
@@ -49,20 +50,21 @@ def history(
     output: tuple[Path, ...],
     fail_on: tuple[str, ...],
 ) -> None:
-    """Judge the newest revisions of a history of benchmarks, and find where levels moved before.
+    """Detect changes in a history of benchmark results.
 
-    PLACE is a table with a row a run: its revision, its date, and a number for each benchmark; or a
-    folder with a folder of runs for each revision, named DATE-REVISION; or a study or folder of run
-    folders, whose run.yaml has the revision as a factor or below tools.
+    Tests whether the newest revisions differ from earlier ones, and finds earlier change points.
+    PLACE is a table with one row per run (revision, date, one number per benchmark); or a folder with
+    one folder of runs per revision, named DATE-REVISION; or a study or a folder of run folders, whose
+    run.yaml has the revision as a factor or under tools.
 
     \b
         virtperf history results.csv --lower-is-better '*' --fail-on slower
         virtperf history nightly/ -o history.html
         virtperf history STUDY --revision kernel
 
-    Several runs of a revision become their geometric mean. A change is called where histories with
-    the same autocorrelation and no change reach one as clear in fewer than 5 of 100; docs/compare.md
-    says how often changes are missed. Ratios have 95 % intervals.
+    The value of a revision is the geometric mean of its runs. A change is reported at the 5 % level:
+    fewer than 5 of 100 histories with the same autocorrelation and no change have one as clear.
+    docs/compare.md gives the power. Ratios have 95 % confidence intervals.
     """
     from virtperf.comparison.history import history as histories
 
@@ -98,11 +100,11 @@ def _rendered(found: HistoryTable, output_format: str) -> str:
 
 
 def _print(found: HistoryTable) -> None:
-    from virtperf.cli._terminal import say, show
+    from virtperf.cli._terminal import print_line, print_table
     from virtperf.comparison.history import COLUMNS
 
     for sentence in found.sentences:
-        say(sentence, style="bold")
-    show(COLUMNS, found.cells(), right=("revisions", "autocorrelation", "p (Holm)"))
+        print_line(sentence, style="bold")
+    print_table(COLUMNS, found.cells(), right=("revisions", "autocorrelation", "p (Holm)"))
     for note in found.notes:
-        say(f"note: {note}")
+        print_line(f"note: {note}")

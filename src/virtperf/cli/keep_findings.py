@@ -11,11 +11,11 @@ from virtperf.core.paths import Layout
 @click.argument("studies", nargs=-1, metavar="[STUDY]...")
 @click.pass_obj
 def keep_findings(layout: Layout, studies: tuple[str, ...]) -> None:
-    """Say in study.yaml that the sentences of its findings are right for what they rest on now.
+    """Mark the findings of studies as reviewed.
 
-    Read the sentences first. Their numbers, the claims that they rest on and the verdicts of runs
-    are kept as written_for; when one of them changes, the report and `virtperf check` say so. Of
-    the given studies, or of all; what is right already is not touched.
+    Review the sentences first. Their numbers, the claims they rest on and the verdicts of runs are
+    stored as written_for in study.yaml; if one of them changes, the report and `virtperf check`
+    report it. Applies to the given studies, or to all; findings that are up to date are not changed.
     """
     from virtperf.core.params import load_parameters
     from virtperf.report.frames import load
@@ -35,4 +35,4 @@ def keep_findings(layout: Layout, studies: tuple[str, ...]) -> None:
                 click.echo(f"{study_id}, finding {position + 1}: {words}")
             path = data.study.document.path
             set_in_entry(path, "findings", position, "written_for", now)
-            click.echo(f"{study_id}, finding {position + 1}: kept in {path.name}")
+            click.echo(f"{study_id}, finding {position + 1}: updated in {path.name}")

@@ -14,10 +14,10 @@ SYNTHESIS = "synthesis"
 @click.argument("name")
 @click.pass_obj
 def keep_outputs(layout: Layout, name: str) -> None:
-    """Copy the outputs of build/NAME.ipynb into notebooks/NAME.ipynb, ready to commit.
+    """Store a notebook's outputs, for a commit.
 
-    The pipeline executes the notebooks of studies and the one over all studies; one that belongs to
-    no stage is executed here.
+    Copies the outputs of build/NAME.ipynb into notebooks/NAME.ipynb. The pipeline executes the
+    notebooks of the studies and the synthesis notebook; any other notebook is executed first.
     """
     from virtperf.report.html.notebooks import keep_outputs as run
 

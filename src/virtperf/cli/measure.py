@@ -31,29 +31,31 @@ EXIT_FAILED = 3
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Print the plan, its commands and the time it takes; measure nothing.",
+    help="Print the plan, its commands and its estimated duration, without measuring.",
 )
 @click.option(
     "--only",
     multiple=True,
     metavar="NAME|FACTOR=LEVEL",
-    help="Only this experiment, or runs at this level; may be given several times.",
+    help="Measure only this experiment, or runs at this factor level; repeatable.",
 )
 @click.option(
     "--replicates",
     type=click.IntRange(1, 1000),
-    help="Runs of each condition, in place of measure.yaml's.",
+    help="Number of runs per condition; overrides measure.yaml.",
 )
 @click.option(
     "--doctor",
     is_flag=True,
-    help="Print facts about this machine and its hosts, what measure.yaml requires, and what to do; measure nothing.",
+    help="Print facts about this machine and its hosts, the requirements of measure.yaml, and advice, "
+    "without measuring.",
 )
 @click.option(
     "--aa",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="OUT",
-    help="Measure one condition (--only) as two, into this folder; for `virtperf compare --aa`.",
+    help="A/A test: measure one condition (--only) under two labels into this folder, for "
+    "`virtperf compare --aa`.",
 )
 @click.pass_obj
 def measure(
@@ -65,22 +67,22 @@ def measure(
     doctor: bool,
     aa: Path | None,
 ) -> None:
-    """Measure the runs of a study that are missing, as data/measured/STUDY/measure.yaml says.
+    """Measure the missing runs of a study.
 
-    Conditions come in shuffled complete blocks. Each run is set up, its monitors run around its
-    workload, and its folder appears whole in data/measured/STUDY or not at all. It may be stopped
-    or killed at any time: the next start clears away what was left and goes on. A run whose
-    commands fail is kept in .measure/failed there, the others go on, and the command ends with
-    status 3. Disturbed runs are kept and flagged, or made again (`on_disturbed`). Runs that would
-    not be made as those that are there are refused.
+    data/measured/STUDY/measure.yaml defines the runs. By default, conditions are measured in
+    randomised complete blocks. A run folder appears in data/measured/STUDY atomically, when the run is complete. The
+    command may be interrupted or killed at any time: the next start cleans up and continues. A
+    failed run is moved to .measure/failed there, the other runs continue, and the exit status is 3.
+    Disturbed runs are kept and flagged, or repeated (`on_disturbed`). New runs are refused if their
+    protocol, machine or tools differ from those of the existing runs.
 
-    measure.yaml is a program: its commands run as you, with all that you may do. Read it, or what
-    --dry-run prints, before you measure somebody else's study.
+    measure.yaml is a program: its commands run with your permissions. Read it, or the output of
+    --dry-run, before you measure somebody else's study.
 
-    `virtperf power` says how many replicates a question needs; docs/measure.md explains
+    `virtperf power` computes the number of replicates that a question needs; docs/measure.md explains
     measure.yaml.
     """
-    from virtperf.cli._terminal import say
+    from virtperf.cli._terminal import print_line
     from virtperf.measure.definition import MEASURE_FILE
     from virtperf.measure.harness import Harness
     from virtperf.measure.plan import equal_runs, load_definition, plan
@@ -95,13 +97,13 @@ def measure(
         harness = Harness(study, definition, place, layout.root)
         runs = plan(definition, study, replicates, only)
         _warn_of_missing(harness, runs)
-        _doctor(harness, runs)
+        _show_requirements(harness, runs)
         return
     if aa is None:
         harness = Harness(study, definition, place, layout.root)
         runs = plan(definition, study, replicates, only)
     else:
-        harness = Harness(study, definition, _apart(aa, layout), layout.root, place)
+        harness = Harness(study, definition, _output_folder(aa, layout), layout.root, place)
         runs = equal_runs(definition, study, replicates, only)
     missing = [run for run in runs if not harness.present(run)]
     tried = harness.attempts()
@@ -109,54 +111,54 @@ def measure(
     todo = [run for run in missing if run not in given_up]
     most = "at most " if replicates is None and any(r.experiment.until for r in todo) else ""
     words = f"{plural(len(runs), 'run')}, {len(runs) - len(missing)} measured, {most}{len(todo)} to measure"
-    sure = "about" if harness.estimated(todo) else "at least"
-    say(f"{words}, {sure} {_duration(harness.expected_s(*todo))}", style="bold")
+    bound = "about" if harness.estimated(todo) else "at least"
+    print_line(f"{words}, {bound} {_duration(harness.expected_s(*todo))}", style="bold")
     if dry_run:
-        _show(harness, runs, todo)
+        _show_plan(harness, runs, todo)
         _warn_of_missing(harness, runs)
         return
-    so_far = _SoFar(layout, study, adaptive=replicates is None and aa is None)
-    begun = {run.experiment.name for run in todo if run.experiment.until}
+    tracker = _PrecisionTracker(layout, study, adaptive=replicates is None and aa is None)
+    adaptive = {run.experiment.name for run in todo if run.experiment.until}
     conditions = {(run.experiment.name, *run.levels.items()) for run in todo}
     for run in runs:
         condition = (run.experiment.name, *run.levels.items())
-        if harness.present(run) and (run.experiment.name in begun or condition in conditions):
-            so_far.add(run, harness.runs / run.run_id)
+        if harness.present(run) and (run.experiment.name in adaptive or condition in conditions):
+            tracker.add(run, harness.runs / run.run_id)
     try:
         with _progress(len(todo), harness.expected_s(*todo)) as tell:
-            done = harness.measure(todo, tell, lambda line: say(line, err=True), so_far)
+            done = harness.measure(todo, tell, lambda line: print_line(line, err=True), tracker)
     except Interrupted as err:
-        say("stopped; the run under way was removed, those before it are kept", err=True)
+        print_line("interrupted: the current run was removed, earlier runs are kept", err=True)
         raise SystemExit(128 + err.number) from None
-    again = f", {plural(done.again, 'disturbed attempt')} made again" if done.again else ""
-    spared = f", {done.not_needed} not needed" if done.not_needed else ""
-    say(
-        f"{done.measured} measured ({done.disturbed} disturbed), {done.failed} failed{again}{spared}",
+    repeated = f", {plural(done.again, 'disturbed attempt')} repeated" if done.again else ""
+    skipped = f", {done.not_needed} not needed" if done.not_needed else ""
+    print_line(
+        f"{done.measured} measured ({done.disturbed} disturbed), {done.failed} failed{repeated}{skipped}",
         style="bold",
     )
     for run in given_up:
         where = f"{(aa or place) / '.measure' / 'failed' / run.run_id}-*"
-        say(
-            f"{run.run_id}: given up after {tried[run.run_id]} attempts; remove {where} to try again",
+        print_line(
+            f"{run.run_id}: not retried after {tried[run.run_id]} failed attempts; remove {where} to retry",
             err=True,
         )
     if aa is not None:
-        say(f"virtperf compare --aa {aa}; virtperf compare '{aa}/a-*' '{aa}/b-*'")
+        print_line(f"virtperf compare --aa {aa}; virtperf compare '{aa}/a-*' '{aa}/b-*'")
     if done.failed or given_up:
         raise SystemExit(EXIT_FAILED)
 
 
 @dataclass
-class _SoFar:
+class _PrecisionTracker:
     """Precision of each experiment's main quantity, from `until` or the headline figure."""
 
     layout: Layout
     study: Study
     adaptive: bool
-    known: dict[str, Precision] = field(default_factory=dict)
+    precisions: dict[str, Precision] = field(default_factory=dict)
 
     def add(self, run: PlannedRun, folder: Path) -> None:
-        from virtperf.cli._terminal import say
+        from virtperf.cli._terminal import print_line
         from virtperf.comparison.precision import Precision
 
         name, until = run.experiment.name, run.experiment.until
@@ -166,33 +168,33 @@ class _SoFar:
         quantity = until.quantity if until else getattr(headline, "quantity", None)
         if quantity is None or not folder.is_dir():  # DVC may track it without a local copy
             return
-        if name not in self.known:
+        if name not in self.precisions:
             rule = (until.half_width, until.at_most, until.to) if until else ()
-            self.known[name] = Precision(self.layout, quantity, *rule)
-        problem = self.known[name].add(name, run.levels, run.replicate, folder)
+            self.precisions[name] = Precision(self.layout, quantity, *rule)
+        problem = self.precisions[name].add(name, run.levels, run.replicate, folder)
         if problem and until:
-            say(f"{run.run_id} does not count for until: {problem}", err=True)
+            print_line(f"{run.run_id} is ignored by until: {problem}", err=True)
 
     def words(self, run: PlannedRun) -> str:
-        known = self.known.get(run.experiment.name)
-        return known.words(run.experiment.name) if known else ""
+        precision = self.precisions.get(run.experiment.name)
+        return precision.words(run.experiment.name) if precision else ""
 
-    def enough(self, run: PlannedRun) -> str:
-        known = self.known.get(run.experiment.name)
-        if not (known and self.adaptive and run.experiment.until):
+    def skip_reason(self, run: PlannedRun) -> str:
+        precision = self.precisions.get(run.experiment.name)
+        if not (precision and self.adaptive and run.experiment.until):
             return ""
-        return known.enough(run.experiment.name, run.replicate)
+        return precision.enough(run.experiment.name, run.replicate)
 
 
-def _apart(out: Path, layout: Layout) -> Path:
+def _output_folder(out: Path, layout: Layout) -> Path:
     """Create the output folder of an A/A test; refuses folders inside `data`."""
     data = (layout.root / "data").resolve()
     if out.resolve().is_relative_to(data):
         raise VirtperfError(
-            "runs of --aa are none of a study",
+            "runs of --aa are not part of a study",
             file=out,
             expected="a folder outside data",
-            remedy="name another folder",
+            remedy="choose another folder",
         )
     out.mkdir(parents=True, exist_ok=True)
     return out
@@ -202,16 +204,16 @@ def _warn_of_missing(harness: Harness, runs: Sequence[PlannedRun]) -> None:
     """Warn only: the measurement may be planned for another machine."""
     from virtperf.cli._terminal import warn
 
-    if missing := harness.not_here(runs):
+    if missing := harness.missing_locally(runs):
         warn([f"not found on this machine: {', '.join(missing)}"])
 
 
-def _doctor(harness: Harness, runs: Sequence[PlannedRun]) -> None:
+def _show_requirements(harness: Harness, runs: Sequence[PlannedRun]) -> None:
     """Print facts about the machine and its hosts for each set of requirements.
 
     Exits with status 3 if a requirement is not met.
     """
-    from virtperf.cli._terminal import say, show
+    from virtperf.cli._terminal import print_line, print_table
     from virtperf.measure.machine import machine, machine_state
     from virtperf.measure.requirements import fact_rows
 
@@ -228,38 +230,38 @@ def _doctor(harness: Harness, runs: Sequence[PlannedRun]) -> None:
         rows = fact_rows(experiments[names[0]].machine, facts)
         unmet += sum(not row.holds for row in rows)
         if len(wanted) > 1:
-            say(f"experiments {', '.join(names)}", style="bold", before=1)
+            print_line(f"experiments {', '.join(names)}", style="bold", before=1)
         cells = [
-            (r.fact, r.found, r.declared if r.holds else f"{r.declared} (no)", r.advice)
+            (r.fact, r.found, r.declared if r.holds else f"{r.declared} (not met)", r.advice)
             for r in rows
         ]
-        show(("fact", "found", "declared", "advice"), cells)
+        print_table(("fact", "found", "required", "advice"), cells)
     if unmet:
         raise SystemExit(EXIT_FAILED)
 
 
-def _show(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRun]) -> None:
+def _show_plan(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRun]) -> None:
     """Print the runs in order, and the commands of each experiment's first run."""
     import shlex
 
-    from virtperf.cli._terminal import say, show
+    from virtperf.cli._terminal import print_line, print_table
     from virtperf.measure.definition import PHASES
     from virtperf.measure.harness import STATE_FOLDER
 
     waiting = {run.run_id for run in todo}
     states = [
-        "to measure" if r.run_id in waiting else "measured" if harness.present(r) else "given up"
+        "to measure" if r.run_id in waiting else "measured" if harness.present(r) else "failed"
         for r in runs
     ]
     rows = [
         (n, run.run_id, state, _duration(harness.expected_s(run)))
         for n, (run, state) in enumerate(zip(runs, states, strict=True), start=1)
     ]
-    show(("", "run", "state", "takes"), rows, right=("", "takes"))
+    print_table(("", "run", "state", "duration"), rows, right=("", "duration"))
     for experiment in dict.fromkeys(run.experiment.name for run in runs):
         run = next(run for run in runs if run.experiment.name == experiment)
         folder = harness.runs / STATE_FOLDER / "running" / run.run_id
-        say(f"commands of {run.run_id}", style="bold", before=1)
+        print_line(f"commands of {run.run_id}", style="bold", before=1)
         for call in (
             call
             for phase in PHASES
@@ -267,7 +269,7 @@ def _show(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRu
         ):
             where = f" on {call.host}" if call.host else ""
             into = f" > {call.output}" if call.output else ""
-            say(f"{call.name}{where}: {shlex.join(call.argv)}{into}")
+            print_line(f"{call.name}{where}: {shlex.join(call.argv)}{into}")
 
 
 def _duration(seconds: float) -> str:

@@ -9,7 +9,7 @@ from virtperf.core.paths import Layout
 
 @click.group()
 def new() -> None:
-    """Begin something new: a study."""
+    """Create a study."""
 
 
 @new.command()
@@ -17,30 +17,29 @@ def new() -> None:
 @click.option(
     "--title",
     default="",
-    help="The study's title; default: one that says that it is to be replaced.",
+    help="Title of the study; default: a placeholder.",
 )
-@click.option(
-    "--measured", is_flag=True, help="A study that begins with measurements, not with a paper."
-)
+@click.option("--measured", is_flag=True, help="A study based on own measurements, not on a paper.")
 @click.option(
     "--public-data",
     is_flag=True,
-    help="The paper's authors published their data: adds a script that makes run folders of tables.",
+    help="The paper's authors published their data: add a script that converts tables to run folders.",
 )
 @click.pass_obj
 def study(layout: Layout, study_id: str, title: str, measured: bool, public_data: bool) -> None:
-    """Write the files of a new study, which `dvc repro` runs through at once.
+    """Create the files of a new study.
 
-    ID is short and stays: lower-case letters, digits and hyphens, perhaps with the year. Everything
-    in the files that has to be replaced says EXAMPLE; nothing in them was published by anybody.
+    The pipeline can run the new files as they are. ID is permanent: lower-case letters, digits and
+    hyphens, for example with the year. Placeholders in the files contain EXAMPLE; their contents are
+    invented.
     """
     from virtperf.study.new.write import write_study
 
     if measured and public_data:
-        raise click.UsageError("--public-data is for a paper's data, --measured for one's own.")
+        raise click.UsageError("--public-data is for studies of a paper: leave out --measured.")
     for path in write_study(layout, study_id, title, measured=measured, artifact=public_data):
         click.echo(path.relative_to(layout.root))
     steps = ["check", *(["measure"] if measured else []), "pipeline", "keep-outputs"]
     click.echo(
-        f"\nReplace what says EXAMPLE, then: {'; '.join(f'virtperf {step} {study_id}' for step in steps)}"
+        f"\nReplace the EXAMPLE placeholders, then: {'; '.join(f'virtperf {step} {study_id}' for step in steps)}"
     )

@@ -14,20 +14,20 @@ from virtperf.core.paths import Layout
 
 @click.command()
 @click.argument("studies", metavar="[STUDY]...", nargs=-1)
-@click.option("--force", is_flag=True, help="Run every stage, out of date or not.")
+@click.option("--force", is_flag=True, help="Run all stages, even if up to date.")
 @click.option(
     "--jobs",
     type=click.IntRange(1),
-    help="Studies that run at the same time; default: one per processor.",
+    help="Number of studies run in parallel; default: number of processors.",
 )
 @click.pass_obj
 def pipeline(layout: Layout, studies: Sequence[str], force: bool, jobs: int | None) -> None:
-    """Run what is out of date, as `dvc repro` does, with the studies side by side.
+    """Run the outdated stages of studies in parallel.
 
-    Only one runs at a time in a repository: a second one waits and says for which process. DVC's
-    own files that an interrupted run left broken are put back. What will run is said first, with
-    how long it took the last time here; a line says when a stage begins and ends, and after some
-    seconds without one what runs. On a terminal a table shows it.
+    Like `dvc repro`, but with one process per study. Only one pipeline runs at a time in a
+    repository; a second one waits. DVC files damaged by an interrupted run are repaired first.
+    Prints the stages to run with an estimate of their duration, then progress messages; on a
+    terminal, a live table.
     """
     from virtperf.pipeline.run import run_pipeline
 
@@ -39,13 +39,11 @@ def pipeline(layout: Layout, studies: Sequence[str], force: bool, jobs: int | No
     if not studies:
         click.echo(f"report: {layout.root / 'reports' / 'index.html'} (all studies)")
     else:
-        click.echo(
-            "`virtperf pipeline` brings it into the pages on all studies (reports/index.html)"
-        )
+        click.echo("To update the pages over all studies (reports/index.html): virtperf pipeline")
     if shown.stages:
         from virtperf.check.everything import placeholders
 
         if left := placeholders(layout, list(studies) or layout.studies()):
             warn([left])
-    did = f"{shown.stages} stages ran" if shown.stages else "nothing was out of date"
-    click.echo(f"{did}, {shown.elapsed_s:.0f} s")
+    count = f"{shown.stages} stages ran" if shown.stages else "everything is up to date"
+    click.echo(f"{count}, {shown.elapsed_s:.0f} s")

@@ -18,38 +18,40 @@ LISTED_RUNS = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
 
 @click.command()
 @click.argument("file", type=click.Path(allow_dash=True), required=False)
-@click.option("--y", metavar="COLUMN", help="What the pilot runs observed.")
-@click.option("--group", metavar="COLUMN", help="The condition of each pilot run.")
-@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these pilot runs.")
+@click.option("--y", metavar="COLUMN", help="Observed values of the pilot runs.")
+@click.option("--group", metavar="COLUMN", help="Condition of each pilot run.")
+@click.option(
+    "--where", multiple=True, metavar="COLUMN=VALUE", help="Use only these pilot runs; repeatable."
+)
 @click.option(
     "--cv",
     type=FiniteRange(0, MAX_PERCENT, min_open=True),
     metavar="PERCENT",
-    help="Standard deviation between runs, % of the mean; instead of pilot runs.",
+    help="Coefficient of variation between runs; instead of pilot runs.",
 )
 @click.option(
     "--effect",
     type=FiniteRange(-100, MAX_PERCENT, min_open=True),
     metavar="PERCENT",
-    help="The true change between the two conditions; for an equivalence 0 unless given.",
+    help="Assumed true change between the two conditions; default with --margin: 0.",
 )
 @click.option(
     "--margin",
     type=FiniteRange(0, MAX_PERCENT, min_open=True),
     metavar="PERCENT",
-    help="Show that the change is smaller than this.",
+    help="Equivalence margin: show that the change is smaller than this.",
 )
 @click.option(
     "--low",
     type=FiniteRange(0),
     metavar="RATIO",
-    help="The smallest ratio that a claim allows.",
+    help="Lower limit of the claimed ratio.",
 )
 @click.option(
     "--high",
     type=FiniteRange(0),
     metavar="RATIO",
-    help="The largest ratio that a claim allows.",
+    help="Upper limit of the claimed ratio.",
 )
 @click.option(
     "--power",
@@ -57,20 +59,20 @@ LISTED_RUNS = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
     type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.8,
     show_default=True,
-    help="Probability of an answer.",
+    help="Required statistical power.",
 )
 @click.option(
     "--level",
     type=FiniteRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
-    help="Confidence level of the interval that decides.",
+    help="Confidence level of the interval.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A picture of the power against the number of runs (SVG, PDF or PNG).",
+    help="Plot the power against the number of runs to a file (SVG, PDF or PNG).",
 )
 def power(
     file: str | None,
@@ -86,17 +88,18 @@ def power(
     level: float,
     output: Path | None,
 ) -> None:
-    """Say how many runs of each of two conditions answer a question about the ratio of their means.
+    """Compute the sample size for a comparison of two conditions.
 
-    The spread between runs comes from pilot runs (FILE: CSV, Parquet or JSON) or is stated with
-    --cv.
+    Prints the number of runs of each condition that a question about the ratio of their means needs.
+    The coefficient of variation between runs is estimated from pilot runs (FILE: CSV, Parquet or
+    JSON) or given by --cv.
 
     \b
         virtperf power --cv 3 --effect 5
         virtperf power pilot.csv --y throughput --group guests --margin 3
         virtperf power --cv 3 --effect -18 --low 0.80 --high 0.84
     """
-    from virtperf.cli._terminal import say, show
+    from virtperf.cli._terminal import print_line, print_table
     from virtperf.models.power import power_table, runs_needed
     from virtperf.report.wording import number
 
@@ -106,15 +109,15 @@ def power(
     needed = runs_needed(target=target, **options)
     counts = sorted({*LISTED_RUNS, *([needed] if needed else [])})
     table = power_table([n for n in counts if needed is None or n <= 2 * needed + 2], **options)
-    say(asked, style="bold")
-    say(f"standard deviation between runs: {number(100 * spread)} % of the mean ({source})")
+    print_line(asked, style="bold")
+    print_line(f"coefficient of variation between runs: {number(100 * spread)} % ({source})")
     rows = [(str(n), f"{100 * p:.1f} %") for n, p in table.itertuples(index=False)]
-    show(("runs of each", "power"), rows, right=("runs of each", "power"))
+    print_table(("runs per condition", "power"), rows, right=("runs per condition", "power"))
     words = f"a power of {100 * target:g} %"
-    say(
-        f"{needed} runs of each condition for {words}"
+    print_line(
+        f"{words} needs {needed} runs per condition"
         if needed
-        else f"1000 runs of each condition lack {words}",
+        else f"{words} needs more than 1000 runs per condition",
         style="bold",
     )
     if output is not None:
@@ -130,11 +133,11 @@ def _spread(
     from virtperf.models.power import relative_spread
 
     if (file is None) == (cv is None):
-        raise click.UsageError("either pilot runs (FILE) or --cv says how much runs differ.")
+        raise click.UsageError("give either pilot runs (FILE) or --cv.")
     if cv is not None:
-        return cv / 100, "stated"
+        return cv / 100, "given"
     if y is None:
-        raise click.UsageError("pilot runs need --y, the column of what they observed.")
+        raise click.UsageError("pilot runs need --y, the column of observed values.")
     frame, _ = with_numbers(read_table(str(file), where), [y], str(file))
     require_columns(frame, [group] if group else [], str(file))
     samples = [rows for _, rows in frame.groupby(group, sort=False)[y]] if group else [frame[y]]
@@ -150,7 +153,7 @@ def _question(
 ) -> tuple[dict[str, object], str]:
     if margin is not None and (low is not None or high is not None):
         raise click.UsageError(
-            "--margin asks for equivalence, --low and --high for a claim: choose one."
+            "--margin is for an equivalence, --low and --high for a claim: choose one."
         )
     if margin is not None:
         change = effect or 0.0
@@ -158,20 +161,20 @@ def _question(
         return {"question": "equivalence", "effect": change / 100, "margin": margin / 100}, asked
     if effect is None:
         raise click.UsageError(
-            "--effect says which change is to be seen, --margin which one is small enough."
+            "give --effect, the change to detect, or --margin, the equivalence margin."
         )
     if low is None and high is None:
         if effect == 0:
             raise click.UsageError(
-                "--effect 0: no number of runs shows that; --margin asks for equivalence."
+                "--effect 0 can't be detected; for an equivalence, give --margin."
             )
         return {
             "question": "difference",
             "effect": effect / 100,
-        }, f"to see a change of {effect:g} %"
+        }, f"to detect a change of {effect:g} %"
     least, most = low or 0.0, float("inf") if high is None else high
     asked = (
-        f"to decide a claim of a ratio from {least:g} to {most:g}, when it is {1 + effect / 100:g}"
+        f"to decide the claim of a ratio from {least:g} to {most:g}, if it is {1 + effect / 100:g}"
     )
     return {"question": "claim", "effect": effect / 100, "low": least, "high": most}, asked
 
@@ -183,7 +186,7 @@ def _draw(table: pd.DataFrame, target: float, title: str, output: Path) -> None:
     with mpl.rc_context({"svg.hashsalt": "power", "font.size": 11}):
         figure = Figure(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.add_subplot(
-            xlabel="runs of each condition", ylabel="power, %", title=f"Runs {title}"
+            xlabel="runs per condition", ylabel="power, %", title=f"Runs {title}"
         )
         axes.plot(table["runs"], 100 * table["power"], marker="o", markersize=3, color="#0072B2")
         axes.axhline(100 * target, color="#666666", linestyle="--", linewidth=1)

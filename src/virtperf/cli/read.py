@@ -30,12 +30,13 @@ read = click.Command(
     "read",
     callback=_read,
     help=rawperf_read.help,
+    short_help="Read one raw file as a tidy table.",
     params=[
         *rawperf_read.params,
         click.Option(
             ["--study", "study_id"],
             metavar="STUDY",
-            help="A study whose declared inputs come first.",
+            help="Try the input formats declared by this study first.",
         ),
     ],
 )

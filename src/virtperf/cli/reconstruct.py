@@ -13,10 +13,11 @@ from virtperf.core.paths import Layout
 @stage
 @click.command()
 def reconstruct(layout: Layout, study_id: str) -> None:
-    """Compute what the paper's text pins down: ranges, contradictions, verdicts of claims.
+    """Reconstruct the ranges implied by a paper's text.
 
-    Reads data/published/STUDY, writes data/reconstructed/STUDY: points.parquet, ranges.parquet,
-    claims.parquet, readings.parquet and contradictions.json. Nothing of it is a measurement.
+    Also finds contradictions and verdicts of claims. Reads data/published/STUDY, writes
+    data/reconstructed/STUDY: points.parquet, ranges.parquet, claims.parquet, readings.parquet and
+    contradictions.json. None of the results is a measurement.
     """
     from virtperf.core.params import load_parameters
     from virtperf.reconstruct.stage import reconstruct as run
@@ -26,7 +27,7 @@ def reconstruct(layout: Layout, study_id: str) -> None:
     study = load_study(layout.known(study_id))
     if study.kind == "measured":
         raise VirtperfError(
-            f"{study_id} is a measured study, which has no text to reconstruct from",
+            f"{study_id} is a measured study and has no text to reconstruct from",
             expected="a study of a paper",
             remedy=f"its stages are `virtperf runs {study_id}` and `virtperf report {study_id}`",
         )

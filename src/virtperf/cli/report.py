@@ -14,19 +14,19 @@ from virtperf.core.paths import Layout
 @click.option(
     "--examples",
     is_flag=True,
-    help="Write reports/example-STUDY.html instead: the report with the runs below examples/STUDY.",
+    help="Write reports/example-STUDY.html instead, which includes the runs below examples/STUDY.",
 )
 @click.option(
     "--pdf",
     is_flag=True,
-    help="Print the report as it stands to reports/STUDY.pdf instead; needs Chromium.",
+    help="Convert the existing report to reports/STUDY.pdf instead; needs Chromium.",
 )
 def report(layout: Layout, study_id: str, examples: bool, pdf: bool) -> None:
-    """Execute the study's notebook and write its report, its other pages and its metrics.
+    """Execute a study's notebook and write its report.
 
-    Reads notebooks/STUDY.ipynb and what the other stages wrote. Writes build/STUDY.ipynb,
-    reports/STUDY.html with the pages of claims, data quality and traces beside it, and
-    metrics/STUDY.json and .csv, the study in a few numbers for `dvc metrics` and `dvc plots`.
+    Reads notebooks/STUDY.ipynb and the outputs of the other stages. Writes build/STUDY.ipynb;
+    reports/STUDY.html and the pages on claims, data quality and traces; and metrics/STUDY.json and
+    .csv, key numbers for `dvc metrics` and `dvc plots`.
     """
     if pdf:
         from virtperf.report.html.pdf import print_to_pdf

@@ -13,27 +13,30 @@ EXIT_QUARANTINED = 3
 
 @stage
 @click.command()
-@click.option("--keep-going", is_flag=True, help="End with success although runs were quarantined.")
 @click.option(
-    "--jobs", type=click.IntRange(1), help="Processes; default: one a processor, as memory allows."
+    "--keep-going", is_flag=True, help="Exit with status 0 even if runs were quarantined."
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    help="Number of processes; default: one per processor, as far as memory allows.",
 )
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
     default="",
-    help="A running Dask cluster (tcp://host:8786) does the work; its workers see the repository at this path.",
+    help="Use a running Dask cluster (tcp://host:8786); its workers need the repository at the same path.",
 )
 def runs(layout: Layout, study_id: str, keep_going: bool, jobs: int | None, scheduler: str) -> None:
-    """Read all run folders of a study, summarize them and judge claims by them.
+    """Summarise a study's run folders and judge its claims.
 
-    Reads data/measured/STUDY and examples/STUDY. Writes data/samples/STUDY (tidy samples, one
-    Parquet file a run, and index.json with every file, warning and quarantined run), data/runs/STUDY
-    (steady-state means with intervals, lineage, audits) and data/verdicts/STUDY (a verdict for every
-    claim or hypothesis).
+    Reads data/measured/STUDY and examples/STUDY. Writes data/samples/STUDY (tidy samples, one Parquet
+    file per run, and index.json with all files, warnings and quarantined runs), data/runs/STUDY
+    (steady-state means with intervals, lineage, audits) and data/verdicts/STUDY (verdicts of all
+    claims or hypotheses).
 
-    Only runs that changed are read again; a line says how many. A run that can't be read is
-    quarantined with the reason and the others go on; the command then ends with status 3, unless
-    --keep-going.
+    Only new and changed runs are read. A run that can't be read is quarantined with the reason, and
+    the others continue; the exit status is then 3, unless --keep-going.
     """
     from virtperf.runs.ingest.stage import refusal_error
     from virtperf.runs.stage import process_runs

@@ -17,13 +17,14 @@ from virtperf.core.paths import Layout
     "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
-    help="The folder; default: reports/.",
+    help="Output folder; default: reports/.",
 )
 def site(layout: Layout, output: Path | None) -> None:
-    """Write the pages over all studies: studies, claims, contradictions, data quality, methods, glossary.
+    """Write the pages over all studies.
 
-    The pages stand beside the reports, link to them, work from file:// and make no request. They
-    show what the stages have written.
+    Studies, claims, contradictions, data quality, methods and glossary, from the outputs of the
+    stages. The pages link to the reports in the same folder, work from file:// and make no network
+    requests.
     """
     from virtperf.core.params import load_parameters
     from virtperf.report.html.site.build import build_site

@@ -11,9 +11,10 @@ from virtperf.core.paths import Layout
 @checked
 @click.command()
 def synthesis(layout: Layout) -> None:
-    """Execute notebooks/synthesis.ipynb and render it as reports/synthesis.html.
+    """Execute the synthesis notebook and write its page.
 
-    Reads data/synthesis.yaml and what the stages wrote for every study that it names.
+    Executes notebooks/synthesis.ipynb and renders it as reports/synthesis.html. Reads
+    data/synthesis.yaml and the stage outputs of the studies that it names.
     """
     from virtperf.report.stage import make_synthesis
 

@@ -13,13 +13,13 @@ from virtperf.core.paths import Layout
 @click.option("--json", "as_json", is_flag=True, help="Print the trace as JSON.")
 @click.pass_obj
 def trace(layout: Layout, key: str, as_json: bool) -> None:
-    """Say where a plotted value comes from: KEY is STUDY/FIGURE/SERIES/X, for example
-    study/figure-5/xen/12.
+    """Show the provenance of a plotted value.
 
-    Printed are the formula, the runs with their raw files, lines and window, the runs that were
-    left out and why, and the claims of the paper that set the lower and the upper limit. A part of
-    a key (STUDY/FIGURE, or a study alone) lists the keys that begin so. The key of a printed table
-    is STUDY/TABLE, for example study/table-4: the file that holds its cells, line by line.
+    KEY is STUDY/FIGURE/SERIES/X, for example study/figure-5/xen/12. Prints the formula, the runs with
+    their raw files, lines and window, the excluded runs with the reasons, and the claims of the paper
+    that set the lower and upper bound. A prefix of a key (STUDY/FIGURE, or STUDY) lists the keys that
+    begin with it. The key of a printed table is STUDY/TABLE, for example study/table-4; it prints the
+    file with its cells, line by line.
     """
     from dataclasses import asdict
 
@@ -37,20 +37,20 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
         entry.key: entry for entry in traces(data, assumptions=parameters.report.assumptions)
     }
     tables = {table.key: table for table in table_traces(data)}
-    said = {c.id: c.says for c in data.claims or ()}
+    quotations = {c.id: c.says for c in data.claims or ()}
     if key in entries or key in tables:
         found = entries.get(key) or tables[key]
         if as_json:
             click.echo(json_text(asdict(found)))
         elif key in tables:
-            click.echo(table_text(tables[key], said))
+            click.echo(table_text(tables[key], quotations))
         else:
-            click.echo(trace_text(entries[key], said, paper=data.study.kind == "paper"))
+            click.echo(trace_text(entries[key], quotations, paper=data.study.kind == "paper"))
         return
     keys = [*entries, *tables]
-    begun = [name for name in keys if name.startswith(key.rstrip("/") + "/")]
-    if not begun:
-        begins = ["/".join(name.split("/")[:parts]) for parts in (2, 3) for name in keys]
-        remedy = f"{did_you_mean(key, [*begins, *keys])} List them by virtperf trace {study}"
-        raise VirtperfError(f"no value is called {key!r}", remedy=remedy)
-    click.echo(json_text(begun) if as_json else "\n".join(begun))
+    matching = [name for name in keys if name.startswith(key.rstrip("/") + "/")]
+    if not matching:
+        prefixes = ["/".join(name.split("/")[:parts]) for parts in (2, 3) for name in keys]
+        remedy = f"{did_you_mean(key, [*prefixes, *keys])} `virtperf trace {study}` lists all keys"
+        raise VirtperfError(f"no value has the key {key!r}", remedy=remedy)
+    click.echo(json_text(matching) if as_json else "\n".join(matching))

@@ -13,29 +13,29 @@ if TYPE_CHECKING:
     from virtperf.report.synthesis.definition import Curve, JointGrid
 
 _TITLES = {
-    "cpu": "virtual CPUs for each real CPU:",
-    "memory": "memory needed or defined for each byte of real memory:",
+    "cpu": "CPU overcommitment (virtual CPUs per real CPU):",
+    "memory": "memory overcommitment (needed or defined per byte of real memory):",
 }
 _RATIO = click.FloatRange(min=0, min_open=True)
 
 
 @click.command("what-if")
-@click.option("--cpu-ratio", type=_RATIO, help="Virtual CPUs for each real CPU, such as 2.")
+@click.option("--cpu-ratio", type=_RATIO, help="Virtual CPUs per real CPU, such as 2.")
 @click.option(
     "--memory-ratio",
     type=_RATIO,
-    help="Memory needed or defined for each byte of real memory, such as 1.5.",
+    help="Memory needed or defined per byte of real memory, such as 1.5.",
 )
 @click.pass_obj
 def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None) -> None:
-    """Say what every study allows or measured at an overcommitment ratio: throughput in total and
-    per guest, response time, CPU cost and CPU load, as far as a study has them.
+    """Show the results of all studies at an overcommitment ratio.
 
-    A line names the system and its year, what is varied, and after "1:" the condition that the
-    value is relative to. Of a ratio that a study tested the value is its own range or interval; of
-    one between two tested ones, all values from the smallest to the largest on both sides, which
-    holds if the curve runs one way between them. Beyond the tested ratios nothing is said. With
-    both ratios, studies that reduced CPUs and memory together come first.
+    Throughput in total and per guest, response time, CPU cost and CPU load, as far as a study has
+    them: ranges implied by a paper, or measured values. A heading names the system and its year, the
+    varied resource, and after "1:" the reference condition. At a tested ratio, the value is its own
+    range or interval; between two tested ratios, the union of their ranges and all values between
+    them, which is valid if the curve is monotonic there. There is no extrapolation. With both
+    ratios, studies that varied CPUs and memory together come first.
 
     \b
         virtperf what-if --cpu-ratio 2 --memory-ratio 1.5
@@ -46,7 +46,7 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
 
     asked = {"cpu": cpu_ratio, "memory": memory_ratio}
     if all(ratio is None for ratio in asked.values()):
-        raise click.UsageError("name a ratio: --cpu-ratio, --memory-ratio or both")
+        raise click.UsageError("give --cpu-ratio, --memory-ratio or both")
     layout.require()
     level = load_parameters(layout.parameters).level
     data = layout.root / "data"
@@ -58,7 +58,7 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
     for study in studies.values():
         study.require_stages()
     if both and cpu_ratio is not None and memory_ratio is not None:
-        click.echo(f"both together: CPUs {cpu_ratio:g}, memory {memory_ratio:g}")
+        click.echo(f"CPU and memory together: CPUs {cpu_ratio:g}, memory {memory_ratio:g}")
         for grid in capacity.grids(studies, both, level):
             click.echo(_head(grid.system, grid.grid))
             click.echo(f"      {grid.grid.measure}: {grid.at(cpu_ratio, memory_ratio)}")

@@ -21,7 +21,7 @@ def extract_member(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Pa
         target = folder / member.linkname
     known = member.isreg() or member.isdir() or member.issym() or member.islnk()
     if not known or not all(path.resolve().is_relative_to(root) for path in (place, target)):
-        raise tarfile.TarError(f"{member.name!r} is no file or folder below {folder}")
+        raise tarfile.TarError(f"{member.name!r} is not a file or folder below {folder}")
     member.mode &= 0o755
     member.uid, member.gid, member.uname, member.gname = 0, 0, "", ""
     archive.extract(member, folder, set_attrs=not member.isdir())

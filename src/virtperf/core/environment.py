@@ -40,10 +40,10 @@ def check_python(root: Path) -> None:
     running = f"{sys.version_info.major}.{sys.version_info.minor}"
     if running != wanted:
         raise VirtperfError(
-            "results depend on the version of Python",
+            "wrong version of Python: results depend on it",
             file=PYTHON_VERSION,
             expected=f"Python {wanted}",
             found=f"Python {running}",
-            remedy=f"`make repro PYTHON=python{wanted}` after `make clean`; or write {running} "
-            "there and install the packages anew: every stage then runs again.",
+            remedy=f"run `make clean`, then `make repro PYTHON=python{wanted}`; or write {running} "
+            "into the file and reinstall the packages: all stages then run again.",
         )

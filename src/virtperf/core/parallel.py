@@ -54,7 +54,7 @@ def workers(
                 for done in client.map(partial(_called, function, shared), list(tasks), pure=False)
             )
         return
-    count = jobs or most_processes()
+    count = jobs or max_processes()
     if count == 1:
         yield lambda function, tasks: (function(task, *shared) for task in tasks)
         return
@@ -68,12 +68,12 @@ def workers(
             yield lambda function, tasks: pool.map(partial(_with_shared, function), tasks)
     except BrokenProcessPool as err:
         raise VirtperfError(
-            "a process that worked on a part of it was killed",
-            remedy="there may be too little memory: run it again with --jobs 1",
+            "a worker process was killed",
+            remedy="memory may be too small: retry with --jobs 1",
         ) from err
 
 
-def most_processes() -> int:
+def max_processes() -> int:
     """One process per processor, as far as available memory allows."""
     return max(1, min(os.cpu_count() or 1, int(psutil.virtual_memory().available // PROCESS_BYTES)))
 
@@ -114,9 +114,9 @@ def _require_equal_versions(client: Any) -> None:
         found = client.run(package_versions)
     except (AttributeError, ImportError) as err:  # a worker that does not have this function
         raise VirtperfError(
-            "workers of the cluster have no virtperf, or an older one",
+            "workers of the cluster have no virtperf, or an older version",
             found=str(err),
-            remedy="install requirements.lock and the same package there",
+            remedy="install requirements.lock and the same virtperf there",
         ) from err
     for worker, theirs in sorted(found.items()):
         words = [
@@ -129,17 +129,17 @@ def _require_equal_versions(client: Any) -> None:
     if different:
         names = {word.split()[0] for words in different.values() for word in words}
         raise VirtperfError(
-            "workers of the cluster have other versions, which may give other results",
+            "package versions of cluster workers differ, and results may differ",
             expected=", ".join(f"{name} {own[name]}" for name in own if name in names),
             found="; ".join(f"{worker}: {', '.join(words)}" for worker, words in different.items()),
-            remedy="install requirements.lock and the same package there",
+            remedy="install requirements.lock and the same virtperf there",
         )
 
 
 def _client(address: str) -> Any:
     if not ADDRESS.fullmatch(address):  # a client would retry an invalid address
         raise VirtperfError(
-            "this is no address of a Dask scheduler",
+            "invalid address of a Dask scheduler",
             expected="protocol, host and port, such as tcp://host:8786 or tls://host:8786",
             found=address,
         )
@@ -147,8 +147,8 @@ def _client(address: str) -> Any:
         from distributed import Client
     except ImportError as err:
         raise VirtperfError(
-            "a cluster needs Dask, which is not installed",
-            remedy="install the package with its extra: virtperf[dask]",
+            "a cluster requires Dask, which is not installed",
+            remedy="install virtperf[dask]",
         ) from err
     try:
         return Client(address, timeout=CONNECT_S, set_as_default=False)

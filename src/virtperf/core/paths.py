@@ -92,11 +92,11 @@ class Layout:
         """Raise `VirtperfError` unless `root` holds a repository of studies."""
         if not (self.parameters.is_file() or (self.root / "data").is_dir()):
             raise VirtperfError(
-                "this is no repository of studies",
+                "not a repository of studies",
                 file=self.root.absolute(),
                 expected="a folder with params.yaml and data/",
-                remedy="run virtperf in the repository's folder, or name that folder by --root. "
-                "read, compare, fit and power need none",
+                remedy="run virtperf in the repository's folder, or give it by --root. "
+                "The commands read, compare, fit and power need no repository",
             )
 
     def studies(self) -> list[str]:
@@ -124,6 +124,6 @@ class Layout:
                 f"there is no study {study!r}",
                 expected=f"one of {', '.join(studies)}" if studies else None,
                 remedy=suggest_similar(study, studies)
-                or "run virtperf in the repository's folder, or name that folder by --root",
+                or "run virtperf in the repository's folder, or give it by --root",
             )
         return self.definition(study)

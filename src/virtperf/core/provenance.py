@@ -94,7 +94,7 @@ def origin_of(frame: pd.DataFrame) -> Origin | None:
     unknown = [kind for kind in kinds if kind not in set(Provenance)]
     if unknown:
         raise ProvenanceError(
-            f"{unknown[0]!r} is no provenance",
+            f"unknown provenance {unknown[0]!r}",
             expected=f"one of {', '.join(Provenance)}",
             found=unknown[0],
         )

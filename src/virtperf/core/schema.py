@@ -139,7 +139,7 @@ class TableSchema:
             table.validate(full=True)
             names = table.column_names
         except (pa.ArrowException, OSError, UnicodeDecodeError) as err:
-            raise self._unreadable("it can't be read as Parquet", path, str(err)) from err
+            raise self._unreadable("not a valid Parquet file", path, str(err)) from err
         wrong = [
             n for n in kinds if n not in names or not _fits(table.schema.field(n).type, kinds[n])
         ]
@@ -152,7 +152,7 @@ class TableSchema:
             parts = (("missing", missing), ("of another type", mistyped), ("unknown", extra))
             said = "; ".join(f"{word}: {', '.join(columns)}" for word, columns in parts if columns)
             raise self._unreadable(
-                "its columns are not those of this version and study", path, said
+                "columns differ from those of this version and study", path, said
             )
         return table
 

@@ -58,7 +58,9 @@ def calls(
                 yield call
                 if call.host and call.output:
                     if call.output in written:
-                        raise ValueError(f"several hosts write {call.output}: name it by {{host}}")
+                        raise ValueError(
+                            f"several hosts write {call.output}: add {{host}} to the path"
+                        )
                     written.add(call.output)
 
 
@@ -70,10 +72,10 @@ def _places(command: Command, values: Values, hosts: Mapping[str, Values]) -> It
     chosen: dict[str, None] = {}
     for text in command.on:
         pattern = filled_command(text, values)
-        fits = [name for name in hosts if fnmatchcase(name, pattern)]
-        if not fits:
-            raise ValueError(f"no host is called {pattern!r}: {did_you_mean(pattern, hosts)}")
-        chosen.update(dict.fromkeys(fits))
+        matching = [name for name in hosts if fnmatchcase(name, pattern)]
+        if not matching:
+            raise ValueError(f"no host is named {pattern!r}: {did_you_mean(pattern, hosts)}")
+        chosen.update(dict.fromkeys(matching))
     for name in chosen:
         yield {**values, **hosts[name], "host": name}
 
@@ -85,7 +87,9 @@ def _count(command: Command, values: Values) -> int:
         else command.count or 1
     )
     if not isinstance(count, int) or not 0 <= count <= 10_000:
-        raise ValueError(f"count is {count!r}, which is no number and no factor whose level is one")
+        raise ValueError(
+            f"count is {count!r}: expected a whole number up to 10,000, or a factor with such levels"
+        )
     return count
 
 
@@ -100,10 +104,10 @@ def _call(name: str, command: Command, values: Values) -> Call:
     output = _inside(filled_command(command.output, values)) if command.output else None
     files = []
     for file in command.files:
-        said = file.model_dump(exclude_unset=True)
+        given = file.model_dump(exclude_unset=True)
         entry = {
             key: filled_command(text, values) if isinstance(text, str) else text
-            for key, text in said.items()
+            for key, text in given.items()
         }
         files.append({**entry, "path": _inside(entry["path"])})
     host = str(values["host"]) if command.on else ""
@@ -131,7 +135,8 @@ def filled_command(text: str, values: Values) -> str:
             continue
         if spec or conversion or name not in values:
             raise ValueError(
-                f"{{{name}}} is no value here: {did_you_mean(name, values)} Braces are written {{{{ and }}}}"
+                f"unknown placeholder {{{name}}}: {did_you_mean(name, values)} "
+                "For literal braces, write {{ and }}"
             )
         result += str(values[name])
     return result
@@ -146,6 +151,6 @@ def _inside(path: str) -> str:
         or any(part.startswith(".") for part in parts)
     ):
         raise ValueError(
-            f"{path!r} is no place for a raw file: it leads out of the run folder, or is hidden"
+            f"{path!r} is not a valid path of a raw file: it leads out of the run folder, or is hidden"
         )
     return path

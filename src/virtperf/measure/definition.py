@@ -53,16 +53,20 @@ def expanded(entry: Mapping[str, Any]) -> dict[str, Any]:
     """
     name = entry["preset"]
     if name not in presets():
-        raise ValueError(f"there is no preset {name!r}: {did_you_mean(str(name), presets())}")
+        raise ValueError(f"unknown preset {name!r}: {did_you_mean(str(name), presets())}")
     command = {key: value for key, value in presets()[name].items() if key != "format"}
     every, group = entry.get("every", 1), entry.get("of")
     if isinstance(every, bool) or not isinstance(every, int) or not 1 <= every <= 3600:
-        raise ValueError(f"every is {every!r}, which is no whole number of seconds")
+        raise ValueError(f"every is {every!r}: expected a whole number of seconds from 1 to 3600")
     if ("{of}" in command["run"]) != (group is not None):
-        needed = "is missing: the control group" if group is None else "says nothing to this preset"
-        raise ValueError(f"preset {name}: of {needed}")
+        problem = (
+            "is missing: name the control group"
+            if group is None
+            else "does not apply to this preset"
+        )
+        raise ValueError(f"preset {name}: of {problem}")
     if group is not None and not (isinstance(group, str) and CONTROL_GROUP.fullmatch(group)):
-        raise ValueError(f"of is {group!r}, which is no name of a control group")
+        raise ValueError(f"of is {group!r}, which is not a valid name of a control group")
     if "on" in entry and "output" in command:
         # monitors of several hosts write to one folder per host
         command["output"] = command["output"].replace("host/", "{host}/", 1)
@@ -128,9 +132,9 @@ class Command(Model):
     @model_validator(mode="after")
     def _one_text(self) -> Command:
         if self.shell and len(self.run) > 1:
-            raise ValueError("with shell: true, run is one text")
+            raise ValueError("with shell: true, run must be a single string")
         if not self.streams and not (self.on and self.output):
-            raise ValueError("streams says how the output of a command on a host comes over")
+            raise ValueError("streams: false applies only to commands with on and output")
         return self
 
 
@@ -262,5 +266,5 @@ class Definition(Settings):
     def _one_host(cls, hosts: dict[str, RemoteHost]) -> dict[str, RemoteHost]:
         named = [name for name, host in hosts.items() if host.kind == "host"]
         if len(named) > 1:
-            raise ValueError(f"{' and '.join(named)} are both of kind host, which is one machine")
+            raise ValueError(f"only one host may be of kind host; found {', '.join(named)}")
         return hosts

@@ -15,16 +15,14 @@ SYSTEM = Path("/sys")
 CONTROL_GROUPS = Path("/proc/self/cgroup")
 BUSY = ("user", "nice", "system", "irq", "softirq")
 IDLE = ("idle", "iowait", "steal")
-WORDS = {
+LIMIT_MESSAGES = {
     "steal_percent": "more than {:g} % of the processor time was stolen",
     "others_cpus": "other processes used more than {:g} processors",
-    "thermal_throttles": "processors were throttled for heat more than {:g} times",
-    "quota_throttles": "the processor quota was used up more than {:g} times",
+    "thermal_throttles": "processors were thermally throttled more than {:g} times",
+    "quota_throttles": "the processor quota was exhausted more than {:g} times",
 }
 
-UNKNOWN_STEAL = (
-    "the kernel's counter of stolen time went back, so that nobody knows what was stolen"
-)
+UNKNOWN_STEAL = "the kernel's counter of stolen time decreased: the stolen time is unknown"
 
 
 @dataclass(frozen=True)
@@ -137,14 +135,14 @@ def disturbance_between(begin: ProcessorTimes, end: ProcessorTimes) -> dict[str,
     return found
 
 
-def broken(
+def limit_violations(
     rules: Rules, found: dict[str, float], recorded: Collection[str] = frozenset()
 ) -> list[str]:
     """Messages for violated limits, and for a limit on stolen time if that is unknown.
 
     Values in `recorded` are informational and violate no limit.
     """
-    limits = {name: getattr(rules, name) for name in WORDS}
+    limits = {name: getattr(rules, name) for name in LIMIT_MESSAGES}
     words = []
     if rules.steal_percent is not None and "steal_percent" not in found:
         words.append(UNKNOWN_STEAL)
@@ -152,17 +150,17 @@ def broken(
         for place in (name, *(n for n in found if n.endswith(f".{name}"))):
             if limit is not None and place not in recorded and found.get(place, 0) > limit:
                 host, _, _ = place.rpartition(".")
-                words.append(f"{host}: " * bool(host) + WORDS[name].format(limit))
+                words.append(f"{host}: " * bool(host) + LIMIT_MESSAGES[name].format(limit))
     return words
 
 
-def uncounted() -> list[str]:
+def limits_without_counter() -> list[str]:
     """Names of the limits whose counters are not available on this machine."""
     now = counters(lambda: 0.0)
     return [name for name in ("thermal_throttles", "quota_throttles") if getattr(now, name) is None]
 
 
-def quiet(
+def wait_until_quiet(
     wanted: Quiet,
     ours: Callable[[], float],
     pause: Callable[[float], None],
@@ -172,7 +170,7 @@ def quiet(
 
     `say` is called once, if waiting is necessary.
     """
-    until, said = time.monotonic() + wanted.timeout_s, False
+    until, announced = time.monotonic() + wanted.timeout_s, False
     while True:
         begin = counters(ours)
         pause(wanted.for_s)
@@ -180,8 +178,8 @@ def quiet(
             return True
         if time.monotonic() >= until:
             return False
-        if not said:
+        if not announced:
             say(
-                f"waits until other processes use less than {wanted.cpus:g} processors, at most {wanted.timeout_s:g} s"
+                f"waiting until other processes use at most {wanted.cpus:g} CPUs (timeout {wanted.timeout_s:g} s)"
             )
-            said = True
+            announced = True

@@ -37,9 +37,9 @@ class EarlierRuns:
     def _entry(self, path: Path) -> dict[str, Any]:
         try:
             text = (path / RUN_FILE).read_text(encoding="utf-8")
-            said = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
-            factors = self.study.filled(said["factors"])
-            return {**said, "run_id": path.name, "factors": factors}
+            entry = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
+            factors = self.study.filled(entry["factors"])
+            return {**entry, "run_id": path.name, "factors": factors}
         except (OSError, ValueError, TypeError, LookupError, yaml.YAMLError):
             return {}
 
@@ -134,7 +134,7 @@ class EarlierRuns:
             sides = [set(listed) for listed in found.runs.values()]
             if any(side & names for side in sides) and any(side - names for side in sides):
                 raise VirtperfError(
-                    f"new runs would not be made as those that are there: {found.words}",
+                    f"new runs would not be comparable with existing ones: {found.words}",
                     file=self.folder / "measure.yaml",
                     remedy=found.remedy,
                 )

@@ -25,7 +25,7 @@ from rawperf.core.files import json_text, write_atomically
 from rawperf.core.model import Level
 from virtperf.core.locks import exclusive_lock
 from virtperf.measure.definition import MEASURE_FILE, Definition
-from virtperf.measure.disturbance import uncounted
+from virtperf.measure.disturbance import limits_without_counter
 from virtperf.measure.earlier import EarlierRuns
 from virtperf.measure.hosts import TOKEN_BYTES, HostsOfRuns, facts_of_hosts
 from virtperf.measure.identity import Protocols, session
@@ -38,11 +38,11 @@ from virtperf.measure.processes import (
     LostHost,
     Processes,
     Sessions,
+    deferred_signals,
     end_all,
-    remembered_signals,
 )
 from virtperf.measure.remote import Connections, open_connections
-from virtperf.measure.requirements import changed, refuse_unmet
+from virtperf.measure.requirements import change_messages, refuse_unmet
 from virtperf.measure.run import Measurement
 from virtperf.runs.ingest.folder import RUN_FILE
 from virtperf.study.definition import Study
@@ -50,7 +50,7 @@ from virtperf.study.definition import Study
 STATE_FOLDER = ".measure"
 """Folder for the run under way, failed runs, and durations of runs."""
 GRACE_S = 5.0
-LEAST_FREE = 2**20
+MIN_FREE_BYTES = 2**20
 REASON = "reason.txt"
 MEASURE_LOCK = Path(".cache", "measure.lock")
 
@@ -73,7 +73,7 @@ class MeasureEvent:
     precision: str = ""
 
 
-class SoFar(Protocol):
+class ProgressTracker(Protocol):
     """Accumulated results of the measured runs, in one format for all runs of a study."""
 
     def add(self, run: PlannedRun, folder: Path) -> None:
@@ -83,7 +83,7 @@ class SoFar(Protocol):
         """Precision of the run's experiment so far; "" if unknown."""
         ...
 
-    def enough(self, run: PlannedRun) -> str:
+    def skip_reason(self, run: PlannedRun) -> str:
         """Reason why the run can be skipped; "" if it is needed."""
         ...
 
@@ -142,9 +142,9 @@ class Harness:
         The mean of earlier runs of the condition, else the declared time plus the overhead of the
         experiment's last run.
         """
-        beyond = self.beyond()
+        overhead = self.overhead_s()
         return sum(
-            declared + beyond.get(run.experiment.name, 0.0)
+            declared + overhead.get(run.experiment.name, 0.0)
             if (known := self.earlier.wall_s(run)) is None
             else known
             for run in runs
@@ -153,11 +153,13 @@ class Harness:
 
     def estimated(self, runs: Sequence[PlannedRun]) -> bool:
         """Whether the durations of all these runs can be estimated from earlier ones."""
-        beyond = self.beyond()
-        return all(r.experiment.name in beyond or self.earlier.wall_s(r) is not None for r in runs)
+        overhead = self.overhead_s()
+        return all(
+            r.experiment.name in overhead or self.earlier.wall_s(r) is not None for r in runs
+        )
 
-    def beyond(self) -> dict[str, float]:
-        """Overhead of each experiment's last run, such as its setup, beyond the declared time."""
+    def overhead_s(self) -> dict[str, float]:
+        """Overhead of each experiment's last run, such as its setup: time beyond the declared one."""
         try:
             times = json.loads(self._times.read_text(encoding="utf-8"))
             return {str(name): float(seconds) for name, seconds in times.items()}
@@ -169,7 +171,7 @@ class Harness:
         named = {call.argv[0] for call in self.hosts.calls(runs) if not call.host}
         return sorted(name for name in named if "/" not in name and shutil.which(name) is None)
 
-    def not_here(self, runs: Sequence[PlannedRun]) -> list[str]:
+    def missing_locally(self, runs: Sequence[PlannedRun]) -> list[str]:
         """Programs and files that commands need and that are missing on this machine."""
         files = {f for run in runs for *_, f in missing_files(run, self.here, self.root)}
         return [*self.missing_programs(runs), *sorted(files)]
@@ -179,12 +181,12 @@ class Harness:
         runs: Sequence[PlannedRun],
         tell: Callable[[MeasureEvent], None],
         say: Callable[[str], None],
-        so_far: SoFar | None = None,
+        tracker: ProgressTracker | None = None,
     ) -> Outcome:
         """Measure these runs in the given order.
 
         `tell` receives progress events; `say` takes messages about the clean-up after an
-        interrupted harness, and about waiting. `so_far` may skip runs.
+        interrupted harness, and about waiting. `tracker` may skip runs.
 
         Raises
         ------
@@ -195,41 +197,41 @@ class Harness:
             A signal was received. The run under way was stopped and removed.
         """
         outcome = Outcome()
-        with exclusive_lock(self.root / MEASURE_LOCK, _taken), remembered_signals() as check:
+        with exclusive_lock(self.root / MEASURE_LOCK, _raise_locked), deferred_signals() as check:
             try:
                 self._recover(say)
                 if missing := self.missing_programs(runs):
                     raise VirtperfError(
-                        f"not found: {', '.join(missing)}",
-                        remedy="install it, or correct measure.yaml",
+                        f"programs not found: {', '.join(missing)}",
+                        remedy="install them, or correct measure.yaml",
                     )
-                for name in uncounted():
+                for name in limits_without_counter():
                     if any(getattr(run.experiment.disturbed, name) is not None for run in runs):
                         say(
-                            f"disturbed: this machine does not count {name}, so the rule says nothing"
+                            f"disturbed: this machine has no counter for {name}; the limit is not checked"
                         )
                 described = self._describe(runs) if runs else {}
                 protocols = Protocols(self.here, self.root, self.earlier.protocols)
                 planned = {run.run_id: protocols.of(run) for run in runs}
                 self.earlier.refuse_mixture(runs, planned, described)
-                spared: set[str] = set()
+                skipped: set[str] = set()
                 for number, run in enumerate(runs, start=1):
                     check()
-                    if so_far and (why := so_far.enough(run)):
+                    if tracker and (why := tracker.skip_reason(run)):
                         outcome.not_needed += 1
-                        if run.experiment.name not in spared:
+                        if run.experiment.name not in skipped:
                             say(f"{run.experiment.name}: {why}")
-                            spared.add(run.experiment.name)
+                            skipped.add(run.experiment.name)
                         continue
                     self._refuse_change(run, planned[run.run_id])
                     left_s = self.expected_s(*runs[number - 1 :])
                     tell(MeasureEvent(run.run_id, number, len(runs), left_s, block=run.replicate))
                     own = {**planned[run.run_id], **described["protocol"]}
-                    words, fine = self._one(
+                    words, fine = self._measure_with_repeats(
                         run, {**described, "protocol": own}, check, outcome, say
                     )
-                    if so_far and self.present(run):
-                        so_far.add(run, self.runs / run.run_id)
+                    if tracker and self.present(run):
+                        tracker.add(run, self.runs / run.run_id)
                     tell(
                         MeasureEvent(
                             run.run_id,
@@ -239,12 +241,12 @@ class Harness:
                             words,
                             fine,
                             run.replicate,
-                            so_far.words(run) if so_far else "",
+                            tracker.words(run) if tracker else "",
                         )
                     )
             except OSError as err:
                 if err.errno in NO_SPACE_ERRORS:
-                    raise self._full(err.strerror) from err
+                    raise self._disk_full_error(err.strerror) from err
                 raise
         return outcome
 
@@ -264,11 +266,11 @@ class Harness:
             if planned["files"].get(name) != now["files"].get(name):
                 raise VirtperfError(
                     f"{name} changed while {run.experiment.name} was measured; "
-                    f"{run.run_id} was not begun, runs before it are kept",
-                    remedy="undo the change, or remove the runs of the experiment; then start again",
+                    f"{run.run_id} was not started, earlier runs are kept",
+                    remedy="undo the change, or remove the runs of the experiment; then restart",
                 )
 
-    def _one(
+    def _measure_with_repeats(
         self,
         run: PlannedRun,
         described: dict[str, Any],
@@ -293,9 +295,9 @@ class Harness:
                 words = f"failed: {err}; see {self._keep(run, str(err))}"
                 if isinstance(err, LostHost) and run.experiment.on_lost_host == "abort":
                     raise VirtperfError(
-                        f"{run.run_id} {words}; runs before it are kept",
+                        f"{run.run_id} {words}; earlier runs are kept",
                         file=self.here / MEASURE_FILE,
-                        remedy="see to the host, then start again (on_lost_host: abort)",
+                        remedy="repair the host or its connection, then restart (on_lost_host: abort)",
                     ) from err
                 return words, False
             words = f"disturbed: {'; '.join(flags)}"
@@ -303,19 +305,21 @@ class Harness:
                 break
             if rule.then == "abort":
                 raise VirtperfError(
-                    f"{run.run_id} {words}; it was not kept, runs before it are",
+                    f"{run.run_id} {words}; it was discarded, earlier runs are kept",
                     file=self.here / MEASURE_FILE,
-                    remedy="find what disturbs the machine, then start again (on_disturbed: abort)",
+                    remedy="find the source of the disturbance, then restart (on_disturbed: abort)",
                 )
             outcome.again += 1
-            say(f"{run.run_id} {words}; it is measured again ({len(attempts) + 1})")
+            say(f"{run.run_id} {words}; repetition {len(attempts) + 1} follows")
         took = time.monotonic() - began
-        beyond = round(took - run.experiment.expected_s, 3)
-        write_atomically(self._times, json_text({**self.beyond(), run.experiment.name: beyond}))
+        overhead = round(took - run.experiment.expected_s, 3)
+        write_atomically(
+            self._times, json_text({**self.overhead_s(), run.experiment.name: overhead})
+        )
         outcome.measured += 1
         outcome.disturbed += bool(flags)
-        said = f"; {words}" if flags else ""
-        return f"measured in {took:.1f} s{said}", not flags
+        note = f"; {words}" if flags else ""
+        return f"measured in {took:.1f} s{note}", not flags
 
     def _attempt(
         self,
@@ -346,13 +350,13 @@ class Harness:
             with open_connections(self.hosts.connections(run, names, logs)) as hosts:
                 flags = self._measure_one(run, described, folder, logs, hosts, check, say)
             if last or not flags:
-                _settle(folder)
+                _fsync_folder(folder)
                 folder.rename(self.runs / run.run_id)
                 self.earlier.add(run.run_id)
                 self._write_attempts(run.run_id, [])
             else:
-                said = yaml.safe_load((folder / RUN_FILE).read_text(encoding="utf-8"))
-                attempt = {"start": said["start"], "wall_s": said["wall_s"], "disturbed": flags}
+                entry = yaml.safe_load((folder / RUN_FILE).read_text(encoding="utf-8"))
+                attempt = {"start": entry["start"], "wall_s": entry["wall_s"], "disturbed": flags}
                 self._write_attempts(run.run_id, [*described["attempts"], attempt])
         except (Interrupted, OSError):
             shutil.rmtree(self._running, ignore_errors=True)
@@ -398,12 +402,12 @@ class Harness:
 
         def changes() -> list[str]:
             settings_now, state_now = now()
-            return changed(first, {**settings_now, **state_now})
+            return change_messages(first, {**settings_now, **state_now})
 
         processes = Processes(
             folder, logs, str(self._running), partial(self._record, run), check_all, hosts=hosts
         )
-        said = {name: part for name, part in described.items() if part or name != "attempts"}
+        entry = {name: part for name, part in described.items() if part or name != "attempts"}
         return Measurement(
             self.study,
             run,
@@ -411,7 +415,7 @@ class Harness:
             self.here,
             self.root,
             processes,
-            {**said, "machine": known, "machine_state": state},
+            {**entry, "machine": known, "machine_state": state},
             say,
             after_setup,
             changes,
@@ -449,21 +453,21 @@ class Harness:
 
         The path is relative to the repository if possible.
         """
-        if shutil.disk_usage(self.runs).free < LEAST_FREE:
-            raise self._full(os.strerror(NO_SPACE_ERRORS[0]))
+        if shutil.disk_usage(self.runs).free < MIN_FREE_BYTES:
+            raise self._disk_full_error(os.strerror(NO_SPACE_ERRORS[0]))
         kept = self._failed / f"{run.run_id}-{self.attempts()[run.run_id] + 1}"
         (self._running / REASON).write_text(f"{reason}\n", encoding="utf-8")
         self._failed.mkdir(exist_ok=True)
         self._running.rename(kept)
         return kept.relative_to(self.root) if kept.is_relative_to(self.root) else kept
 
-    def _full(self, why: str | None) -> VirtperfError:
+    def _disk_full_error(self, why: str | None) -> VirtperfError:
         """Free the space of the run under way; returns the error to raise."""
         shutil.rmtree(self._running, ignore_errors=True)
         return VirtperfError(
-            f"{why or 'the disk is full'}; the run under way was removed, those before it are kept",
+            f"{why or 'the disk is full'}; the current run was removed, earlier runs are kept",
             file=self.runs,
-            remedy="make room, then start again",
+            remedy="free disk space, then restart",
         )
 
     def _recover(self, say: Callable[[str], None]) -> None:
@@ -491,21 +495,22 @@ class Harness:
             wanted = self.hosts.connections(interrupted, names, logs)
             with open_connections(wanted, lenient=True) as hosts:
                 for lost in set(names) - hosts.keys():
-                    say(f"{lost} can't be reached: the teardown of {name} is not run there")
+                    say(f"{lost} can't be reached: the teardown of {name} is skipped there")
                 processes = Processes(folder, logs, str(self._running), record, hosts=hosts)
                 Measurement(
                     self.study, interrupted, folder, self.here, self.root, processes, {}
                 ).tear_down()
         shutil.rmtree(self._running)
         if name and not (self.runs / name).exists():
-            say(f"{name} was interrupted: its processes ({ended}) were stopped, its folder removed")
+            say(f"{name} was interrupted: stopped its processes ({ended}), removed its folder")
 
 
-def _taken(who: str) -> None:
-    raise VirtperfError(f"{who} is measuring here")  # they would disturb each other
+def _raise_locked(who: str) -> None:
+    # they would disturb each other
+    raise VirtperfError(f"{who} is already measuring in this repository")
 
 
-def _settle(folder: Path) -> None:
+def _fsync_folder(folder: Path) -> None:
     """Flush a run folder to disk (fsync): a crash after the rename leaves no empty files."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():

@@ -20,11 +20,11 @@ from virtperf.measure.commands import Call
 from virtperf.measure.definition import MEASURE_FILE, Definition
 from virtperf.measure.identity import salted_hash, sent_files
 from virtperf.measure.machine import (
-    LOOKS,
-    chosen_word,
+    N_STATE_SAMPLES,
     kernel_parameters,
     on_or_off,
     open_vulnerabilities,
+    selected_option,
     tool_versions,
     unique_texts,
 )
@@ -84,7 +84,9 @@ def host_facts(printed: str) -> dict[str, Level]:
         "governor": unique_texts(under(rf"{CPU}/cpu\d+/cpufreq/scaling_governor").values()),
         "turbo": on_or_off(text(f"{CPU}/intel_pstate/no_turbo"), text(f"{CPU}/cpufreq/boost")),
         "smt": text(f"{CPU}/smt/control"),
-        "transparent_hugepage": chosen_word(text("/sys/kernel/mm/transparent_hugepage/enabled")),
+        "transparent_hugepage": selected_option(
+            text("/sys/kernel/mm/transparent_hugepage/enabled")
+        ),
         "ksm": {"0": "off", "1": "on", "2": "off"}.get(text("/sys/kernel/mm/ksm/run"), ""),
         "damon": "on" if "damon" in files else "off",
         "aslr": text("/proc/sys/kernel/randomize_va_space"),
@@ -95,7 +97,7 @@ def host_facts(printed: str) -> dict[str, Level]:
         "boot": _hashed("boot", text("/proc/sys/kernel/random/boot_id")),
         "swap_used_mb": (memory.get("SwapTotal", 0) - memory.get("SwapFree", 0)) // 1024,
         "free_memory_mb": memory.get("MemAvailable", 0) // 1024,
-        "d_state_tasks": sum(looks == LOOKS for looks in stuck.values()),
+        "d_state_tasks": sum(count == N_STATE_SAMPLES for count in stuck.values()),
     }
     return {name: fact for name, fact in found.items() if fact not in (None, "")}
 
@@ -178,9 +180,9 @@ class HostsOfRuns:
         later = {name for name, host in self.definition.hosts.items() if host.started_in_setup}
         if wrong := sorted(name for name, tool in tools.items() if tool.host in later):
             raise VirtperfError(
-                f"the version of {wrong[0]} can't be had: its host is started in the setup",
+                f"can't determine the version of {wrong[0]}: its host is started in the setup",
                 file=self.here / MEASURE_FILE,
-                remedy="let a command of the run write it to {fields}, as tools: {...}",
+                remedy="let a command of the run write it to the file {fields}, as tools: {...}",
             )
         attempt = replace(runs[0], token=secrets.token_hex(TOKEN_BYTES))
         names = [n for n in self.named([*calls, *tools.values()]) if n not in later]
@@ -192,14 +194,13 @@ class HostsOfRuns:
                 for name, connection in hosts.items():
                     if missing := connection.missing(c.argv[0] for c in calls if c.host == name):
                         raise VirtperfError(
-                            f"not found on {name}: {', '.join(missing)}",
-                            remedy="install it there, or correct measure.yaml",
+                            f"programs not found on {name}: {', '.join(missing)}",
+                            remedy="install them there, or correct measure.yaml",
                         )
                 return *facts_of_hosts(hosts), tool_versions(tools, hosts)
         except Failure as err:
             raise VirtperfError(
                 str(err),
                 file=self.here / MEASURE_FILE,
-                remedy="`ssh` must reach the host without a question, and know its key: "
-                "try it by hand",
+                remedy="`ssh` must connect without a prompt, with a known host key: try it by hand",
             ) from err

@@ -24,7 +24,7 @@ from virtperf.measure.plan import PlannedRun
 MACHINE_ID = Path("/etc/machine-id")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 ID_DIGITS = 12
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 HASHED = ("lead_s", "warmup_s", "window_s", "wait_quiet", "disturbed", "on_disturbed", *PHASES)
 """Settings that affect what is measured, or which runs are kept."""
 NOT_HASHED = ("timeout_s",)
@@ -79,7 +79,7 @@ class Protocols:
         for name, paths in _files(run, self.here, self.root):
             key = (name, *left_out)
             if key not in self._hashes:
-                kept = [path for path in paths if not _is_one(path, left_out, self.root)]
+                kept = [path for path in paths if not _matches_any(path, left_out, self.root)]
                 self._hashes[key] = self._hash(name, kept, left_out)
             files[name] = self._hashes[key]
         whole = short_hash(json.dumps([run.experiment.name, settings, files], sort_keys=True))
@@ -95,21 +95,21 @@ class Protocols:
         own = short_hash("".join(_contents(paths)))
         known: dict[tuple[str, str], None] = {}
         for protocol in self.recorded:
-            said = (protocol.get("files") or {}).get(name)
-            if said and protocol.get("dirty") is False:
-                known.setdefault((str(said), str(protocol.get("commit"))))
-        if not known or any(said == own for said, _ in known):
+            recorded = (protocol.get("files") or {}).get(name)
+            if recorded and protocol.get("dirty") is False:
+                known.setdefault((str(recorded), str(protocol.get("commit"))))
+        if not known or any(recorded == own for recorded, _ in known):
             return own
         now = _blobs_now(paths, self.root)
-        for said, commit in known:
+        for recorded, commit in known:
             then = _blobs_at(commit, name, self.root)
             kept = {
                 path: blob
                 for path, blob in then.items()
-                if path.suffix not in PROSE and not _is_one(path, left_out, self.root)
+                if path.suffix not in PROSE and not _matches_any(path, left_out, self.root)
             }
             if kept and kept == now:
-                return said
+                return recorded
         return own
 
 
@@ -120,17 +120,17 @@ def settings_hash(run: PlannedRun) -> str:
 
 def _settings(run: PlannedRun) -> dict[str, Any]:
     """The hashed settings with placeholders unfilled, so independent of levels and run values."""
-    said = run.experiment.model_dump(mode="json", include=set(HASHED), warnings=False)
+    settings = run.experiment.model_dump(mode="json", include=set(HASHED), warnings=False)
     for phase in PHASES:
-        said[phase] = [_hashed(command) for command in said[phase]]
-        for command in said[phase]:
-            command["files"] = [_hashed(file) for file in command["files"]]
-    if said["wait_quiet"]:
-        del said["wait_quiet"]["timeout_s"]
-    return said
+        settings[phase] = [_hashed_fields(command) for command in settings[phase]]
+        for command in settings[phase]:
+            command["files"] = [_hashed_fields(file) for file in command["files"]]
+    if settings["wait_quiet"]:
+        del settings["wait_quiet"]["timeout_s"]
+    return settings
 
 
-def _hashed(entry: dict[str, Any]) -> dict[str, Any]:
+def _hashed_fields(entry: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in entry.items()
@@ -181,14 +181,14 @@ def _matching(setting: str, pattern: str, root: Path) -> list[Path]:
     paths = sorted(path for path in root.glob(pattern) if path.is_file())
     if not paths:
         raise VirtperfError(
-            f"{setting}: no file of the repository is called {pattern!r}",
+            f"{setting}: no file of the repository matches {pattern!r}",
             file="measure.yaml",
-            remedy="name files relative to the repository, such as testbeds/linux/*.py",
+            remedy="give paths relative to the repository, such as testbeds/linux/*.py",
         )
     return paths
 
 
-def _is_one(path: Path, patterns: Iterable[str], root: Path) -> bool:
+def _matches_any(path: Path, patterns: Iterable[str], root: Path) -> bool:
     name = path.relative_to(root)
     return any(
         name.match(pattern) and len(name.parts) == len(Path(pattern).parts) for pattern in patterns
@@ -211,7 +211,7 @@ def _blobs_at(commit: str, name: str, root: Path) -> dict[Path, str]:
     for line in (_git(root, "ls-tree", "-r", "-z", "--full-tree", commit) or "").split("\0"):
         kind, _, path = line.partition("\t")
         place = root / path
-        if path and (place.is_relative_to(root / name) or _is_one(place, (name,), root)):
+        if path and (place.is_relative_to(root / name) or _matches_any(place, (name,), root)):
             found[place] = kind.split()[2]
     return found
 
@@ -283,7 +283,7 @@ def _git(root: Path, *arguments: str, given: str | None = None) -> str | None:
             input=given,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

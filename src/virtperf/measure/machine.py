@@ -24,7 +24,7 @@ SYSTEM = Path("/sys")
 PROC = Path("/proc")
 PROCESSORS = SYSTEM / "devices" / "system" / "cpu"
 PROCESSOR_LIST = PROC / "cpuinfo"
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 MAX_FACT_LENGTH = 200
 KERNEL_PARAMETERS = re.compile(
     r"(mitigations|isolcpus|nohz|nohz_full|rcu_nocbs|nosmt|maxcpus|nr_cpus|transparent_hugepage"
@@ -37,7 +37,7 @@ KERNEL_PARAMETERS = re.compile(
 
 Others may name hosts, disks or keys.
 """
-LOOKS, LOOK_DISTANCE_S = 3, 0.05
+N_STATE_SAMPLES, STATE_SAMPLE_INTERVAL_S = 3, 0.05
 """Samples of the process state, and their distance in seconds.
 
 A task counts as stuck if it is in state D in all samples: one that reads a file is in one.
@@ -84,7 +84,7 @@ def machine_settings() -> dict[str, Level]:
         ),
         "turbo": _turbo(),
         "smt": _text(PROCESSORS / "smt" / "control"),
-        "transparent_hugepage": chosen_word(
+        "transparent_hugepage": selected_option(
             _text(SYSTEM / "kernel/mm/transparent_hugepage/enabled")
         ),
         "ksm": {"0": "off", "1": "on", "2": "off"}.get(_text(SYSTEM / "kernel/mm/ksm/run"), ""),
@@ -102,9 +102,9 @@ def machine_settings() -> dict[str, Level]:
 def machine_state() -> dict[str, Level]:
     """Current memory and task state, which varies from run to run and does not identify runs."""
     stuck = _uninterruptible()
-    for _ in range(LOOKS - 1):
+    for _ in range(N_STATE_SAMPLES - 1):
         if stuck:
-            time.sleep(LOOK_DISTANCE_S)
+            time.sleep(STATE_SAMPLE_INTERVAL_S)
             stuck &= _uninterruptible()
     return {
         "swap_used_mb": psutil.swap_memory().used // 2**20,
@@ -133,18 +133,18 @@ def tool_versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, st
                 hosts[call.host].command(call) if call.host else call.argv,
                 capture_output=True,
                 stdin=subprocess.DEVNULL,
-                timeout=PATIENCE_S,
+                timeout=TIMEOUT_S,
                 check=False,
                 env={**os.environ, **CLOCK_ENVIRONMENT},
             )
             lines = (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace").splitlines()
         except (OSError, ValueError, subprocess.TimeoutExpired) as err:
-            raise VirtperfError(f"the version of {name} can't be had: {err}") from err
+            raise VirtperfError(f"can't determine the version of {name}: {err}") from err
         text = next((line.strip() for line in lines if line.strip()), "")
         if not text:
             raise VirtperfError(
-                f"the version of {name} can't be had",
-                found=f"status {done.returncode}, nothing printed",
+                f"can't determine the version of {name}",
+                found=f"exit status {done.returncode} and no output",
             )
         found[name] = text.replace(str(Path.home()), "~")[:MAX_FACT_LENGTH]
     return found
@@ -157,7 +157,7 @@ def _virtualization(hypervisor: bool) -> str:
         return "hypervisor" if hypervisor else ""
     around = [
         subprocess.run(  # noqa: S603
-            [program, kind], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+            [program, kind], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
         ).stdout.strip()
         for kind in ("--vm", "--container")
     ]
@@ -222,7 +222,7 @@ def _uninterruptible() -> set[int]:
     return found
 
 
-def chosen_word(text: str) -> str:
+def selected_option(text: str) -> str:
     """The selected option of a sysfs text such as ``always [madvise] never``."""
     match = re.search(r"\[([^]]*)\]", text)
     return match.group(1) if match else ""

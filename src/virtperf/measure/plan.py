@@ -24,7 +24,7 @@ from virtperf.measure.definition import (
 )
 from virtperf.study.definition import Study
 
-LABELS = ("a", "b")
+AA_LABELS = ("a", "b")
 """Labels of the two sides of an A/A test."""
 Place = tuple[str | int, ...]
 """Key path of a setting in measure.yaml."""
@@ -110,7 +110,7 @@ def load_definition(path: Path, study: Study, report: Report = stop) -> Definiti
         elif written.like in above:
             base = dict(above[written.like])
         else:
-            words = f"no experiment further up is called {written.like!r}"
+            words = f"like: no earlier experiment is named {written.like!r}"
             remedy = did_you_mean(written.like, above)
             report(document.error(words, "experiments", position, "like", remedy=remedy))
             base = given
@@ -130,7 +130,7 @@ def load_definition(path: Path, study: Study, report: Report = stop) -> Definiti
         report(problem)
     names = [run.run_id for run in plan(definition, study, 1)] if not found else []
     for name in sorted({name for name in names if names.count(name) > 1}):
-        report(document.error(f"two runs would be called {name}", "experiments"))
+        report(document.error(f"two runs would be named {name}", "experiments"))
     return definition
 
 
@@ -162,32 +162,31 @@ def _problems(
     own = {*replace(runs[0], levels={}).values(Path("/"), Path("/"), Path("/")), "n"}
     own |= {"host"} if hosts else set()
     if taken := sorted(own & study.factors.keys()):
-        problem = (
-            f"the study has a factor {taken[0]!r}, which is the name of a value of the harness"
-        )
+        problem = f"factor {taken[0]!r} has the name of a placeholder of the harness"
         yield document.error(problem, *place)
     if experiment.until:
         yield from _until_problems(experiment, place, study, document)
     if experiment.order == "abba" and len(runs) != 2:
-        problem = (
-            f"{experiment.name}: order abba is for two conditions, of which it has {len(runs)}"
-        )
+        problem = f"{experiment.name}: order abba needs two conditions; found {len(runs)}"
         yield document.error(problem, *place, remedy="order: blocks")
     if not experiment.workload:
         yield document.error(f"{experiment.name} has no workload", *place)
     elif experiment.window_s is None and all(command.stop for command in experiment.workload):
-        problem = f"{experiment.name} never ends: it has no window_s, and its whole workload is to be stopped"
+        problem = (
+            f"{experiment.name} never ends: without window_s, "
+            "a command of the workload must end without a stop signal"
+        )
         yield document.error(problem, *place)
     for phase in PHASES:
         try:
             for run in runs:
                 run.calls(phase, Path("/"), Path("/"), Path("/"))
         except ValueError as err:
-            where = _said_at(experiment, place, phase)
+            where = _setting_place(experiment, place, phase)
             yield document.error(f"{experiment.name}, {phase}: {err}", *where)
 
 
-def _said_at(experiment: Experiment, place: Place, setting: str) -> Place:
+def _setting_place(experiment: Experiment, place: Place, setting: str) -> Place:
     """Key path of an experiment's setting: its own, its `like`, or the top level."""
     if setting in experiment.model_fields_set:
         return (*place, setting)
@@ -199,7 +198,7 @@ def _until_problems(
 ) -> Iterator[StudyError]:
     until = experiment.until
     assert until is not None
-    where = _said_at(experiment, place, "until")
+    where = _setting_place(experiment, place, "until")
     if until.quantity not in study.quantities:
         yield document.error(
             f"the study has no quantity {until.quantity!r}",
@@ -212,12 +211,12 @@ def _until_problems(
             yield document.error(problem, *where, "to", factor)
 
 
-FROM = ("{here}/", "{root}/")
+PATH_PLACEHOLDERS = ("{here}/", "{root}/")
 """Prefixes of file names in commands, for files beside measure.yaml and in the repository."""
 
 
 def missing_files(run: PlannedRun, here: Path, root: Path) -> Iterator[tuple[Phase, int, str]]:
-    """Iterate over missing files that local commands (without shell) name by `FROM`.
+    """Iterate over missing files that local commands (without shell) name by `PATH_PLACEHOLDERS`.
 
     Yields phase, 0-based number of the command, and the name as written in measure.yaml. Hidden
     files are skipped: runs create them for each other. Raises `ValueError` for an unknown
@@ -228,7 +227,7 @@ def missing_files(run: PlannedRun, here: Path, root: Path) -> Iterator[tuple[Pha
         for number, command in enumerate(getattr(run.experiment, phase)):
             for part in () if command.on or command.shell else command.run:
                 hidden = any(name.startswith(".") for name in PurePosixPath(part).parts)
-                named = part.startswith(FROM) and not hidden
+                named = part.startswith(PATH_PLACEHOLDERS) and not hidden
                 if named and not Path(filled_command(part, values)).exists():
                     yield phase, number, part
 
@@ -241,9 +240,9 @@ def missing_file_problems(
     for position, experiment in enumerate(definition.experiments):
         for run in _conditions(experiment, study, 1, 0, definition.hosts):
             for phase, number, file in missing_files(run, path.parent, root):
-                where = _said_at(experiment, ("experiments", position), phase)
+                where = _setting_place(experiment, ("experiments", position), phase)
                 yield document.error(
-                    f"{phase}: there is no {file}",
+                    f"{phase}: {file} does not exist",
                     *where,
                     number,
                     expected="a file of the repository",
@@ -315,12 +314,12 @@ def equal_runs(
     conditions = {(r.experiment.name, *r.levels.items()) for r in runs}
     if len(conditions) != 1:
         raise VirtperfError(
-            f"--aa measures one condition twice, and {len(conditions)} are chosen",
-            remedy="choose one by --only, such as --only EXPERIMENT --only FACTOR=LEVEL",
+            f"--aa needs exactly one condition; found {len(conditions)}",
+            remedy="select one with --only, such as --only EXPERIMENT --only FACTOR=LEVEL",
         )
     planned: list[PlannedRun] = []
     for run in runs:
-        named = [replace(run, run_id=f"{label}-{run.run_id}") for label in LABELS]
+        named = [replace(run, run_id=f"{label}-{run.run_id}") for label in AA_LABELS]
         own = [replace(r, seed=_seed(definition.seed, r.run_id)) for r in named]
         planned += _abba(own, run.replicate)
     return planned
@@ -360,20 +359,20 @@ def _chosen(
     names = [experiment.name for experiment in definition.experiments]
     if unknown := sorted(experiments - set(names)):
         raise VirtperfError(
-            f"--only: there is no experiment {unknown[0]!r}", remedy=did_you_mean(unknown[0], names)
+            f"--only: unknown experiment {unknown[0]!r}", remedy=did_you_mean(unknown[0], names)
         )
     levels: dict[str, set[str]] = {}
     for text in (t for t in only if "=" in t):
         factor, level = text.split("=", 1)
         known = list(map(str, study.factors[factor].levels)) if factor in study.factors else []
         if level not in known:
-            what, among = (
+            unknown_name, among = (
                 (f"level {level!r} of {factor}", known)
                 if known
                 else (f"factor {factor!r}", [*study.factors])
             )
             raise VirtperfError(
-                f"--only: there is no {what}",
+                f"--only: unknown {unknown_name}",
                 remedy=did_you_mean(level if known else factor, among),
             )
         levels.setdefault(factor, set()).add(level)

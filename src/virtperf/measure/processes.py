@@ -38,39 +38,41 @@ class Interrupted(Exception):
 
 
 @contextmanager
-def remembered_signals() -> Iterator[Callable[[], None]]:
+def deferred_signals() -> Iterator[Callable[[], None]]:
     """Defer termination signals; the yielded function raises `Interrupted` once one has arrived.
 
     Installing a handler also resets the disposition in started programs: they would inherit the
     ignored SIGINT of a shell's background job, and monitors stopped by SIGINT would never end. The
     harness itself keeps ignoring such a signal.
     """
-    came: list[int] = []
+    received: list[int] = []
 
     def check() -> None:
-        if came:
-            raise Interrupted(came[0])
+        if received:
+            raise Interrupted(received[0])
 
-    before = {
+    previous = {
         number: signal.getsignal(number)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     }
-    for number, handler in before.items():
+    for number, handler in previous.items():
         ignored = handler == signal.SIG_IGN
-        signal.signal(number, (lambda *_: None) if ignored else (lambda got, _: came.append(got)))
+        signal.signal(
+            number, (lambda *_: None) if ignored else (lambda got, _: received.append(got))
+        )
     try:
         yield check
     finally:
-        for number, handler in before.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)
 
 
 MARK = "VIRTPERF_RUN"
 CLOCK_ENVIRONMENT = {"TZ": "UTC", "LC_ALL": "C", "S_TIME_FORMAT": "ISO"}
 """Clock and locale of all tools: UTC, as `start` in run.yaml, without daylight saving changes."""
-LOOK_S = 0.02
-SAME_S = 1.0  # tolerance of a process start time between two readings
-LAST_S = 10.0  # maximum time for a process to end after SIGKILL
+POLL_S = 0.02
+START_TIME_TOLERANCE_S = 1.0  # tolerance of a process start time between two readings
+KILL_TIMEOUT_S = 10.0  # maximum time for a process to end after SIGKILL
 SSH_FAILED = 255  # exit status of ssh itself, not of the remote command
 NO_SPACE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Sessions = Mapping[int, float]
@@ -93,7 +95,7 @@ class Started:
     process: subprocess.Popen[bytes]
     ended: float | None = None
 
-    def look(self) -> bool:
+    def poll(self) -> bool:
         """Poll the process; returns whether it has ended."""
         if self.ended is None and self.process.poll() is not None:
             self.ended = time.monotonic()
@@ -168,18 +170,18 @@ class Processes:
             path = self.folder / call.output
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.resolve().is_relative_to(self.folder.resolve()):
-                raise Failure(f"{call.name}: a link leads {call.output} out of the run folder")
+                raise Failure(f"{call.name}: {call.output} is a link out of the run folder")
         return path.open("ab")
 
     def finish(self, call: Call) -> None:
         """Run a program to completion; raises `Failure` on a time-out or non-zero exit status."""
         started = self.start(call)
         until = time.monotonic() + call.timeout_s
-        while not started.look():
+        while not started.poll():
             if time.monotonic() > until:
                 self.stop(started, "SIGTERM", 1.0)
-                raise Failure(f"{started.name} had not ended after {call.timeout_s:g} s")
-            self.pause(LOOK_S)
+                raise Failure(f"{started.name} timed out after {call.timeout_s:g} s")
+            self.pause(POLL_S)
         if started.process.returncode:
             raise self.failure(started)
 
@@ -187,7 +189,7 @@ class Processes:
         """Error for a program that ended unexpectedly."""
         if started.call.host and started.process.returncode == SSH_FAILED:
             connection = self.hosts[started.call.host]
-            return LostHost(f"{started.name} ended: the connection was lost{connection.why}")
+            return LostHost(f"{started.name} ended: the connection was lost{connection.ssh_error}")
         return Failure(started.ending)
 
     def pause(self, seconds: float) -> None:
@@ -195,12 +197,15 @@ class Processes:
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             self.check()
-            time.sleep(min(LOOK_S, left))
+            time.sleep(min(POLL_S, left))
 
     def stop(self, started: Started, name: str, grace_s: float) -> bool:
         """Send a signal to a process group, then SIGKILL; returns whether the signal ended it."""
-        for number, patience_s in ((signal.Signals[name], grace_s), (signal.SIGKILL, LAST_S)):
-            if started.look():
+        for number, timeout_s in (
+            (signal.Signals[name], grace_s),
+            (signal.SIGKILL, KILL_TIMEOUT_S),
+        ):
+            if started.poll():
                 break
             if started.call.host in self.hosts:
                 sent = signal.Signals(number).name
@@ -214,10 +219,10 @@ class Processes:
                 raise VirtperfError(
                     f"{started.call.name} can't be stopped: it runs as another user"
                 ) from err
-            until = time.monotonic() + patience_s
-            while not started.look() and time.monotonic() < until:
-                time.sleep(LOOK_S)
-            if number == signal.Signals[name] and started.look():
+            until = time.monotonic() + timeout_s
+            while not started.poll() and time.monotonic() < until:
+                time.sleep(POLL_S)
+            if number == signal.Signals[name] and started.poll():
                 return True
         return False
 
@@ -225,7 +230,7 @@ class Processes:
         """Stop all remaining processes of the run."""
         end_all(self.mark, self.sessions, grace_s)
         for started in self._started:
-            started.look()
+            started.poll()
 
     def cpu_s(self) -> float:
         """Processor time in seconds of the harness and the run's processes, ended ones included."""
@@ -241,7 +246,7 @@ class Processes:
 def members(mark: str, sessions: Sessions) -> Iterator[psutil.Process]:
     """All living processes with the mark, or in one of the sessions."""
     own = os.getpid()
-    current = {sid for sid, created in sessions.items() if _same(sid, created)}
+    current = {sid for sid, created in sessions.items() if _not_reused(sid, created)}
     for process in psutil.process_iter():
         try:
             if process.pid == own or process.status() == psutil.STATUS_ZOMBIE:
@@ -252,10 +257,10 @@ def members(mark: str, sessions: Sessions) -> Iterator[psutil.Process]:
             continue
 
 
-def _same(sid: int, created: float) -> bool:
+def _not_reused(sid: int, created: float) -> bool:
     """Whether a session id was not reused: a pid is not reassigned while its session lives."""
     try:
-        return abs(psutil.Process(sid).create_time() - created) < SAME_S
+        return abs(psutil.Process(sid).create_time() - created) < START_TIME_TOLERANCE_S
     except psutil.Error:
         return True
 
@@ -276,10 +281,8 @@ def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
         late = time.monotonic() - kill_at
         for process in left:
             try:
-                if late > LAST_S:
-                    raise VirtperfError(
-                        f"process {process.pid} of a run does not end, although it was killed"
-                    )
+                if late > KILL_TIMEOUT_S:
+                    raise VirtperfError(f"process {process.pid} of a run did not end after SIGKILL")
                 if late >= 0:
                     process.kill()
                 elif process.pid not in found:
@@ -287,8 +290,10 @@ def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
             except psutil.NoSuchProcess:
                 continue
             except psutil.AccessDenied as err:
-                problem = f"process {process.pid} of a run can't be stopped: it is another user's"
-                raise VirtperfError(problem, remedy="stop it, then go on") from err
+                problem = (
+                    f"process {process.pid} of a run can't be stopped: it belongs to another user"
+                )
+                raise VirtperfError(problem, remedy="stop it, then restart") from err
             found.add(process.pid)
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
     return len(found)

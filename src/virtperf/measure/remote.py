@@ -41,17 +41,17 @@ SSH_OPTIONS = (
     "RequestTTY=no",
     "LogLevel=ERROR",
 )
-BEAT_S = 5.0
-SILENCE_S = 15
+HEARTBEAT_S = 5.0
+HEARTBEAT_TIMEOUT_S = 15
 """Heartbeat timeout: without an order for this time the keeper assumes a dead harness.
 
 At the latest after twice the time.
 """
-PATIENCE_S = 20.0
+TIMEOUT_S = 20.0
 RETRY_S = 0.5
 TRANSFER_S = 600.0
 ROUND_TRIPS = 8
-FIELDS_LEFT = ".fields.yaml"
+FIELDS_FILE = ".fields.yaml"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Connection:
                 self.begin()
                 self.await_ready()
             except LostHost:
-                self._closed()
+                self._close_connection()
                 if time.monotonic() > until:
                     raise
                 check()
@@ -106,16 +106,17 @@ class Connection:
 
     def _ssh(self, *options: str) -> list[str]:
         """Arguments of `ssh` up to the remote command; they override the user's configuration."""
-        said = [part for option in (*SSH_OPTIONS, *options) for part in ("-o", option)]
+        arguments = [part for option in (*SSH_OPTIONS, *options) for part in ("-o", option)]
         host = self.host
         if host.config:
-            said += ["-F", str(self.here / Path(host.config).expanduser())]
+            arguments += ["-F", str(self.here / Path(host.config).expanduser())]
         if host.port:
-            said += ["-p", str(host.port)]
+            arguments += ["-p", str(host.port)]
         if host.key:
-            said += ["-i", str(self.here / Path(host.key).expanduser())]
+            arguments += ["-i", str(self.here / Path(host.key).expanduser())]
         control = f"ControlPath={self.control}"
-        return ["ssh", "-o", control, "-o", f"ConnectTimeout={host.connect_s:g}", *said, host.ssh]
+        timeout = f"ConnectTimeout={host.connect_s:g}"
+        return ["ssh", "-o", control, "-o", timeout, *arguments, host.ssh]
 
     def argv(self, line: str) -> list[str]:
         """Local command line that runs a shell command on the host."""
@@ -123,8 +124,8 @@ class Connection:
 
     def command(self, call: Call) -> list[str]:
         """Local command line for a remote call in the run's folder, with the run's clock."""
-        said = {**CLOCK_ENVIRONMENT, **call.variables, MARK: self.folder}
-        words = ["env", *(f"{name}={value}" for name, value in said.items()), *call.argv]
+        variables = {**CLOCK_ENVIRONMENT, **call.variables, MARK: self.folder}
+        words = ["env", *(f"{name}={value}" for name, value in variables.items()), *call.argv]
         line = f"cd {self.folder} && echo $$ >.started/{call.name} && "
         if call.output and not call.streams:
             out = shlex.quote(f"./{call.output}")
@@ -134,7 +135,9 @@ class Connection:
     def begin(self) -> None:
         """Start the connection and its heartbeat thread, without waiting."""
         script = KEEPER.read_text(encoding="utf-8")
-        line = shlex.join(["exec", "sh", "-c", script, "keeper", self.folder, str(SILENCE_S)])
+        line = shlex.join(
+            ["exec", "sh", "-c", script, "keeper", self.folder, str(HEARTBEAT_TIMEOUT_S)]
+        )
         with contextlib.suppress(OSError):
             Path(self.control).unlink()  # stale socket of a lost connection
         with self.errors.open("ab") as errors:
@@ -151,15 +154,15 @@ class Connection:
 
     def await_ready(self) -> None:
         """Wait until the host answers; raises `LostHost` on a time-out."""
-        patience_s = self.host.connect_s + PATIENCE_S
-        if self._answer(patience_s, ended="no connection") != "ready":
-            raise LostHost(f"{self.name}: {self.folder} can't be made there")
+        timeout_s = self.host.connect_s + TIMEOUT_S
+        if self._answer(timeout_s, ended="no connection") != "ready":
+            raise LostHost(f"{self.name}: can't create {self.folder}")
         if self.sent:
             self.send()
 
     def renew(self) -> None:
         """Reconnect after a lost connection; remaining remote processes are ended."""
-        self._closed()
+        self._close_connection()
         self.begin()
         self.await_ready()
 
@@ -169,22 +172,22 @@ class Connection:
         return self._keeper is not None and self._keeper.poll() is None
 
     @property
-    def why(self) -> str:
+    def ssh_error(self) -> str:
         """The last line of ssh's error output, in parentheses."""
         try:
             lines = self.errors.read_text(encoding="utf-8", errors="replace").split("\n")
         except OSError:
             lines = []
-        said = [line.strip() for line in lines if line.strip()]
-        return f" ({said[-1]})" if said else ""
+        messages = [line.strip() for line in lines if line.strip()]
+        return f" ({messages[-1]})" if messages else ""
 
     def check(self) -> None:
         """Raise `LostHost` if the connection is lost."""
         if self.opened and not self.alive:
-            raise LostHost(f"{self.name}: the connection was lost{self.why}")
+            raise LostHost(f"{self.name}: the connection was lost{self.ssh_error}")
 
     def _beat(self, ended: threading.Event) -> None:
-        while not ended.wait(BEAT_S):
+        while not ended.wait(HEARTBEAT_S):
             with contextlib.suppress(OSError, ValueError):
                 self._order("beat")
 
@@ -197,21 +200,21 @@ class Connection:
         try:
             self._order(words)
         except OSError as err:
-            raise LostHost(f"{self.name}: the connection was lost{self.why}") from err
-        return self._answer(PATIENCE_S)
+            raise LostHost(f"{self.name}: the connection was lost{self.ssh_error}") from err
+        return self._answer(TIMEOUT_S)
 
-    def _answer(self, patience_s: float, ended: str = "the connection was lost") -> str:
+    def _answer(self, timeout_s: float, ended: str = "the connection was lost") -> str:
         assert self._keeper is not None and self._keeper.stdout is not None  # set by `begin`
-        out, until = self._keeper.stdout.fileno(), time.monotonic() + patience_s
+        out, until = self._keeper.stdout.fileno(), time.monotonic() + timeout_s
         while b"\n" not in self._read:
             if not select.select([out], [], [], max(0.0, until - time.monotonic()))[0]:
-                raise LostHost(f"{self.name} did not answer in {patience_s:g} s")
+                raise LostHost(f"{self.name} did not answer within {timeout_s:g} s")
             if not (more := os.read(out, 65536)):
                 try:
                     self._keeper.wait(1.0)  # ssh's error message comes last
                 except subprocess.TimeoutExpired:
                     self._keeper.kill()  # only the keeper ended, the connection is up
-                raise LostHost(f"{self.name}: {ended}{self.why}")
+                raise LostHost(f"{self.name}: {ended}{self.ssh_error}")
             self._read += more
         line, _, self._read = self._read.partition(b"\n")
         return line.decode("utf-8", "replace").strip()
@@ -223,20 +226,22 @@ class Connection:
         with contextlib.suppress(OSError):  # no remote process outlives a connection
             self._order(f"signal {name.removeprefix('SIG')} {call}")
 
-    def run(self, line: str, given: bytes = b"", patience_s: float = PATIENCE_S) -> str:
+    def run(self, line: str, given: bytes = b"", timeout_s: float = TIMEOUT_S) -> str:
         """Run a shell command on the host; returns its output, raises `Failure` on an error."""
         self.check()
         try:
             done = subprocess.run(  # noqa: S603
-                self.argv(line), input=given, capture_output=True, timeout=patience_s, check=False
+                self.argv(line), input=given, capture_output=True, timeout=timeout_s, check=False
             )
         except subprocess.TimeoutExpired as err:
-            raise Failure(f"{self.name} did not answer in {patience_s:g} s") from err
+            raise Failure(f"{self.name} did not answer within {timeout_s:g} s") from err
         if done.returncode == SSH_FAILED:
-            raise LostHost(f"{self.name}: the connection was lost{self.why}")
+            raise LostHost(f"{self.name}: the connection was lost{self.ssh_error}")
         if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip() or f"status {done.returncode}"
-            raise Failure(f"{self.name}: {said}")
+            message = (
+                done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
+            )
+            raise Failure(f"{self.name}: {message}")
         return done.stdout.decode("utf-8", "replace")
 
     def clock(self) -> ClockReading:
@@ -244,13 +249,13 @@ class Connection:
         best = ClockReading(0.0, float("inf"))
         for _ in range(ROUND_TRIPS):
             began = time.time()
-            told = self.ask("clock")
+            answer = self.ask("clock")
             ended = time.time()
             try:
-                there = float(told)
+                there = float(answer)
             except ValueError:
                 raise Failure(
-                    f"{self.name}: `date +%s.%N` prints {told!r}, which is no time"
+                    f"{self.name}: `date +%s.%N` printed {answer!r}, which is not a time"
                 ) from None
             if (ended - began) / 2 < best.uncertainty_s:
                 best = ClockReading(there - (began + ended) / 2, (ended - began) / 2)
@@ -283,10 +288,10 @@ class Connection:
         line = f"tar -x -f - -C {self.folder}/.root"
         self.run(line, packed.getvalue(), TRANSFER_S)
 
-    def fetching(self, output: str) -> Call:
+    def fetch_call(self, output: str) -> Call:
         """Call that packs the files written on the host into a tar archive."""
         line = (
-            f'cd {self.folder} && for f in ./* ./{FIELDS_LEFT}; do [ -e "$f" ] && set -- "$@" "$f"; done; '
+            f'cd {self.folder} && for f in ./* ./{FIELDS_FILE}; do [ -e "$f" ] && set -- "$@" "$f"; done; '
             '[ $# = 0 ] || exec tar -c -f - "$@"'
         )
         return Call(
@@ -302,14 +307,14 @@ class Connection:
 
     def close(self) -> None:
         """End remaining processes on the host, and remove the run's folder there."""
-        if self._closed() not in (0, None) and not self.host.started_in_setup:
+        if self._close_connection() not in (0, None) and not self.host.started_in_setup:
             # after a lost connection the keeper cleans up, unless it was killed itself
             with contextlib.suppress(LostHost):
                 self.begin()
                 self.await_ready()
-            self._closed()
+            self._close_connection()
 
-    def _closed(self) -> int | None:
+    def _close_connection(self) -> int | None:
         """Close the connection; returns its exit status, None if it was not open."""
         self._ended.set()
         keeper, self._keeper = self._keeper, None
@@ -318,7 +323,7 @@ class Connection:
         with contextlib.suppress(OSError):
             keeper.stdin.close()
         try:
-            keeper.wait(PATIENCE_S)
+            keeper.wait(TIMEOUT_S)
         except subprocess.TimeoutExpired:
             keeper.kill()
             keeper.wait()
@@ -350,12 +355,14 @@ def unpack(archive: Path, folder: Path, host: str) -> list[str]:
                 if not member.isdir():
                     if place.exists():
                         name = place.relative_to(folder).as_posix()
-                        raise Failure(f"{host} has written {name}, which is there already")
+                        raise Failure(
+                            f"{host} wrote {name}, which already exists in the run folder"
+                        )
                     names.append(place.relative_to(folder).as_posix())
                 extract_member(packed, member, folder)
     except (tarfile.TarError, ValueError) as err:
         raise Failure(f"{host}: its files can't be unpacked: {err}") from err
-    return [name for name in names if name != FIELDS_LEFT]
+    return [name for name in names if name != FIELDS_FILE]
 
 
 @contextlib.contextmanager
@@ -397,32 +404,32 @@ def open_connections(
 
 
 def compared_clocks(
-    before: Mapping[str, ClockReading], after: Mapping[str, ClockReading], most_s: float
+    before: Mapping[str, ClockReading], after: Mapping[str, ClockReading], max_drift_s: float
 ) -> dict[str, Any]:
     """Entry `clocks` of run.yaml; raises `Failure` if an offset can't be corrected.
 
     Parameters
     ----------
-    most_s : float
+    max_drift_s : float
         Maximum drift of a host's clock against the harness's between the two readings.
     """
     found = {}
     for name, first in before.items():
         last = after[name]
-        unsure = max(first.uncertainty_s, last.uncertainty_s)
+        uncertainty_s = max(first.uncertainty_s, last.uncertainty_s)
         drift = last.offset_s - first.offset_s
-        if unsure > 1:
+        if uncertainty_s > 1:
             raise Failure(
-                f"{name}: its clock can't be compared, it answers within {2 * unsure:.1f} s only"
+                f"{name}: its clock can't be compared: the round trip takes {2 * uncertainty_s:.1f} s"
             )
-        if abs(drift) - first.uncertainty_s - last.uncertainty_s > most_s:
+        if abs(drift) - first.uncertainty_s - last.uncertainty_s > max_drift_s:
             raise Failure(
-                f"{name}: its clock moved by {drift:+.3f} s in the run (clock_drift_s: {most_s:g}); "
-                "let chrony or ntpd keep it"
+                f"{name}: its clock drifted by {drift:+.3f} s in the run (clock_drift_s: {max_drift_s:g}); "
+                "synchronise it with chrony or ntpd"
             )
         found[name] = {
             "offset_s": round((first.offset_s + last.offset_s) / 2, 4),
-            "uncertainty_s": round(unsure, 4),
+            "uncertainty_s": round(uncertainty_s, 4),
             "drift_s": round(drift, 4),
         }
     return found

@@ -13,23 +13,23 @@ from virtperf.measure.definition import FactLimits, RequiredFact
 HostFacts = Mapping[str, Level]
 SWAP_TOLERANCE_MB = 8
 """Tolerance: swap usage fluctuates by a few pages."""
-CHANGES = {
+CHANGEABLE_FACTS = {
     "governor": "the governor",
     "turbo": "turbo",
     "smt": "SMT",
-    "transparent_hugepage": "the use of huge pages",
+    "transparent_hugepage": "the setting of transparent huge pages",
     "ksm": "KSM",
     "damon": "DAMON",
-    "aslr": "the randomization of addresses",
+    "aslr": "address space layout randomization",
     "clock_source": "the clock source",
-    "swap_mb": "the size of swap",
+    "swap_mb": "the size of swap (MiB)",
     "swap_used_mb": "swap in use (MiB)",
     "d_state_tasks": "the number of tasks in state D",
 }
 """Facts that may change between the runs of a block, with their display texts."""
 ADVICE = {
     "governor": "cpupower frequency-set -g performance",
-    "turbo": "switch turbo off in the firmware, or by intel_pstate/no_turbo or cpufreq/boost",
+    "turbo": "disable turbo in the firmware, or by intel_pstate/no_turbo or cpufreq/boost",
     "smt": "echo off > /sys/devices/system/cpu/smt/control",
     "transparent_hugepage": "echo {} > /sys/kernel/mm/transparent_hugepage/enabled",
     "ksm": "echo 0 > /sys/kernel/mm/ksm/run",
@@ -39,8 +39,8 @@ ADVICE = {
     "swap_mb": "swapoff -a",
     "swap_devices": "swapoff -a",
     "swap_used_mb": "swapoff -a && swapon -a, or reboot",
-    "d_state_tasks": "find them by `ps -eo pid,stat,wchan:20,args | grep ' D'`; reboot if they stay",
-    "free_memory_mb": "end other programs",
+    "d_state_tasks": "list them with `ps -eo pid,stat,wchan:20,args | grep ' D'`; reboot if they stay",
+    "free_memory_mb": "close other programs",
     "kernel": "boot that kernel",
     "kernel_parameters": "boot with these parameters",
 }
@@ -62,15 +62,15 @@ def fact_rows(required: Mapping[str, RequiredFact], facts: HostFacts) -> list[Fa
     rows = []
     for name in dict.fromkeys([*facts, *required]):
         found, wanted = facts.get(name), required.get(name)
-        holds = wanted is None or holds_for(wanted, found)
+        holds = wanted is None or is_met(wanted, found)
         advice = "" if holds else advice_for(name, wanted, facts)
         if wanted is None:
             advice = _hint(name, found)
         rows.append(
             FactRow(
                 name,
-                "not known" if found is None else str(found),
-                "" if wanted is None else in_words(wanted),
+                "unknown" if found is None else str(found),
+                "" if wanted is None else requirement_text(wanted),
                 holds,
                 advice,
             )
@@ -87,15 +87,15 @@ def refuse_unmet(required: Mapping[str, RequiredFact], facts: HostFacts, experim
     found = ", ".join(f"{row.fact}: {row.found}" for row in unmet)
     advice = "; ".join(dict.fromkeys(row.advice for row in unmet if row.advice))
     raise VirtperfError(
-        f"the machine is not as `machine` of experiment {experiment} requires",
+        f"the machine does not meet the requirements of experiment {experiment} (`machine`)",
         file="measure.yaml",
         expected=expected,
         found=found,
-        remedy=advice or "change the machine, or what is required",
+        remedy=advice or "change the machine, or its requirements",
     )
 
 
-def holds_for(wanted: RequiredFact, found: Level | None) -> bool:
+def is_met(wanted: RequiredFact, found: Level | None) -> bool:
     """Whether a fact meets its requirement; an unknown fact does not."""
     if found is None:
         return False
@@ -105,13 +105,13 @@ def holds_for(wanted: RequiredFact, found: Level | None) -> bool:
         low = wanted.at_least is None or found >= wanted.at_least
         return low and (wanted.at_most is None or found <= wanted.at_most)
     if isinstance(wanted, tuple):
-        return any(holds_for(one, found) for one in wanted)
+        return any(is_met(one, found) for one in wanted)
     if isinstance(wanted, str):
         return str(found) == wanted or fnmatchcase(str(found), wanted)
     return found == wanted or str(found) == str(wanted)
 
 
-def in_words(wanted: RequiredFact) -> str:
+def requirement_text(wanted: RequiredFact) -> str:
     """Display text of a requirement."""
     if isinstance(wanted, FactLimits):
         parts = (("at least", wanted.at_least), ("at most", wanted.at_most))
@@ -125,9 +125,9 @@ def advice_for(name: str, wanted: RequiredFact | None, facts: HostFacts) -> str:
     """Advice on how to meet a requirement."""
     if name not in facts:
         known = did_you_mean(name, facts)
-        return f"this machine does not tell {name}: {known}".strip()
+        return f"this machine does not report {name}: {known}".strip()
     single = wanted if isinstance(wanted, str | int | float) else ""
-    return ADVICE.get(_bare(name), "").format(single)
+    return ADVICE.get(_without_host(name), "").format(single)
 
 
 def _hint(name: str, found: Level | None) -> str:
@@ -140,7 +140,7 @@ def _hint(name: str, found: Level | None) -> str:
         ("damon", "on"),
         ("turbo", "on"),
     }
-    name = _bare(name)
+    name = _without_host(name)
     if (name, found) in unsteady:
         return f"may disturb: {ADVICE[name]}"
     if name in ("swap_used_mb", "d_state_tasks") and isinstance(found, int) and found > 0:
@@ -148,20 +148,20 @@ def _hint(name: str, found: Level | None) -> str:
     return ""
 
 
-def _bare(name: str) -> str:
+def _without_host(name: str) -> str:
     """Name of a fact without the host prefix."""
     return name.rpartition(".")[2]
 
 
-def changed(first: HostFacts, now: HostFacts) -> list[str]:
+def change_messages(first: HostFacts, now: HostFacts) -> list[str]:
     """Messages for facts that changed since the first run of the block."""
     found = []
     for name, before in first.items():
         after = now.get(name)
         host, _, bare = name.rpartition(".")
-        if bare not in CHANGES or after is None or before == after:
+        if bare not in CHANGEABLE_FACTS or after is None or before == after:
             continue
-        words = f"{host}: {CHANGES[bare]}" if host else CHANGES[bare]
+        words = f"{host}: {CHANGEABLE_FACTS[bare]}" if host else CHANGEABLE_FACTS[bare]
         if isinstance(before, int | float) and isinstance(after, int | float):
             if bare == "swap_used_mb" and abs(after - before) <= SWAP_TOLERANCE_MB:
                 continue

@@ -18,14 +18,14 @@ from rawperf.core.model import Level, Model, load_model
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import PHASES, Phase
 from virtperf.measure.disturbance import (
-    broken,
     counters,
     disturbance,
     disturbance_between,
-    quiet,
+    limit_violations,
+    wait_until_quiet,
 )
 from virtperf.measure.plan import FIELDS_FILE, PlannedRun
-from virtperf.measure.processes import LOOK_S, Failure, LostHost, Processes, Started
+from virtperf.measure.processes import POLL_S, Failure, LostHost, Processes, Started
 from virtperf.measure.remote import compared_clocks, unpack
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
 from virtperf.runs.ingest.runs import load_run
@@ -39,7 +39,7 @@ Programs measure time themselves.
 EARLY_S = 0.05
 LOCAL_PROTOCOL_FIELDS = ("utc_offset", "host", "boot")
 """Fields of a protocol about the local machine."""
-HEAD = "# Written by `virtperf measure`. docs/run-folders.md explains every field.\n"
+RUN_FILE_HEADER = "# Written by `virtperf measure`. docs/run-folders.md explains every field.\n"
 
 
 class LateFields(Model):
@@ -95,11 +95,13 @@ class Measurement:
         experiment = self.planned.experiment
         wanted, own = experiment.wait_quiet, self.processes
         began = time.monotonic()
-        if wanted and not quiet(
-            wanted, own.cpu_s, own.pause, lambda words: self.say(f"{self.planned.run_id} {words}")
+        if wanted and not wait_until_quiet(
+            wanted, own.cpu_s, own.pause, lambda words: self.say(f"{self.planned.run_id}: {words}")
         ):
-            words = f"others did not come below {wanted.cpus:g} processors in {wanted.timeout_s:g} s before it"
-            self.flags.append(words)
+            self.flags.append(
+                f"other processes used more than {wanted.cpus:g} CPUs "
+                f"for {wanted.timeout_s:g} s before the run"
+            )
         try:
             for call in self._calls("setup"):
                 self.processes.finish(call)
@@ -150,19 +152,19 @@ class Measurement:
                     self.fetched[call.output] = call.host
         for name, connection in self.processes.hosts.items():
             archive = self.folder / f".{name}.tar"
-            self.processes.finish(connection.fetching(archive.name))
+            self.processes.finish(connection.fetch_call(archive.name))
             self.fetched |= dict.fromkeys(unpack(archive, self.folder, name), name)
             archive.unlink()
 
     def _listed(self, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Entries of `files` in run.yaml, with the host of each fetched file."""
-        said = {str(PurePosixPath(file["path"])): file for file in files}
+        listed = {str(PurePosixPath(file["path"])): file for file in files}
         for path, host in self.fetched.items():
             if any(part.startswith(".") for part in PurePosixPath(path).parts):
                 continue  # no raw file
             entity = "" if self.planned.hosts[host].kind == "host" else host
-            said[path] = {"path": path, "host": host, "entity": entity, **said.get(path, {})}
-        return list(said.values())
+            listed[path] = {"path": path, "host": host, "entity": entity, **listed.get(path, {})}
+        return list(listed.values())
 
     def _measure(self) -> dict[str, Any]:
         """Run monitors and workload; returns start, duration_s, warmup_s and window_s."""
@@ -198,7 +200,7 @@ class Measurement:
             self.found |= {f"{name}.{what}": value for what, value in found.items()}
         # on a hypervisor, the guests' time counts as time of others
         recorded = {f"{n}.others_cpus" for n, h in hosts.items() if h.host.kind == "host"}
-        self.flags += broken(experiment.disturbed, self.found, recorded)
+        self.flags += limit_violations(experiment.disturbed, self.found, recorded)
         return {
             "start": start.isoformat(timespec="milliseconds"),
             "duration_s": round(time.monotonic() - zero, 3),
@@ -218,7 +220,7 @@ class Measurement:
         while True:
             now = time.monotonic()
             for started in (*self.monitors, *self.workload):
-                if started.look() and started.process.returncode:
+                if started.poll() and started.process.returncode:
                     raise self.processes.failure(started)
             for started in self.workload:
                 if started.ended is not None and started.call.stop:
@@ -227,22 +229,22 @@ class Measurement:
                     raise Failure(f"{started.name} ended {due - started.ended:.2f} s too early")
                 if to_end and not started.call.stop and now > until + started.call.timeout_s:
                     raise Failure(
-                        f"{started.name} had not ended {started.call.timeout_s:g} s after the window's end"
+                        f"{started.name} did not end within {started.call.timeout_s:g} s of the window's end"
                     )
             if now >= until and not (
                 to_end and any(s.ended is None and not s.call.stop for s in self.workload)
             ):
                 return
-            self.processes.pause(LOOK_S if now >= until else min(LOOK_S, until - now))
+            self.processes.pause(POLL_S if now >= until else min(POLL_S, until - now))
 
     def _stop_monitors(self, end: float) -> None:
         grace_s = self.planned.experiment.grace_s
         for monitor in self.monitors:
-            if monitor.look():
+            if monitor.poll():
                 if monitor.ended is not None and monitor.ended < end:
-                    self.flags.append(f"{monitor.name} ended before the window did")
+                    self.flags.append(f"{monitor.name} ended before the end of the window")
             elif not self.processes.stop(monitor, monitor.call.stop or "SIGTERM", grace_s):
-                self.flags.append(f"{monitor.name} did not end in {grace_s:g} s and was killed")
+                self.flags.append(f"{monitor.name} did not end within {grace_s:g} s and was killed")
 
     def _describe(self, times: Mapping[str, Any]) -> None:
         """Write run.yaml, and validate the run folder by loading it."""
@@ -259,10 +261,10 @@ class Measurement:
             "disturbed": self.flags,
             **({"clocks": self.clocks} if self.clocks else {}),
         }
-        said = self.folder / FIELDS_FILE
+        fields_file = self.folder / FIELDS_FILE
         try:
-            if said.is_file():
-                later = load_model(said, LateFields, aliases=False)[0].model_dump(
+            if fields_file.is_file():
+                later = load_model(fields_file, LateFields, aliases=False)[0].model_dump(
                     exclude_unset=True
                 )
                 files += later.pop("files", ())
@@ -272,12 +274,12 @@ class Measurement:
                     for name in LOCAL_PROTOCOL_FIELDS:
                         run["protocol"].pop(name, None)
                 run |= later
-                said.unlink()
+                fields_file.unlink()
             run["files"] = self._listed(files)
             text = yaml.safe_dump(
                 run, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True
             )
-            (self.folder / RUN_FILE).write_text(f"{HEAD}{text}", encoding="utf-8")
+            (self.folder / RUN_FILE).write_text(f"{RUN_FILE_HEADER}{text}", encoding="utf-8")
             load_run(self.folder, self.study, "measured", raw_files(self.folder))
         except VirtperfError as err:
             raise Failure(str(err)) from err

@@ -22,7 +22,7 @@ Say = Callable[[str], None]
 
 BACKUPS = Path(".dvc", "tmp", "virtperf-locks")
 RWLOCK = Path(".dvc", "tmp", "rwlock")
-CLOCK_STEP_S = 10.0
+START_TIME_TOLERANCE_S = 10.0
 """Tolerance of process start times, in seconds.
 
 The start is computed from the boot time, which the kernel gives in whole seconds, and clocks are
@@ -43,29 +43,29 @@ def repair_dvc_files(root: Path, say: Say) -> None:
     rwlock = root / RWLOCK
     if rwlock.is_file() and (problem := _stale_rwlock(rwlock, root)):
         rwlock.unlink()
-        say(f"removed {RWLOCK}, which an interrupted run left {problem}")
+        say(f"removed {RWLOCK}: {problem}, left by an interrupted run")
     for path, backup in _lock_files(root):
         if not path.is_file():
             continue
-        problem = problem_of_lock_file(path.read_bytes())
+        problem = lock_file_error(path.read_bytes())
         name = path.relative_to(root)
         if not problem:
             write_atomically(backup, path.read_bytes())
         elif backup.is_file():
             write_atomically(path, backup.read_bytes())
-            say(f"restored {name}, which an interrupted run left broken ({problem})")
+            say(f"restored {name}, damaged by an interrupted run ({problem})")
         else:
             path.unlink()
-            say(f"removed {name}, which is broken ({problem}): its stages run again")
+            say(f"removed {name}, which is damaged ({problem}): its stages run again")
 
 
 def wait_for_dvc(root: Path, say: Say, interval_s: float = 0.5) -> None:
     """Wait while another DVC process runs stages in the repository."""
-    rwlock, said = root / RWLOCK, set()
+    rwlock, reported = root / RWLOCK, set()
     while rwlock.is_file() and (running := _owners(rwlock, root)):
         for pid, command in sorted(running.items()):
-            if pid not in said:
-                said.add(pid)
+            if pid not in reported:
+                reported.add(pid)
                 say(f"waiting for process {pid} ({command})")
         time.sleep(interval_s)
 
@@ -76,7 +76,7 @@ def sort_lock_files(root: Path) -> None:
     DVC appends new stages, so the order would otherwise depend on the order of execution.
     """
     for path, backup in _lock_files(root):
-        if path.is_file() and not problem_of_lock_file(path.read_bytes()):
+        if path.is_file() and not lock_file_error(path.read_bytes()):
             text = path.read_text(encoding="utf-8")
             names = list(load_yaml(path.with_suffix(".yaml")).data.get("stages", {}))
             ordered = sort_stages(text, names)
@@ -85,29 +85,29 @@ def sort_lock_files(root: Path) -> None:
             write_atomically(backup, ordered)
 
 
-def problem_of_lock_file(data: bytes) -> str:
+def lock_file_error(data: bytes) -> str:
     """Validate the bytes of a `dvc.lock`; returns the error, "" if it is valid.
 
     Stricter than DVC, which accepts a file truncated within its last number.
     """
     if not data.strip():
-        return "it is empty"
+        return "empty"
     if not data.endswith(b"\n"):
-        return "its end is missing"
+        return "truncated"
     try:
         content = yaml.load(data.decode(), Loader=SafeLoader)  # noqa: S506 - a safe one
     except (yaml.YAMLError, UnicodeDecodeError):
-        return "it is not YAML"
+        return "invalid YAML"
     stages = content.get("stages") if isinstance(content, dict) else None
     if not isinstance(stages, dict) or "schema" not in content:
-        return "it has no stages"
+        return "no stages"
     for name, stage in stages.items():
         if (
             not isinstance(stage, dict)
             or "cmd" not in stage
-            or not all(map(_is_entry, _entries(stage)))
+            or not all(map(_is_complete_entry, _entries(stage)))
         ):
-            return f"the stage {name} is incomplete"
+            return f"stage {name} is incomplete"
     return ""
 
 
@@ -131,7 +131,7 @@ def _entries(stage: dict[str, Any]) -> Iterator[Any]:
         yield from entries if isinstance(entries, list) else [None]
 
 
-def _is_entry(entry: Any) -> bool:
+def _is_complete_entry(entry: Any) -> bool:
     wanted = {"path", "md5", "size"}
     if not isinstance(entry, dict) or not wanted <= entry.keys():
         return False
@@ -149,8 +149,8 @@ def _stale_rwlock(rwlock: Path, root: Path) -> str:
     """Error of DVC's rwlock file: invalid, or left by dead processes; "" if there is none."""
     entries = _entries_of_rwlock(rwlock)
     if entries is None:
-        return "broken"
-    return "locked" if entries and not _owners(rwlock, root) else ""
+        return "invalid"
+    return "stale locks" if entries and not _owners(rwlock, root) else ""
 
 
 def _owners(rwlock: Path, root: Path) -> dict[int, str]:
@@ -191,7 +191,7 @@ def _runs_dvc(pid: int, root: Path, written: float) -> bool:
         # DVC treats a zombie (killed, but not waited for) as running
         if process.status() == psutil.STATUS_ZOMBIE or pid == psutil.Process().pid:
             return False
-        if process.create_time() > written + CLOCK_STEP_S:
+        if process.create_time() > written + START_TIME_TOLERANCE_S:
             return False
         words = [Path(word).name for word in process.cmdline()[:3]]
         if not any("python" in word or word.startswith("dvc") for word in words):

@@ -51,7 +51,7 @@ class StageTimes:
         """Duration of the last run in seconds; None if unknown."""
         return self._seconds.get(f"{study}/{stage}")
 
-    def took(self, study: str, stage: str, seconds: float) -> None:
+    def record(self, study: str, stage: str, seconds: float) -> None:
         """Record the duration of a stage."""
         self._seconds[f"{study}/{stage}"] = round(seconds, 1)
 
@@ -77,14 +77,14 @@ class StageTimes:
             known[study] = sum(value for value in seconds if value is not None)
             unknown += seconds.count(None)
         after = known.pop(last, 0.0)
-        side_by_side = max(max(known.values(), default=0.0), sum(known.values()) / jobs)
+        parallel_s = max(max(known.values(), default=0.0), sum(known.values()) / jobs)
         names = ", ".join(f"{study} ({', '.join(stages[study])})" for study in stages)
         count = f"{unknown} stage{'' if unknown == 1 else 's'}"
         if unknown == sum(map(len, stages.values())):
-            return f"to run: {names}; {count} that never ran here"
-        about = f"about {side_by_side + after:.0f} s, as last time"
-        never = f", without {count} that never ran here" if unknown else ""
-        return f"to run: {names}; {about}{never}"
+            return f"to run: {names}; no estimate: {count} never ran here"
+        estimate = f"about {parallel_s + after:.0f} s, from the last durations"
+        excluded = f", without {count} that never ran here" if unknown else ""
+        return f"to run: {names}; {estimate}{excluded}"
 
 
 GRACE_S = 5.0
@@ -110,7 +110,7 @@ class Children:
         Raises `VirtperfError` after `end` was called.
         """
         if self._ended:
-            raise VirtperfError("the pipeline was told to end")
+            raise VirtperfError("the pipeline was stopped by a signal")
         with subprocess.Popen(  # noqa: S603 - this interpreter
             command,
             cwd=folder,
@@ -148,7 +148,7 @@ def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
 
 
 @contextlib.contextmanager
-def ended_with_this_process() -> Iterator[Children]:
+def children_ended_by_signals() -> Iterator[Children]:
     """Context manager of children that are ended by SIGINT, SIGTERM and SIGHUP before this process.
 
     Ignored signals, such as SIGINT in a shell's background job, stay ignored.
@@ -228,16 +228,16 @@ def run_pipeline(
     for study in chosen:
         if not layout.pipeline(study).is_file():
             raise VirtperfError(
-                "the study's stages are missing",
+                "the study has no pipeline file",
                 file=layout.pipeline(study),
-                remedy="`virtperf check` says what to do.",
+                remedy="run `virtperf check`.",
             )
 
     def say(text: str) -> None:
         tell(PipelineEvent("message", "", text=text))
 
     def since() -> str:
-        return f", which has run the pipeline since {time.strftime('%H:%M:%S')}"
+        return f", running the pipeline since {time.strftime('%H:%M:%S')}"
 
     with exclusive_lock(layout.root / PIPELINE_LOCK, lambda who: say(f"waiting for {who}"), since):
         wait_for_dvc(layout.root, say)
@@ -252,7 +252,7 @@ def run_pipeline(
         if force:
             stages = {study: _stages_of(file) for study, file in files.items()}
         else:
-            changed = out_of_date(layout, chosen, shared=shared)
+            changed = outdated_stages(layout, chosen, shared=shared)
             if not changed:
                 return
             stages = {
@@ -267,7 +267,7 @@ def run_pipeline(
         tell = _timed(times, tell)
         arguments = ["--force"] if force else []
         try:
-            with ended_with_this_process() as children:
+            with children_ended_by_signals() as children:
                 failed = _run_studies(layout, chosen, tell, jobs, arguments, children)
                 # the shared stages depend on the studies' lock files
                 sort_lock_files(layout.root)
@@ -281,23 +281,23 @@ def run_pipeline(
             shutil.rmtree(temporary, ignore_errors=True)
     if failed:
         raise VirtperfError(
-            f"the pipeline stopped in {', '.join(failed)}",
-            remedy="the lines above say why; what had ended before is kept.",
+            f"stages failed in {', '.join(failed)}",
+            remedy="see the messages above; results of completed stages are kept.",
         )
 
 
 def _timed(times: StageTimes, tell: Tell) -> Tell:
     """Wrap `tell` to add the previous duration to `begin` events, and to record new durations."""
 
-    def told(event: PipelineEvent) -> None:
+    def tell_timed(event: PipelineEvent) -> None:
         if event.kind == "begin":
             expected = times.expected_s(event.study, event.stage) or 0.0
             event = replace(event, seconds=expected)
         elif event.kind == "end":
-            times.took(event.study, event.stage, event.seconds)
+            times.record(event.study, event.stage, event.seconds)
         tell(event)
 
-    return told
+    return tell_timed
 
 
 def _stages_of(file: Path) -> list[str]:
@@ -314,7 +314,7 @@ def _from_first(stages: Sequence[str], changed: Set[str]) -> list[str]:
     return list(stages[first:])
 
 
-def out_of_date(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict[str, set[str]]:
+def outdated_stages(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict[str, set[str]]:
     """Outdated stages by study, with `SHARED` for shared ones, from a single `dvc status`.
 
     Raises `VirtperfError` with DVC's output if it fails.
@@ -330,10 +330,8 @@ def out_of_date(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict
         check=False,
     )
     if done.returncode:
-        words = [line for line in done.stderr.splitlines() if line.strip()] or ["no words"]
-        raise VirtperfError(
-            "DVC can't say what is out of date", found=" ".join(words[-_LAST_LINES:])
-        )
+        lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no output"]
+        raise VirtperfError("`dvc status` failed", found=" ".join(lines[-_LAST_LINES:]))
     stages: Iterable[str] = json.loads(done.stdout)
     found: dict[str, set[str]] = {}
     for name in stages:
@@ -406,7 +404,7 @@ def _repro(
     variables = dvc_environment(root) | _own_temporary_folder(root)
     with children.start(dvc_command("repro", *arguments), root, variables) as process:
         assert process.stdout is not None and process.stderr is not None
-        errors = threading.Thread(target=_pass_on, args=(process.stderr, study, tell))
+        errors = threading.Thread(target=_forward_lines, args=(process.stderr, study, tell))
         errors.start()
         for line in process.stdout:
             if found := _RUNNING.match(line):
@@ -436,7 +434,7 @@ def _own_temporary_folder(root: Path) -> dict[str, str]:
     return {"TMPDIR": str(folder)} if owned else {}
 
 
-def _pass_on(lines: Iterable[str], study: str, tell: Tell) -> None:
+def _forward_lines(lines: Iterable[str], study: str, tell: Tell) -> None:
     for line in lines:
         if line.strip():
             tell(PipelineEvent("message", study, text=line.rstrip()))

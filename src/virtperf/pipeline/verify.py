@@ -91,7 +91,7 @@ def _git(folder: Path, *arguments: str) -> str:
         raise VirtperfError(
             f"git {arguments[0]} failed",
             found=done.stderr.strip() or None,
-            remedy="`git log` lists revisions; `git worktree prune` removes what a killed run left.",
+            remedy="`git log` lists revisions; `git worktree prune` removes stale worktrees.",
         )
     return done.stdout
 
@@ -128,7 +128,7 @@ def _lines(before: Path, after: Path) -> Iterator[str]:
     elif before.suffix == ".ipynb":
         old, new = (_records(path) for path in (before, after))
         names = [name for name in dict.fromkeys((*old, *new)) if old.get(name) != new.get(name)]
-        yield f"exhibits: {', '.join(names) or 'none, other cells'}"
+        yield f"exhibits: {', '.join(names) or 'none; other cells differ'}"
 
 
 def _records(notebook: Path) -> dict[str, Any]:
@@ -154,25 +154,25 @@ def changed_cells(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
         return
     old, new = old.set_index(key), new.set_index(key)
     for words, rows in (
-        ("gone", old.index.difference(new.index)),
-        ("new", new.index.difference(old.index)),
+        ("removed", old.index.difference(new.index)),
+        ("added", new.index.difference(old.index)),
     ):
         if len(rows):
             yield f"{len(rows)} row(s) {words}, such as {_row_label(key, rows[0])}"
     both = old.index.intersection(new.index, sort=False)
-    told = old.loc[both].compare(new.loc[both], result_names=("before", "now"))
-    if told.empty:
+    changed = old.loc[both].compare(new.loc[both], result_names=("before", "now"))
+    if changed.empty:
         return
-    yield f"{len(told)} row(s) differ"
+    yield f"{len(changed)} row(s) differ"
     cells = (
         (row, column)
-        for row in told.index
-        for column in told.columns.get_level_values(0).unique()
-        if told.loc[row, (column, "before")] == told.loc[row, (column, "before")]
-        or told.loc[row, (column, "now")] == told.loc[row, (column, "now")]
+        for row in changed.index
+        for column in changed.columns.get_level_values(0).unique()
+        if changed.loc[row, (column, "before")] == changed.loc[row, (column, "before")]
+        or changed.loc[row, (column, "now")] == changed.loc[row, (column, "now")]
     )
     for (row, column), _ in zip(cells, range(MAX_CELLS), strict=False):
-        pair = told.loc[row, (column, "before")], told.loc[row, (column, "now")]
+        pair = changed.loc[row, (column, "before")], changed.loc[row, (column, "now")]
         yield f"{_row_label(key, row)}: {column} {pair[0]} before, {pair[1]} now"
 
 
