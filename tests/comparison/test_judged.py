@@ -124,7 +124,7 @@ def test_one_run_a_side_has_no_interval(n_a, n_b, said):
     row = only(judged([two], RATE, margin=0.0, level=0.95))
     assert row.ratio == pytest.approx(0.5, rel=0.02)
     assert (row.verdict, row.low, row.high, row.p, row.more_runs) == ("undecided", *[None] * 4)
-    assert row.note.startswith(f"{said} one run: no interval between runs exists")
+    assert row.note.startswith(f"{said} one run: the variance between runs can't be estimated")
 
 
 def test_sides_of_one_day_each_have_no_interval():

@@ -42,7 +42,7 @@ from virtperf.core.paths import Layout
 from virtperf.models.percentiles import Distribution, percentile_ratio
 
 MIN_BEYOND = 10
-"""Minimum number of values beyond a percentile; with fewer it is hardly more than the maximum."""
+"""Minimum number of values above a percentile; with fewer it is hardly more than the maximum."""
 MERGE = "keep single values or a histogram log, and compare by --percentile"
 
 
@@ -81,7 +81,7 @@ def with_percentiles(
                     scarce[named] = scarce.get(named, 0) + (beyond < MIN_BEYOND)
             runs.append(replace(run, values=values))
         notes = [
-            f"{named}: {count} of {len(runs)} runs have fewer than {MIN_BEYOND} values beyond it"
+            f"{named}: {count} of {len(runs)} runs have fewer than {MIN_BEYOND} values above it"
             for named, count in scarce.items()
             if count
         ]
@@ -105,12 +105,12 @@ def _require_distribution(run: RunValues) -> None:
     printed = [name for name in (*run.values, *run.refused) if is_percentile(name)]
     only = f"only percentiles: {', '.join(printed[:3])}" if printed else ""
     raise VirtperfError(
-        "the run has no single values and no histogram, so that it has no percentile"
-        + (" but those that its tool printed, which can't be merged" if printed else ""),
+        "the run has neither single values nor a histogram to compute a percentile from"
+        + ("; percentiles printed by its tool can't be merged" if printed else ""),
         file=run.place,
-        expected="a histogram log, samples of single requests, or a table with a row a value",
+        expected="a histogram log, samples of single requests, or a table with one row per value",
         found=only or None,
-        remedy="a percentile that a tool printed once a run is compared by --quantity"
+        remedy="compare a percentile that the tool printed once per run by --quantity"
         if printed
         else None,
     )
@@ -123,7 +123,7 @@ def require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
             for name, reason in run.refused.items():
                 if name in patterns:
                     raise VirtperfError(
-                        f"{name} is not compared: {reason}", file=run.place, remedy=MERGE
+                        f"{name} can't be compared: {reason}", file=run.place, remedy=MERGE
                     )
 
 
@@ -294,7 +294,7 @@ def compare(
     stored = [_is_study(place, layout) for place in (a, b) if place is not None]
     if percentiles and any(stored):
         raise VirtperfError(
-            "a study's stored values have no percentiles of their own",
+            "--percentile does not apply to a study's stored values",
             expected="folders of runs, or of raw files",
             remedy="give the folder of its runs, or a quantity with statistic: quantile in study.yaml",
         )
@@ -363,7 +363,7 @@ def _levels_of_study(
     pairs = study.pairs(name, first, second, asked.where)
     if not pairs:
         raise VirtperfError(
-            f"no condition was run at {name} {first} and {second}",
+            f"no condition was measured at both {name}={first} and {name}={second}",
             remedy="runs are compared at the same levels of all other factors",
         )
     told = asked.of({pair.quantity: study.quantities[pair.quantity] for pair in pairs})
@@ -434,7 +434,7 @@ def _zero(pairs: Sequence[Pair]) -> Iterator[str]:
         if not (pair.a.values.any() or pair.b.values.any())
     ]
     if names:
-        yield f"left out: {_listed(names)} (0 in all runs of both sides, so that there is no ratio)"
+        yield f"left out: {_listed(names)} (0 in all runs of both sides: no ratio is defined)"
 
 
 def require_raw(format_name: str | None, stored: Sequence[bool]) -> None:
@@ -500,7 +500,7 @@ def compare_equal(
         raise VirtperfError(
             "no runs can be split",
             file=str(place),
-            expected="4 runs of a condition, or blocks with several runs",
+            expected="at least 4 runs of a condition, or blocks with several runs",
         )
     return ComparisonTable(
         str(place), "", margin, level, equal_runs=tuple(results), notes=tuple(notes)
@@ -555,7 +555,7 @@ def _of_revisions(
         return a, b
     if not 1 <= len(revisions) <= 2:
         raise VirtperfError(
-            "there is nothing to compare with",
+            "two sides are needed",
             expected="two places, two values of a factor, or one or two revisions",
         )
     require_revisions(layout, revisions)
@@ -604,7 +604,7 @@ def _common(a: Side, b: Side, told: Mapping[str, ComparedQuantity]) -> list[Pair
     ]
     if not pairs:
         raise VirtperfError(
-            "the sides have nothing in common",
+            "the sides have no quantity at the same condition in common",
             expected=f"a quantity of {a.name}: {', '.join(_found(a)[:10]) or 'none'}",
             found=", ".join(_found(b)[:10]) or "none",
             remedy="runs are compared at the same levels of the factors that vary within a side",
@@ -624,7 +624,7 @@ def _found_on_one_side(sides: Sequence[Side], told: Iterable[str], *, of_each: b
     first, second = (set(_found(side)) for side in sides)
     alone = (("A", first - second), ("B", second - first))
     parts = [
-        f"{_listed(names)} (only {letter} has it)"
+        f"{_listed(names)} (only in {letter})"
         for letter, found in alone
         if (names := [name for name in told if name in found])
     ]
@@ -634,8 +634,8 @@ def _found_on_one_side(sides: Sequence[Side], told: Iterable[str], *, of_each: b
 def _many_rows(rows: Sequence[object], told: Mapping[str, ComparedQuantity]) -> Iterator[str]:
     if len(rows) > MANY_ROWS and not any(kind.better for kind in told.values()):
         yield (
-            "nothing says which of these are better high or low, so all are compared: --quantity, "
-            "--higher-is-better or --lower-is-better NAME takes those that matter"
+            "no direction (higher or lower is better) is known for these quantities, so all are "
+            "compared: select some by --quantity, --higher-is-better or --lower-is-better NAME"
         )
 
 
@@ -643,7 +643,7 @@ def _paired(a: Side, b: Side) -> tuple[Side, Side]:
     """Assign a block to each pair of runs: by equal names, else by position in order of names."""
     if len(a.runs) != len(b.runs):
         raise VirtperfError(
-            "the sides have different numbers of runs, so that they are no pairs",
+            "the two sides have different numbers of runs and can't be paired",
             expected=str(len(a.runs)),
             found=str(len(b.runs)),
         )
@@ -665,7 +665,10 @@ def _unequal(
 ) -> Iterable[str]:
     """Yield a note on quantities left out of the A/A test within blocks."""
     if names := unequal_quantities(cells, told):
-        yield f"A/A within blocks leaves out {_listed(names)}: the conditions vary differently"
+        yield (
+            f"A/A within blocks leaves out {_listed(names)}: the variances of the conditions differ "
+            "(Bartlett)"
+        )
 
 
 def _splits_of_sides(
@@ -722,7 +725,7 @@ def _cells(row: RatioRow) -> tuple[str, ...]:
     by, low, high = change(row.ratio, row.low, row.high)
     unit = f" {row.unit}" if row.unit and row.unit != "1" else ""
     means = (f"{number(v)}{unit} (n={n})" if v is not None else "" for v, n in _means(row))
-    more = f" ({row.more_runs} more runs of each decide)" if row.more_runs else ""
+    more = f" ({row.more_runs} more runs per side needed)" if row.more_runs else ""
     return (
         row.quantity,
         row.condition,
@@ -744,11 +747,11 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
     of = f"({row.quantity}{at})"
     a, b = table.a, table.b
     if row.ratio is None:
-        return f"{b} and {a} can't be compared {of}: a side is zero."
+        return f"{b} and {a} can't be compared {of}: a mean is zero."
     by, low, high = change(row.ratio, row.low, row.high)
     within = f", {low} to {high} %" if row.low is not None else ""
     if row.verdict == "undecided":
-        more = f"; {row.more_runs} more runs of each decide" if row.more_runs else ""
+        more = f"; {row.more_runs} more runs per side needed" if row.more_runs else ""
         reason = f"; {row.note}" if row.note and row.low is None else ""
         return f"Whether {b} differs from {a} is undecided {of}: {by} %{within}{more}{reason}."
     if row.verdict == "same within the margin":
@@ -775,12 +778,14 @@ def _one_sign(row: RatioRow) -> bool:
 
 def _split_sentence(found: EqualSplits) -> str:
     few = (
-        f"; there are only {found.possible} different ones" if found.possible < found.splits else ""
+        f"; there are only {found.possible} distinct splits"
+        if found.possible < found.splits
+        else ""
     )
     return (
-        f"A/A, {found.design}: {found.called} of {found.splits} splits had a row that was called "
+        f"A/A, {found.design}: {found.called} of {found.splits} splits had a row called "
         f"different ({100 * found.share:.1f} %); {found.outside} of {found.rows * found.splits} "
-        f"rows have an interval of their own without 1{few}."
+        f"unadjusted intervals exclude 1{few}."
     )
 
 

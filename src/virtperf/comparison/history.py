@@ -110,11 +110,13 @@ class HistoryTable:
         """Verbal summary: changes at the newest revisions, and counts of the other benchmarks."""
         found = [_sentence(row) for row in self.rows if row.verdict not in (NO_CHANGE, TOO_FEW)]
         if quiet := sum(row.verdict == NO_CHANGE for row in self.rows):
-            found.append(f"{quiet} of {len(self.rows)} without a change at the newest revisions.")
+            found.append(
+                f"{quiet} of {len(self.rows)} benchmarks show no change at the newest revisions."
+            )
         if few := sum(row.verdict == TOO_FEW for row in self.rows):
             found.append(
-                f"{few} of {len(self.rows)} with fewer than {MIN_BEFORE + NEWEST} revisions since the "
-                "last change, so that nothing is said of the newest."
+                f"{few} of {len(self.rows)} benchmarks have fewer than {MIN_BEFORE + NEWEST} revisions "
+                "since the last change: their newest revisions are not tested."
             )
         return tuple(found)
 
@@ -203,7 +205,7 @@ def history(
             continue
         measured = tuple(by_revision[name] for name in order if name in by_revision)
         if len(measured) > MAX_REVISIONS:
-            notes.append(f"{quantity}: only the last {MAX_REVISIONS} revisions are judged")
+            notes.append(f"{quantity}: only the last {MAX_REVISIONS} revisions are analyzed")
             measured = measured[-MAX_REVISIONS:]
         name = f"{quantity}, {condition}" if condition else quantity
         _require_positive(name, measured)
@@ -279,7 +281,7 @@ def _of_runs(
         name = _of_run(run, revision)
         if name is None:
             raise VirtperfError(
-                f"a run does not say its {revision}",
+                f"the run has no {revision}",
                 file=run.place,
                 expected=f"a factor {revision!r}, or a fact below tools or machine in run.yaml",
                 remedy="name another one by --revision"
@@ -330,7 +332,7 @@ def _of_run(run: RunValues, name: str) -> str | None:
 def _date_of(run: RunValues, name: str) -> str:
     """Date of a run's revision, else that of the run; "" where neither is known."""
     text = _of_run(run, name) or run.day
-    _require_date(text, f"{name} of a run", run.place)
+    _require_date(text, f"{name!r} of a run", run.place)
     return text
 
 
@@ -346,23 +348,23 @@ def _require_filled(column: pd.Series, path: Path) -> None:
         line=line,
         expected="a value in every row",
         found=f"{int(empty.sum())} of {len(column)} cells are empty",
-        remedy="fill the cells in, or leave these rows out",
+        remedy="fill in the cells, or drop these rows",
     )
 
 
-def _require_date(text: str, what: str, file: str, row: object = None) -> None:
+def _require_date(text: str, place: str, file: str, row: object = None) -> None:
     """Raise `VirtperfError` for an invalid date; `row` is its row in a table."""
     try:
         _clock(text)
     except ValueError:
         line, where = (None, "") if row is None else row_place(row, file)
         raise VirtperfError(
-            f"{what} holds no date{where}",
+            f"invalid date in {place}{where}",
             file=file,
             line=line,
             expected="2026-01-31, or with a time and a zone 2026-01-31T12:00:00+01:00",
             found=repr(text),
-            remedy="write dates as ISO 8601 has them",
+            remedy="write dates in ISO 8601",
         ) from None
 
 
@@ -387,7 +389,7 @@ def _ordered(found: RevisionValues, place: str) -> list[str]:
         raise VirtperfError(
             f"revision {undated[0]} has no date",
             file=place,
-            expected="a date of every revision, or of none",
+            expected="a date for every revision, or for none",
             found=f"{len(undated)} of {len(dates)} revisions have none",
             remedy="state its date in run.yaml, or name another fact by --date",
         )

@@ -37,13 +37,14 @@ from virtperf.models.ratio import EQUAL_REPLICATES, NO_SPREAD
 Verdict = Literal["slower", "faster", "lower", "higher", "same within the margin", "undecided"]
 CALLED_DIFFERENT = ("slower", "faster", "lower", "higher")
 GEOMETRIC_MEAN = "geometric mean"
-ONE_RUN = (
-    "{sides} one run: no interval between runs exists, and samples within a run do not replace it"
+ONE_RUN = "{sides} one run: the variance between runs can't be estimated from samples within a run"
+CONFOUNDED = (
+    "the sides were run in different blocks or on different days: the interval includes the "
+    "variance between them"
 )
-CONFOUNDED = "the sides were run in different blocks or on different days, whose spread is in it"
 ONE_BLOCK_EACH = (
-    "all runs of a side are of one block or day, and the sides share none: what differs between "
-    "blocks can't be told from what differs between the sides, so there is no interval"
+    "all runs of a side are from one block or day, and the sides share none: the difference "
+    "between the sides is confounded with that between blocks, so there is no interval"
 )
 
 Condition = tuple[tuple[str, Level], ...]
@@ -303,7 +304,7 @@ def _geometric_mean(
     df = satterthwaite([se**2 for se in errors], [ratio.df for ratio in ratios])
     se = math.sqrt(sum(se**2 for se in errors)) / k
     n = min(ratio.n for ratio in ratios)
-    said = f"over {k} conditions with the error of each"
+    said = f"over {k} conditions with separate standard errors"
     return LogRatio(math.exp(math.fsum(logs) / k), se, df, n, said), counts
 
 

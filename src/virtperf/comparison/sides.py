@@ -60,8 +60,8 @@ SINGLE_VALUES = frozenset({"single_response_time"})
 RECORDED_VALUE = "recorded value"
 """Name of histogram values, for which the log records no unit."""
 SEVERAL = (
-    "it is a percentile, of which there are several in a run: the mean of percentiles of several drivers "
-    "or intervals is no percentile"
+    "the run has several values of this percentile, and the mean of percentiles of several drivers "
+    "or intervals is not a percentile"
 )
 
 
@@ -290,8 +290,8 @@ def _without_settings(sides: Sequence[Side]) -> list[Side]:
     if not settings or not rest:
         return list(sides)
     note = (
-        f"{', '.join(sorted(settings))}: the same, row by row, in all runs, and so not compared. The other "
-        "numbers are means over these rows; to compare at one of them, leave only its rows in the tables"
+        f"not compared: {', '.join(sorted(settings))}, equal row by row in all runs. The other "
+        "values are means over these rows; to compare at one level, keep only its rows in the tables"
     )
     return [
         replace(
@@ -310,10 +310,12 @@ def _without_settings(sides: Sequence[Side]) -> list[Side]:
 def _counting(reader: RunReader, written: str, paths: Sequence[Path]) -> Iterator[RunValues]:
     """Yield the runs of a place that are not excluded by hand."""
     if not paths:
-        raise VirtperfError("no run is at the levels that are asked for", file=written)
+        raise VirtperfError("no run has the requested factor levels", file=written)
     found = [run for path in paths if (run := reader.run(path)) is not None]
     if not found:
-        raise VirtperfError("all runs are excluded by hand", file=written, expected=NO_RUNS)
+        raise VirtperfError(
+            "all runs are excluded by their run.yaml", file=written, expected=NO_RUNS
+        )
     for run in found:
         for name, value in run.values.items():
             if abs(value) > MAX_NUMBER:
@@ -322,7 +324,7 @@ def _counting(reader: RunReader, written: str, paths: Sequence[Path]) -> Iterato
                     file=run.place,
                     expected=f"numbers of at most {MAX_NUMBER:g}",
                     found=repr(value),
-                    remedy="look at what its tool printed",
+                    remedy="check the output of its tool",
                 )
     yield from found
 
@@ -345,11 +347,11 @@ def _made_anew(
     kept = [[path for path in of_side if of_side[path] not in common] for of_side in digests]
     if len(common) and not all(kept):
         raise VirtperfError(
-            f"no run was made anew between {names[0]} and {names[-1]}",
-            found=f"{len(common)} runs with the same files on both sides",
+            f"no run was measured again between {names[0]} and {names[-1]}",
+            found=f"{len(common)} runs with identical files on both sides",
             remedy="`git log --oneline -- FOLDER` lists the revisions that changed them",
         )
-    note = f"{len(common)} runs have the same files on both sides and are left out"
+    note = f"{len(common)} runs have identical files on both sides and are left out"
     return kept, [note] if common else []
 
 
@@ -393,7 +395,7 @@ def _inside(folder: Path) -> tuple[list[Path], list[str]]:
 def _without_file(names: Sequence[str]) -> str:
     more = len(names) - MAX_NAMED_FILES
     others = f" and {more} more" if more > 0 else ""
-    return f"left out: {', '.join(names[:MAX_NAMED_FILES])}{others}, no {RUN_FILE}"
+    return f"left out: {', '.join(names[:MAX_NAMED_FILES])}{others} (no {RUN_FILE})"
 
 
 def _left_by_suite(path: Path) -> bool:
@@ -448,10 +450,10 @@ class RunReader:
         """Raise `VirtperfError` if the requested declaration matched no file."""
         if self._declared is not None and not self.format_used:
             raise VirtperfError(
-                f"no file is one that the format {self._declared.name!r} says it is for",
+                f"no file matches the declared format {self._declared.name!r}",
                 file=str(self._format),
-                expected="a file that `match` of the declaration describes",
-                remedy="without `match`, every file is read so.",
+                expected="a file selected by `match` of the declaration",
+                remedy="remove `match` to read every file in this format",
             )
 
     def require_alike(self, runs: Sequence[RunValues]) -> None:
@@ -491,12 +493,12 @@ class RunReader:
             if len(unread) == len(names) == 1:
                 raise unread[names[0]]
             raise RunError(
-                "no file of the run was read",
+                "no file of the run could be read",
                 file=str(path),
                 found=next(
                     (str(err.restated(type(err), file=n)) for n, err in unread.items()), None
                 ),
-                remedy=None if self._format else "name its --input-format",
+                remedy=None if self._format else "set --input-format",
             )
         return RunValues(
             path.name,
@@ -673,7 +675,7 @@ def _unread(run: str, files: Mapping[str, VirtperfError]) -> Iterator[str]:
         return
     first = ", ".join(list(files)[:MAX_NAMED_FILES])
     more = len(files) - MAX_NAMED_FILES
-    yield f"{run}: {first} and {more} more files are in no known format and not read"
+    yield f"{run}: {first} and {more} more files could not be read"
 
 
 def _left_out_percentiles(run: str, refused: Mapping[str, str]) -> Iterator[str]:
@@ -725,9 +727,9 @@ def _refuse_repetitions(runs: Sequence[RunValues]) -> None:
     for run in runs:
         if run.digest and run.digest in seen:
             raise RunError(
-                f"its raw files are the same, byte for byte, as those of {seen[run.digest].place}",
+                f"its raw files are byte-identical to those of {seen[run.digest].place}",
                 file=run.place,
-                remedy="compare runs that were made, each of which counts once",
+                remedy="compare distinct runs, each listed once",
             )
         seen[run.digest] = run
 
@@ -747,7 +749,7 @@ def quantities_to_compare(
     both = set(_matching(quantities, higher)) & set(_matching(quantities, lower))
     for name in sorted(both):
         raise ParameterError(
-            f"{name} can't be better high and low",
+            f"{name} can't be both higher-is-better and lower-is-better",
             expected="one direction",
             found="--higher-is-better and --lower-is-better",
         )
@@ -774,7 +776,7 @@ def _matching(quantities: Mapping[str, ComparedQuantity], patterns: Sequence[str
         ]
         if not names:
             raise VirtperfError(
-                f"no run has a quantity {pattern!r}",
+                f"no quantity of the runs matches {pattern!r}",
                 expected=", ".join(quantities),
                 remedy=did_you_mean(pattern, quantities),
             )

@@ -149,7 +149,7 @@ def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy
     path = layout.runs(study_id) / OBSERVATIONS.file
     if not path.is_file():
         raise VirtperfError(
-            "the study's runs are not read yet",
+            "the study's runs have not been ingested",
             file=str(path),
             remedy=f"run `virtperf runs {study_id}`",
         )

@@ -28,8 +28,8 @@ def unlike_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]:
     for name in unlike:
         shown = [_shown(_levels(side, name)) for side in (a, b)]
         yield (
-            f"{name} is {shown[0]} in the runs of A, and {shown[1]} in those of B: the sides are "
-            f"compared at unlike {name}"
+            f"{name} is {shown[0]} in the runs of A and {shown[1]} in those of B: the sides are "
+            f"compared at different levels of {name}"
         )
     if any(run.block for side in (a, b) for run in side.runs):
         return
@@ -48,8 +48,8 @@ def unlike_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]:
             explained.setdefault(found.name, []).append(pair.quantity)
     for name, quantities in explained.items():
         yield (
-            f"{name} explains most of the differences between the runs of a side "
-            f"({', '.join(quantities[:MAX_SHOWN])}): these runs are no replicates; compare runs of "
+            f"{name} explains most of the variation between the runs of a side "
+            f"({', '.join(quantities[:MAX_SHOWN])}): these runs are not replicates; compare runs with "
             f"equal {name}"
         )
 

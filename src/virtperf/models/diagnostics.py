@@ -157,19 +157,17 @@ def _outlier_note(
     suspects: Sequence[int],
 ) -> RowNote:
     others = np.arange(fit.nobs) != row
-    text = f"(x = {fit.x[row]:g}, y = {fit.y[row]:g}) deviates by {size:.2g} standard errors"
+    text = f"(x = {fit.x[row]:g}, y = {fit.y[row]:g}) has an absolute studentized residual of {size:.2g}"
     try:
         (name, value), (other, changed) = fit.headline(), refit(others).headline()
         if other == name:
             text += f": without it {name} is {changed:.4g} instead of {value:.4g}"
         else:  # a peak exists with or without the row only
-            text += (
-                f": without it {other} is {changed:.4g}; with it there is {name}, {value:.4g}, only"
-            )
+            text += f": with it the fit gives {name} {value:.4g}, without it {other} {changed:.4g}"
     except ModelError:
-        text += ", and without it there is no such fit"
+        text += ": without it the fit fails"
     if instead := [f"x = {fit.x[i]:g}, y = {fit.y[i]:g}" for i in suspects if i != row]:
-        text += f". Whether it is this row or {' or '.join(instead)}, the data do not tell"
+        text += f". The outlier may instead be {' or '.join(instead)}"
     return RowNote(row, text)
 
 
@@ -183,8 +181,8 @@ def order_notes(fit: FitResult) -> tuple[str, ...]:
     if not p < ORDER_LEVEL:
         return ()
     return (
-        f"residuals follow each other in order of x (Durbin-Watson {statistic:.2f}, p = {p:.2g}): the "
-        "curve has another shape than the data, and its intervals are too narrow",
+        f"residuals are autocorrelated in order of x (Durbin-Watson {statistic:.2f}, p = {p:.2g}): the "
+        "curve is misspecified, and its intervals are too narrow",
     )
 
 

@@ -192,7 +192,7 @@ def ratios(
 
     Rows of one side are independent replicates; for paired rows, say of one load or of one block of
     runs, use `pairs`. A warning names a column, such as a load, that explains most of the variation
-    within the sides: its rows are no replicates.
+    within the sides: its rows are not replicates.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def ratio_of_printed(
     def printed(a: pd.DataFrame, b: pd.DataFrame) -> Any:
         if len(a) != 1 or len(b) != 1:
             raise ArgumentError(
-                "a ratio of printed numbers needs one row a side", found=f"{len(a)} and {len(b)}"
+                "a ratio of printed numbers needs one row per side", found=f"{len(a)} and {len(b)}"
             )
         top, bottom = (tuple(map(float, rows.iloc[0])) for rows in (a, b))
         return ratio.ratio_of_printed((top[0], top[1]), (bottom[0], bottom[1]))
@@ -310,7 +310,11 @@ def _per_row(values: Any, frame: pd.DataFrame, name: str) -> pd.Series:
     if np.ndim(values) == 0:
         values = np.full(len(frame), values)
     if len(values) != len(frame):
-        raise ArgumentError(f"there is not one of {name} a row", expected=f"{len(frame)} numbers")
+        raise ArgumentError(
+            f"{name} needs one value per row",
+            expected=f"{len(frame)} numbers",
+            found=str(len(values)),
+        )
     return pd.Series(np.asarray(values), index=frame.index)
 
 
@@ -330,7 +334,7 @@ def _sides(formula: str) -> tuple[str, str]:
     left, tilde, right = formula.partition("~")
     if not (tilde and left.strip() and right.strip()):
         raise ArgumentError(
-            "the formula has no two sides",
+            "the formula lacks a left or right side",
             expected='for example "value ~ guests"',
             found=repr(formula),
         )

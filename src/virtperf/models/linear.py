@@ -135,9 +135,7 @@ def _fitted(xs: Array, ys: Array, given: Array, noise: str) -> LineResult:
     if len(xs) == len(NAMES):
         warnings = (f"{NO_DF}: there are no standard errors",)
     elif _on_the_line(np.asarray(centred.fittedvalues), ys):
-        warnings = (
-            "the fit is exact: intervals without width say nothing about runs that were not made",
-        )
+        warnings = ("the fit is exact: intervals of zero width say nothing about further runs",)
     return LineResult(
         model="Straight line: y = intercept + slope x",
         param_names=NAMES,
@@ -179,16 +177,19 @@ def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
     checks.same_length(("x", xs), ("y", ys))
     checks.enough(xs, NAMES, name="x")
     if len(xs) < 4:
-        raise ModelError(f"{len(xs)} rows can't tell an outlier", expected="at least 4 rows")
+        raise ModelError(
+            f"{len(xs)} rows are too few to detect outliers", expected="at least 4 rows"
+        )
     results = RLM(ys, np.vander(xs, 2, increasing=True), M=HuberT()).fit()
     if not results.scale > 1e-12 * float(np.ptp(ys)):
         raise ModelError(
-            "more than half of the rows lie on one line exactly", remedy="fit an ordinary line"
+            "more than half of the rows lie on one line exactly",
+            remedy="use ordinary least squares",
         )
     outliers = tuple(
         RowNote(
             i,
-            f"(x = {xs[i]:g}, y = {ys[i]:g}) is an outlier: it counts {100 * w:.0f} % of another row",
+            f"(x = {xs[i]:g}, y = {ys[i]:g}) is an outlier: its Huber weight is {w:.2f}",
         )
         for i, w in enumerate(results.weights)
         if w < OUTLIER_WEIGHT
@@ -210,7 +211,7 @@ def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
 
 
 def _response(y: ArrayLike, power: int) -> Array:
-    remedy = "take the noise as constant"
+    remedy = "use constant noise"
     return checks.column(y, "y", positive=power == 2, nonnegative=power == 1, remedy=remedy)
 
 
@@ -230,9 +231,9 @@ def _mean_of(x: Array, y: Array, power: int) -> Array:
     mean = np.asarray(fitted.fittedvalues)
     if not np.min(mean) > 0:
         raise ModelError(
-            "the line is not positive everywhere, so noise can't depend on it",
+            "the line is not positive everywhere, so the variance can't depend on it",
             expected="positive fitted values",
             found=f"{float(np.min(mean)):g}",
-            remedy="take the noise as constant",
+            remedy="use constant noise",
         )
     return mean

@@ -59,7 +59,7 @@ class Distribution:
             raise ModelError("a value or a count is not finite, or a count is negative")
         x, places = np.unique(x[n > 0], return_inverse=True)
         if not len(x):
-            raise ModelError("there is no value", expected="at least one sample or bucket")
+            raise ModelError("there are no values", expected="at least one sample or bucket")
         return Distribution(x, np.bincount(places, n[n > 0]))
 
     @cached_property
@@ -98,7 +98,7 @@ def merged(distributions: Sequence[Distribution]) -> Distribution:
     """
     if not distributions or not all(isinstance(each, Distribution) for each in distributions):
         raise ModelError(
-            "percentiles of several drivers can't be made one percentile",
+            "percentiles of several drivers can't be merged into one",
             expected="samples or histograms of each driver",
             remedy="keep single response times, or a histogram log, and merge these",
         )
@@ -229,7 +229,7 @@ def _positive(distribution: Distribution, percent: float) -> float:
 def _require_percent(percent: float) -> None:
     if not 0 < percent < 100:
         raise ModelError(
-            "a percentile is a number between 0 and 100",
-            expected="such as 99.9",
+            "the percentile is out of range",
+            expected="a number between 0 and 100, such as 99.9",
             found=f"{percent:g}",
         )

@@ -85,7 +85,7 @@ class VarianceComponents:
         relative to the mean.
         """
         if missing := [name for name in self.levels if name not in counts]:
-            raise ArgumentError(f"there is no number of repetitions of {missing[0]!r}")
+            raise ArgumentError(f"no number of repetitions is given for {missing[0]!r}")
         below, variance = 1.0, 0.0
         for name, component in zip(self.levels, self.variances, strict=True):
             below *= counts[name]
@@ -122,7 +122,7 @@ class VarianceComponents:
             are not enough.
         """
         if wrong := [name for name in self.levels if not costs.get(name, 0) > 0]:
-            raise ArgumentError(f"there is no positive cost of {wrong[0]!r}")
+            raise ArgumentError(f"no positive cost is given for {wrong[0]!r}")
         if not half_width > 0:
             raise ArgumentError("the half-width is not positive", found=repr(half_width))
         counts = dict.fromkeys(self.levels, 1)
@@ -133,7 +133,7 @@ class VarianceComponents:
                 continue  # no variance: one repetition suffices
             if upper <= 0:
                 raise ModelError(
-                    f"{self.levels[above]} shows no variance beside that of {self.levels[place]}",
+                    f"the variance component of {self.levels[above]} is 0 beside that of {self.levels[place]}",
                     remedy=f"leave {self.levels[above]} out, or repeat it more often",
                 )
             costs_above = sum(costs[name] for name in self.levels[above:place])
@@ -146,8 +146,8 @@ class VarianceComponents:
             counts[first] += 1
             if counts[first] > MAX_REPETITIONS:
                 raise ModelError(
-                    f"{MAX_REPETITIONS} of {first} are not enough",
-                    remedy="ask for a wider interval",
+                    f"{MAX_REPETITIONS} repetitions of {first} are not enough",
+                    remedy="allow a larger half-width",
                 )
         in_all = np.cumprod([counts[name] for name in self.levels])
         return pd.DataFrame(
@@ -189,7 +189,7 @@ def variance_components(
     """
     names = names_of(levels)
     require_columns(frame, value, *names, *names_of(by))
-    y = checks.column(frame[value], value, positive=log, remedy="take log=False")
+    y = checks.column(frame[value], value, positive=log, remedy="use log=False")
     rows = frame.assign(**{VALUE: np.log(y) if log else y})
     deep = rows.groupby([*names_of(by), *names], observed=True).size().max() > 1
     shown = (*names, "within") if deep else names
@@ -206,7 +206,7 @@ def variance_components(
     free = np.diag(coefficients)
     if idle := [shown[k] for k in range(depth) if not free[k] > 1e-9]:
         raise ModelError(
-            f"{idle[0]} is not repeated within anything, so that its variance is not known",
+            f"{idle[0]} is nowhere replicated, so its variance can't be estimated",
             expected="at least two of each level somewhere",
             remedy=f"leave {idle[0]} out",
         )
@@ -299,10 +299,10 @@ def stop_when(
     log : bool
         Whether to average logarithms.
     """
-    y = checks.column(blocks, "block", positive=log, remedy="take log=False")
+    y = checks.column(blocks, "block", positive=log, remedy="use log=False")
     if not (half_width > 0 and at_most >= FIRST_BLOCKS):
         raise ArgumentError(
-            "the rule is not complete",
+            "the parameters of the stopping rule are out of range",
             expected=f"a positive half-width, and at least {FIRST_BLOCKS} blocks",
             found=f"{half_width!r}, {at_most!r}",
         )
@@ -316,7 +316,7 @@ def stop_when(
     estimate = Estimate(found.value, found.low, found.high, 1 - alpha, "t, sequential")
     needed = at_most if n < 2 else _needed(sd, half_width, at_most, shared, log)
     if n >= at_most:
-        return Stopping(True, estimate, n, n, f"{at_most} blocks, the most that were allowed")
+        return Stopping(True, estimate, n, n, f"{at_most} blocks, the maximum")
     if n < FIRST_BLOCKS:
         reason = f"{n} of at least {FIRST_BLOCKS} blocks"
         return Stopping(False, estimate, n, max(needed, FIRST_BLOCKS), reason)
@@ -335,10 +335,11 @@ def blocks_needed(
     coverage (Stein 1945), whatever the variance; the ordinary interval of all blocks is about as
     good.
     """
-    y = checks.column(pilot, "block", positive=log, remedy="take log=False")
+    y = checks.column(pilot, "block", positive=log, remedy="use log=False")
     if len(y) < 2 or not half_width > 0:
         raise ArgumentError(
-            "the pilot tells no spread", expected="at least two blocks and a positive half-width"
+            "too few pilot blocks, or no positive half-width",
+            expected="at least two blocks and a positive half-width",
         )
     sd = float((np.log(y) if log else y).std(ddof=1))
     width = math.log1p(half_width) if log else half_width

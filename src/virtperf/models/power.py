@@ -37,7 +37,9 @@ def relative_spread(*samples: ArrayLike) -> tuple[float, int]:
         total += float(np.sum((values / values.mean() - 1) ** 2))
         df += len(values) - 1
     if df == 0:
-        raise ModelError("there are no pilot runs", expected="at least two of one condition")
+        raise ModelError(
+            "there are no replicated pilot runs", expected="at least two of one condition"
+        )
     return math.sqrt(total / df), df
 
 
@@ -101,23 +103,23 @@ def power(
     checks.level(alpha)
     if not (effect > -1 and math.isfinite(effect)):
         raise ModelError(
-            "the effect takes away more than there is, or is infinite",
-            expected="a number above -1",
+            "the effect is out of range",
+            expected="a finite number above -1",
             found=repr(effect),
         )
     shift, sd = math.log1p(effect), math.sqrt(variance)
     if question == "difference":
         if effect == 0:
             raise ModelError(
-                "no number of runs shows an effect of 0",
-                expected="another effect",
-                remedy="ask for an equivalence, with a margin",
+                "an effect of 0 can't be detected",
+                expected="an effect other than 0",
+                remedy="test for equivalence, with a margin",
             )
         return _outside(shift, _nodes(sd, n, alpha), 0.0, 0.0)
     if question == "equivalence":
         if margin is None or not (margin > 0 and math.isfinite(margin)):
             raise ModelError(
-                "an equivalence needs a margin",
+                "an equivalence test needs a margin",
                 expected="a positive share, such as 0.03",
                 found=None if margin is None else repr(margin),
             )

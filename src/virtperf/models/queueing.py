@@ -65,7 +65,7 @@ def service_demand(utilization: float, throughput: float, servers: int = 1) -> f
     """
     if not (0 <= utilization <= 1 and throughput > 0):
         raise ArgumentError(
-            "the utilization law needs a share and a throughput",
+            "the utilization or the throughput is out of range",
             expected="a utilization from 0 to 1 and a positive throughput",
             found=f"{utilization!r} and {throughput!r}",
         )
@@ -105,10 +105,10 @@ def mva(
     wanted = [int(n) for n in np.atleast_1d(np.asarray(clients))]
     count = {name: int((servers or {}).get(name, 1)) for name in demands}
     if min(wanted) < 1 or max(wanted) > MAX_CLIENTS:
-        raise ArgumentError("clients are out of range", expected=f"1 to {MAX_CLIENTS}")
+        raise ArgumentError("the number of clients is out of range", expected=f"1 to {MAX_CLIENTS}")
     if not demands or min(demands.values()) <= 0 or min(count.values()) < 1 or think < 0:
         raise ArgumentError(
-            "the network is not complete",
+            "a parameter of the network is missing or out of range",
             expected="positive demands, at least one server each, a think time of 0 or more",
         )
     if unknown := set(servers or {}) - set(demands):
@@ -207,12 +207,13 @@ def mmc(arrival_rate: float, service_time: float, servers: int = 1) -> OpenStati
     """
     if not (arrival_rate > 0 and service_time > 0 and servers >= 1):
         raise ArgumentError(
-            "an open station needs positive numbers", expected="a rate, a time, at least one server"
+            "a parameter of the open station is out of range",
+            expected="a positive arrival rate and service time, at least one server",
         )
     offered = arrival_rate * service_time
     if offered >= servers:
         raise ModelError(
-            f"{offered:.4g} servers would be busy and there are {servers}: the queue grows without end",
+            f"the offered load, {offered:.4g} Erlang, is not below {servers} servers: there is no steady state",
             remedy="lower the arrival rate, or add servers",
         )
     blocked = 1.0  # Erlang B recursion
@@ -331,7 +332,7 @@ class ClosedResult(FitResult):
         if low > 0 or excess(max(low, 1e-12)) > 0:
             low = optimize.brentq(excess, max(low, 1e-12), value, rtol=1e-9)
         else:
-            notes.append(f"the data allow {name} of 0, the bound")
+            notes.append(f"the data are compatible with {name} = 0, the bound")
         limit = 1e3 * max(value, 1.0)
         while high < limit and excess(high) < 0:
             high, step = high + step, 2 * step
@@ -406,7 +407,7 @@ class ClosedResult(FitResult):
     def _curve(self, new: Array) -> tuple[Array, Array]:
         if new.shape != self.x.shape or np.any(new != self.x):
             raise ModelError(
-                "the curve has think times and servers too", remedy="ask throughput_at(...)"
+                "a prediction also needs a think time and servers", remedy="use throughput_at(...)"
             )
         return self.fittedvalues, _gradient(self.theta, self.cv2, self.x, self.think, self.servers)
 
@@ -446,11 +447,14 @@ def fit_closed(
     y = checks.column(throughput, "throughput", positive=True)
     checks.same_length(("clients", n), ("throughput", y))
     if np.any(n != np.round(n)) or n.max() > MAX_FITTED_CLIENTS:
-        raise ModelError("clients are no whole numbers", expected=f"1 to {MAX_FITTED_CLIENTS}")
+        raise ModelError(
+            "the numbers of clients are out of range",
+            expected=f"integers from 1 to {MAX_FITTED_CLIENTS}",
+        )
     z = checks.column(np.broadcast_to(think, n.shape), "think time", nonnegative=True)
     m = checks.column(np.broadcast_to(servers, n.shape), "servers", positive=True)
     if np.any(m != np.round(m)):
-        raise ModelError("servers are no whole numbers")
+        raise ModelError("the numbers of servers are not integers")
     names = ("demand",) if cv2 is not None else ("demand", "cv2")
     if len(n) <= len(names):
         raise ModelError(f"{len(n)} rows can't determine {', '.join(names)}", expected="more rows")
@@ -465,8 +469,8 @@ def fit_closed(
     if test is not None and test.pvalue < MISFIT_LEVEL:
         worst_miss = float(fit.table()["error_percent"].abs().max())
         notes.append(
-            f"the model misses the means of the replicates by up to {worst_miss:.2g} %, more than "
-            f"their spread explains (p = {test.pvalue:.2g}): its intervals hold for the model only"
+            f"lack of fit: the model deviates from the means of the replicates by up to "
+            f"{worst_miss:.2g} % (p = {test.pvalue:.2g}), and its intervals are conditional on it"
         )
     if response is not None:
         times = checks.column(response, "response time", nonnegative=True)
@@ -475,8 +479,8 @@ def fit_closed(
         worst = int(np.argmax(np.abs(miss)))
         if abs(miss[worst]) > LITTLE_TOLERANCE:
             notes.append(
-                f"row {worst + 1}: throughput times response and think time misses the clients by "
-                f"{100 * miss[worst]:.2g} % (Little's law): one of them was measured otherwise"
+                f"row {worst + 1}: throughput * (response + think time) differs from the number of "
+                f"clients by {100 * miss[worst]:.2g} % (Little's law): the measurements are inconsistent"
             )
     return replace(fit, warnings=(*fit.warnings, *notes))
 

@@ -22,10 +22,7 @@ UNEQUAL_SPREADS_LEVEL = 0.05
 """Two-sided p-value below which coefficients of variation count as different."""
 EQUAL_REPLICATES = 1e-9
 """Relative tolerance within which replicates count as equal."""
-NO_SPREAD = (
-    "the replicates do not differ: an interval without width says nothing about runs that were "
-    "not made"
-)
+NO_SPREAD = "the replicates are equal: an interval of zero width says nothing about further runs"
 
 
 def replicates(sample: ArrayLike, name: str) -> Array:
@@ -77,7 +74,7 @@ def ratio_of_means(
         raise ModelError(
             "the log-ratio interval needs positive means",
             found=f"{top.value:g} and {bottom.value:g}",
-            remedy="take Fieller's interval",
+            remedy="use Fieller's interval",
         )
     return _of_contrast(independent_log_ratio(x, y), "log-ratio", alpha, _no_spread(x, y))
 
@@ -158,7 +155,7 @@ def _unequal_spreads(x: Array, y: Array) -> tuple[str, ...]:
     if p >= UNEQUAL_SPREADS_LEVEL:
         return ()
     shown = f"{100 * math.sqrt(first):.2g} and {100 * math.sqrt(second):.2g} %"
-    return (f"the relative spreads of the samples differ ({shown}): take the log-ratio interval",)
+    return (f"the coefficients of variation differ ({shown}): use the log-ratio interval",)
 
 
 def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estimate:
@@ -211,12 +208,12 @@ def fieller(
     square, cross, free = b * b - t2 * var_b, a * b - t2 * cov_ab, a * a - t2 * var_a
     under = cross * cross - square * free
     if not square > 0:
-        note = f"the denominator does not differ from zero (g = {t2 * var_b / (b * b):.3g}): "
+        note = f"the denominator does not differ significantly from zero (g = {t2 * var_b / (b * b):.3g}): "
         if under > 0:
             ends = sorted(
                 ((cross - math.sqrt(under)) / square, (cross + math.sqrt(under)) / square)
             )
-            note += f"the set is everything outside {ends[0]:.6g} to {ends[1]:.6g}"
+            note += f"the confidence set is everything outside {ends[0]:.6g} to {ends[1]:.6g}"
         else:
             note += "no value is excluded"
         return Estimate(a / b, -math.inf, math.inf, 1 - alpha, "Fieller", (note,))
@@ -243,7 +240,7 @@ def ratio_of_printed(top: tuple[float, float], bottom: tuple[float, float]) -> E
     for name, (value, half) in (("numerator", top), ("denominator", bottom)):
         if not (math.isfinite(value) and math.isfinite(half) and value >= 0 and half >= 0):
             raise ModelError(
-                f"the {name} is no printed number with its half step",
+                f"the {name} or its half step is out of range",
                 expected="finite numbers of at least 0",
                 found=f"{value!r} +- {half!r}",
             )

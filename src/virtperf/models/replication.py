@@ -57,9 +57,9 @@ class ExplainingColumn:
 
     @property
     def finding(self) -> str:
-        """``guests explains 93 % of the differences within the groups (p = 1e-05)``."""
+        """``guests explains 93 % of the variation within the groups (p = 1e-05)``."""
         p = "p < 1e-12" if self.pvalue < 1e-12 else f"p = {self.pvalue:.1g}"
-        return f"{self.name} explains {int(100 * self.share)} % of the differences within the groups ({p})"
+        return f"{self.name} explains {int(100 * self.share)} % of the variation within the groups ({p})"
 
     def warning(self) -> str:
         """Describe the problem of the pooled comparison, and the remedy."""
@@ -71,7 +71,7 @@ class ExplainingColumn:
             remedy = f'compare rows of equal {self.name}: `pairs` with on="{self.name}" (--on {self.name})'
         else:
             remedy = f'compare at each {self.name}: by="{self.name}" (--by {self.name})'
-        return f"the rows are no replicates: {self.finding}; {remedy}"
+        return f"the rows are not replicates: {self.finding}; {remedy}"
 
 
 def explaining_column(

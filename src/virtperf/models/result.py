@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-NO_NOISE = "the curve goes through the points exactly: there is no noise to estimate, and the interval has no width"
+NO_NOISE = "the curve interpolates the points: the noise can't be estimated, and the interval has zero width"
 NO_DF = "no degrees of freedom are left"
 
 
@@ -408,7 +408,7 @@ class FitResult(ABC):
         if self.noise == WEIGHTS:
             if weights is None:
                 raise checks.ArgumentError(
-                    "the fit has weights, so a new observation needs one",
+                    "the fit is weighted, so a new observation needs a weight",
                     remedy="give the weights of the new observations",
                 )
             return self.scale / checks.column(weights, "weight", positive=True)
@@ -555,7 +555,7 @@ class FitResult(ABC):
     def _new(self, new: ArrayLike) -> Array:
         """Validate new x, in the domain of the curve; raises `ArgumentError`."""
         asked = np.atleast_1d(np.asarray(new))
-        remedy = f"{self.model.partition(':')[0]} has values at x above 0 only"
+        remedy = f"{self.model.partition(':')[0]} is defined for x above 0 only"
         try:
             return checks.column(asked, "new x", positive=self.positive_x, remedy=remedy)
         except ModelError as err:

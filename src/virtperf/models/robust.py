@@ -55,7 +55,7 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
     """
     if len(y) < parameters + MIN_FREE_ROWS:
         raise ModelError(
-            f"{len(y)} rows can't tell an outlier",
+            f"{len(y)} rows are too few to detect outliers",
             expected=f"at least {parameters + MIN_FREE_ROWS} rows",
         )
     found, spread, size = fit(y), 0.0, np.ones(len(y))
@@ -92,7 +92,7 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
         RowNote(
             i,
             f"(x = {final.x[i]:g}, y = {y[i]:g}) is an outlier: {abs(residual[i]) / spread:.2g} "
-            "robust standard deviations from the curve, of which the fit counts 1.3",
+            "robust standard deviations from the curve (clipped at 1.345)",
         )
         for i in np.flatnonzero(np.abs(residual) > OUTLIER_DEVIATIONS * spread).tolist()
     )

@@ -47,7 +47,8 @@ class GuestShare:
             )
         if self.virtual_cpus < 1 or self.virtual_cpus != int(self.virtual_cpus):
             raise ModelError(
-                f"{self.name} needs a whole number of virtual CPUs", found=repr(self.virtual_cpus)
+                f"the number of virtual CPUs of {self.name} must be a positive integer",
+                found=repr(self.virtual_cpus),
             )
         if self.demand is not None and not (math.isfinite(self.demand) and self.demand >= 0):
             raise ModelError(

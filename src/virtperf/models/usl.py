@@ -111,7 +111,7 @@ def fit_usl(
 
 def _throughput(values: ArrayLike, noise: str) -> Array:
     if noise == "proportional":
-        remedy = "take the noise as counts or constant, which allow a throughput of zero"
+        remedy = "use counts or constant noise, which allow a throughput of zero"
         return checks.column(values, "throughput", positive=True, remedy=remedy)
     return checks.column(values, "throughput", nonnegative=True, remedy="repair its value")
 
@@ -131,7 +131,7 @@ def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) 
         )
     if not design_columns(np.ones(1))[0] @ best > 0:
         raise ModelError(
-            "the throughput at a load of one would not be positive",
+            "the fitted throughput at a load of 1 is not positive",
             remedy="fit a smaller curve or measure small loads",
         )
     used = free & (best != 0)
@@ -220,12 +220,15 @@ def _notes_of(fit: USLResult) -> tuple[str, ...]:
     """Warnings of bounds, of a contradicted noise model, and of lack of fit."""
     notes = [
         f"{name} is on its bound {value:g}: standard errors of the others are conditional on it, and 95 % intervals of "
-        "what depends on it cover up to 98 %"
+        "quantities that depend on it cover up to 98 %"
         for name, value, held in zip(fit.param_names, fit.theta, fit.at_bound, strict=True)
         if held
     ]
     if fit.df_resid <= 0:
-        return (*notes, f"{NO_DF}: the curve goes through all points, and no interval has a limit")
+        return (
+            *notes,
+            f"{NO_DF}: the curve interpolates all points, and the intervals are unbounded",
+        )
     if fit.exact:
         return (*notes, NO_NOISE)
     if fit.bounded:
@@ -233,8 +236,8 @@ def _notes_of(fit: USLResult) -> tuple[str, ...]:
     notes.extend(check_noise(fit.x, fit.y, fit.weights, fit.noise))
     if fit.misfit < MISFIT_LEVEL:
         notes.append(
-            "the curve misses the means of the replicates by more than their spread explains "
-            f"(p = {fit.misfit:.2g})"
+            "lack of fit: the curve deviates from the means of the replicates by more than their "
+            f"spread explains (p = {fit.misfit:.2g})"
         )
     return tuple(notes)
 
@@ -252,7 +255,8 @@ def _within_reach(fit: USLResult) -> list[str]:
     if not near:
         return []
     return [
-        f"the data allow {' and '.join(near)} of 0, the bound: 95 % intervals of what depends on it cover up to 98 %"
+        f"the data are compatible with {' and '.join(f'{name} = 0' for name in near)}, the bound: 95 % intervals of "
+        "quantities that depend on it cover up to 98 %"
     ]
 
 
@@ -286,8 +290,8 @@ def _against_bounds(fit: USLResult) -> tuple[str, ...]:
     d, s, k = found.b[0]
     if s < 0:
         return (
-            f"throughput grows faster than the load (superlinear, p = {p:.2g}), which the law does not describe: "
-            "look for its cause, for example a cache that begins to suffice, before using the curve",
+            f"superlinear speedup (p = {p:.2g}): the law does not describe throughput that grows faster than the "
+            "load; find the cause, for example a working set that fits into the cache, before using the curve",
         )
     if k < 0 or d < 0:
         return (

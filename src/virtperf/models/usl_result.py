@@ -278,7 +278,7 @@ class USLResult(FitResult):
             held = ", ".join(n for n, b in zip(self.param_names, self.at_bound, strict=True) if b)
             raise ModelError(
                 f"the delta method has no standard error for {held}, which is on a bound",
-                remedy="take the profile interval",
+                remedy="use the profile interval",
             )
         h = 1e-5 * abs(asked.value)
         slope = abs(asked.transform(asked.value + h) - asked.transform(asked.value - h)) / (2 * h)
@@ -527,7 +527,7 @@ class USLResult(FitResult):
         if k <= 0:
             raise ModelError(
                 "the fitted curve has no peak: beta is on its bound 0",
-                remedy="ask for its asymptote, which no load reaches",
+                remedy="use its asymptote, which no load reaches",
             )
         asked = self.throughput_constraint(max(math.sqrt(d / k), 1.0))
         found = self.profile(asked, alpha, "peak throughput", method, self._peak_deviance)
@@ -587,7 +587,7 @@ class USLResult(FitResult):
         checks.one_of(method, METHODS, "interval method")
         if not (math.isfinite(load) and load >= 1):
             raise ModelError(
-                "efficiency needs a load",
+                "the load is out of range",
                 expected="a finite number of at least 1",
                 found=repr(load),
             )
@@ -596,7 +596,7 @@ class USLResult(FitResult):
             note = (
                 ()
                 if n == 1
-                else ("linear scaling assumes an efficiency of 1: this is no measurement",)
+                else ("linear scaling assumes an efficiency of 1: it is not estimated",)
             )
             return Estimate(
                 1.0,
@@ -624,7 +624,7 @@ class USLResult(FitResult):
         """Return ``X(N)`` with its profile interval, valid outside the tested loads if the law is."""
         if not (math.isfinite(load) and load > 0):
             raise ModelError(
-                "a throughput needs a load", expected="a positive number", found=repr(load)
+                "the load is out of range", expected="a positive finite number", found=repr(load)
             )
         found = self.profile(self.throughput_constraint(float(load)), alpha, "throughput")
         return replace(found, warnings=(*found.warnings, *self.extrapolation(load)))
@@ -676,7 +676,7 @@ class USLResult(FitResult):
         if d <= 0 and k == 0 and self.exact:
             raise ModelError(
                 "the fitted curve has no peak: throughput is the same at every load",
-                remedy="ask for its asymptote, which is that throughput",
+                remedy="use its asymptote, which is that throughput",
             )
         if k < 0 or d < 0:
             raise ModelError(
@@ -692,10 +692,10 @@ class USLResult(FitResult):
             worst = table.iloc[int((table["fitted"] / table["mean"] - 1).abs().argmax())]
             p = "below 0.0001" if self.misfit < 1e-4 else f"= {self.misfit:.2g}"
             raise ModelError(
-                "lack of fit: the curve misses the means by more than the spread of the runs "
-                f"explains (p {p}), so that its peak has no interval",
-                found=f"{worst['fitted']:.4g} for a mean of {worst['mean']:.4g} at {worst['x']:g}",
-                remedy="look at the means themselves",
+                "lack of fit: the curve deviates from the means by more than the spread of the runs "
+                f"explains (p {p}), so its peak has no interval",
+                found=f"fitted {worst['fitted']:.4g}, mean {worst['mean']:.4g} at load {worst['x']:g}",
+                remedy="use the measured means",
             )
 
 
