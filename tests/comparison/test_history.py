@@ -13,7 +13,7 @@ from rawperf.core.errors import VirtperfError
 from tests.comparison.test_compare import A, B, raw_files, wrk
 from tests.toy_runs import write_run
 from virtperf.cli import main
-from virtperf.comparison.changes import ALPHA_NEWEST, _histories, changes
+from virtperf.comparison.changes import ALPHA_NEWEST, _simulate_histories, changes
 
 NOISE = 0.02
 
@@ -26,14 +26,14 @@ def alarms(rows):
 @pytest.mark.slow
 def test_few_histories_without_a_change_show_one_although_noise_is_correlated():
     """Of 200 histories at most 18, with a probability of 99 % if 5 % are alarms."""
-    rows = np.exp(NOISE * _histories(40, 0.3, 200, np.random.default_rng(11)))
+    rows = np.exp(NOISE * _simulate_histories(40, 0.3, 200, np.random.default_rng(11)))
     assert alarms(rows).sum() <= 18
 
 
 @pytest.mark.slow
 def test_a_fall_of_three_revisions_is_found():
     """validation/histories.py measures it with more of them."""
-    rows = np.exp(NOISE * _histories(40, 0.0, 60, np.random.default_rng(12)))
+    rows = np.exp(NOISE * _simulate_histories(40, 0.0, 60, np.random.default_rng(12)))
     rows[:, 37:] *= 0.95
     assert alarms(rows).mean() >= 0.8
 

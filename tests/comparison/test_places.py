@@ -14,7 +14,7 @@ from tests.comparison.test_compare import A, B, row, run_folders, wrk
 from tests.toy_runs import write_run
 from virtperf.comparison import compare as module
 from virtperf.comparison.compare import compare_equal
-from virtperf.comparison.judged import ComparedQuantity
+from virtperf.comparison.ratio_rows import ComparedQuantity
 from virtperf.comparison.studies import MeasuredStudy
 from virtperf.core.contrasts import Replicates
 from virtperf.study.quantities import Quantity

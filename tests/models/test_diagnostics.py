@@ -9,7 +9,7 @@ import statsmodels.api as sm
 
 from rawperf.core.errors import ModelError
 from virtperf import models
-from virtperf.models.diagnostics import influence, order_test
+from virtperf.models.diagnostics import durbin_watson_test, influence
 
 LOAD = np.tile([1.0, 2, 4, 8, 16, 32], 2)
 
@@ -179,7 +179,10 @@ def test_residuals_that_follow_the_load_are_said_to():
     wave = 10 + x + np.sin(x / 3)
     assert any("Durbin-Watson" in w for w in models.fit_line(x, wave).warnings)
     rng = np.random.default_rng(2)
-    p = [order_test(models.fit_line(x, 10 + x + rng.standard_normal(20)))[1] for _ in range(400)]
+    p = [
+        durbin_watson_test(models.fit_line(x, 10 + x + rng.standard_normal(20)))[1]
+        for _ in range(400)
+    ]
     assert 0.02 < np.mean(np.array(p) < 0.05) < 0.09  # Monte Carlo error 0.011
 
 

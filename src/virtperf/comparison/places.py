@@ -29,7 +29,7 @@ class Place:
     revision: str = ""
 
 
-def located(written: str | Path, layout: Layout, scratch: Path) -> Place:
+def resolve_place(written: str | Path, layout: Layout, scratch: Path) -> Place:
     """Resolve a path, a study's id, or ``REVISION:`` followed by one of these.
 
     Files of a revision are extracted below `scratch`. An existing path takes precedence.

@@ -171,7 +171,7 @@ def _estimate(
             "the contrast is zero: no term of the model differs between the two sides",
             remedy="add the column that differs to the formula",
         )
-    params, covariance, df = _parts(results, row)
+    params, covariance, df = _fixed_effects(results, row)
     variance = float(row @ covariance @ row)
     value = float(row @ params)
     if not (df > 0 and variance > 0 and math.isfinite(variance)):
@@ -189,7 +189,7 @@ def _estimate(
     )
 
 
-def _parts(results: Any, row: Array) -> tuple[Array, Array, float]:
+def _fixed_effects(results: Any, row: Array) -> tuple[Array, Array, float]:
     """Return coefficients, their covariance, and the degrees of freedom of a contrast."""
     from statsmodels.genmod.generalized_linear_model import GLM
     from statsmodels.regression.linear_model import RegressionModel
@@ -197,7 +197,7 @@ def _parts(results: Any, row: Array) -> tuple[Array, Array, float]:
 
     model = results.model
     if isinstance(model, MixedLM):
-        return _mixed_parts(results, row)
+        return _mixed_fixed_effects(results, row)
     if not isinstance(model, RegressionModel | GLM):
         raise ArgumentError(
             "contrasts of this model are not supported",
@@ -209,7 +209,7 @@ def _parts(results: Any, row: Array) -> tuple[Array, Array, float]:
     return np.asarray(results.params), np.asarray(results.cov_params()), df
 
 
-def _mixed_parts(results: Any, row: Array) -> tuple[Array, Array, float]:
+def _mixed_fixed_effects(results: Any, row: Array) -> tuple[Array, Array, float]:
     model = results.model
     if model.k_vc or model.k_re != 1:
         raise ModelError(

@@ -31,7 +31,7 @@ from virtperf.models.checks import ArgumentError, Array
 from virtperf.models.fits import By, groups, names_of, require_columns
 from virtperf.models.result import Estimate, t_interval, t_quantile
 
-FIRST_BLOCKS = 6
+MIN_BLOCKS = 6
 """Minimum number of blocks before `stop_when` may stop."""
 SEQUENTIAL_ALPHA = 0.8
 """Share of alpha for each interim look: a rule that stops at a narrow interval stops too often
@@ -197,18 +197,18 @@ def variance_components(
     squares, coefficients = np.zeros(depth), np.zeros((depth, depth))
     counts = np.zeros(depth, dtype=int)
     for _, group in groups(rows, by):
-        found = _sums(group, names, deep)
+        found = _nested_sums_of_squares(group, names, deep)
         squares, coefficients, counts = (
             squares + found[0],
             coefficients + found[1],
             counts + found[2],
         )
     free = np.diag(coefficients)
-    if idle := [shown[k] for k in range(depth) if not free[k] > 1e-9]:
+    if unreplicated := [shown[k] for k in range(depth) if not free[k] > 1e-9]:
         raise ModelError(
-            f"{idle[0]} is nowhere replicated, so its variance can't be estimated",
+            f"{unreplicated[0]} is nowhere replicated, so its variance can't be estimated",
             expected="at least two of each level somewhere",
-            remedy=f"leave {idle[0]} out",
+            remedy=f"leave {unreplicated[0]} out",
         )
     variances = np.linalg.solve(coefficients, squares)
     return VarianceComponents(
@@ -219,7 +219,9 @@ def variance_components(
 VALUE = "value of a row"  # internal column of `variance_components`, absent from frames
 
 
-def _sums(group: pd.DataFrame, names: tuple[str, ...], deep: bool) -> tuple[Array, Array, Array]:
+def _nested_sums_of_squares(
+    group: pd.DataFrame, names: tuple[str, ...], deep: bool
+) -> tuple[Array, Array, Array]:
     """Nested sums of squares of each level, the coefficients of the variances in their
     expectations, and the numbers of groups.
 
@@ -300,10 +302,10 @@ def stop_when(
         Whether to average logarithms.
     """
     y = checks.column(blocks, "block", positive=log, remedy="use log=False")
-    if not (half_width > 0 and at_most >= FIRST_BLOCKS):
+    if not (half_width > 0 and at_most >= MIN_BLOCKS):
         raise ArgumentError(
             "the parameters of the stopping rule are out of range",
-            expected=f"a positive half-width, and at least {FIRST_BLOCKS} blocks",
+            expected=f"a positive half-width, and at least {MIN_BLOCKS} blocks",
             found=f"{half_width!r}, {at_most!r}",
         )
     n, shared = len(y), SEQUENTIAL_ALPHA * alpha
@@ -314,12 +316,12 @@ def stop_when(
     if log:
         found, half = found.map(_exp), _exp(half) - 1
     estimate = Estimate(found.value, found.low, found.high, 1 - alpha, "t, sequential")
-    needed = at_most if n < 2 else _needed(sd, half_width, at_most, shared, log)
+    needed = at_most if n < 2 else _predicted_blocks(sd, half_width, at_most, shared, log)
     if n >= at_most:
         return Stopping(True, estimate, n, n, f"{at_most} blocks, the maximum")
-    if n < FIRST_BLOCKS:
-        reason = f"{n} of at least {FIRST_BLOCKS} blocks"
-        return Stopping(False, estimate, n, max(needed, FIRST_BLOCKS), reason)
+    if n < MIN_BLOCKS:
+        reason = f"{n} of at least {MIN_BLOCKS} blocks"
+        return Stopping(False, estimate, n, max(needed, MIN_BLOCKS), reason)
     narrow = half <= half_width
     reason = f"half-width {half:.3g}, {'not ' if not narrow else ''}within {half_width:g}"
     return Stopping(narrow, estimate, n, n if narrow else max(needed, n + 1), reason)
@@ -346,9 +348,9 @@ def blocks_needed(
     return max(len(y), math.ceil((t_quantile(len(y) - 1, alpha) * sd / width) ** 2))
 
 
-def _needed(sd: float, half_width: float, at_most: int, alpha: float, log: bool) -> int:
+def _predicted_blocks(sd: float, half_width: float, at_most: int, alpha: float, log: bool) -> int:
     width = math.log1p(half_width) if log else half_width
-    for n in range(FIRST_BLOCKS, at_most):
+    for n in range(MIN_BLOCKS, at_most):
         if t_quantile(n - 1, alpha) * sd / math.sqrt(n) <= width:
             return n
     return at_most

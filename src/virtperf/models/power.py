@@ -115,7 +115,7 @@ def power(
                 expected="an effect other than 0",
                 remedy="test for equivalence, with a margin",
             )
-        return _outside(shift, _nodes(sd, n, alpha), 0.0, 0.0)
+        return _probability_outside(shift, _nodes(sd, n, alpha), 0.0, 0.0)
     if question == "equivalence":
         if margin is None or not (margin > 0 and math.isfinite(margin)):
             raise ModelError(
@@ -124,7 +124,7 @@ def power(
                 found=None if margin is None else repr(margin),
             )
         nodes = _nodes(sd, n, 2 * alpha)
-        return _inside(shift, nodes, -math.log1p(margin), math.log1p(margin))
+        return _probability_inside(shift, nodes, -math.log1p(margin), math.log1p(margin))
     if not (0 <= low < high and math.isfinite(low)):
         raise ModelError(
             "the claim allows no ratio", expected="0 <= low < high", found=f"{low:g} to {high:g}"
@@ -134,7 +134,7 @@ def power(
         math.log(high) if math.isfinite(high) else math.inf,
     )
     nodes = _nodes(sd, n, alpha)
-    return _inside(shift, nodes, *ends) + _outside(shift, nodes, *ends)
+    return _probability_inside(shift, nodes, *ends) + _probability_outside(shift, nodes, *ends)
 
 
 def runs_needed(*, target: float = 0.8, **question: Any) -> int | None:
@@ -167,14 +167,14 @@ _Nodes = tuple[Array, Array, float]
 standard error."""
 
 
-def _inside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
+def _probability_inside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
     """Probability that the interval is within the limits, integrated over the pooled deviation."""
     half, weight, se = nodes
     room = special.ndtr((high - half - shift) / se) - special.ndtr((low + half - shift) / se)
     return float(weight @ np.maximum(room, 0.0))
 
 
-def _outside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
+def _probability_outside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
     half, weight, se = nodes
     return float(
         weight
@@ -189,9 +189,9 @@ def _nodes(sd: float, n: int, alpha: float) -> _Nodes:
     """
     from scipy import stats
 
-    share = stats.beta((n - 1) / 2, (n - 1) / 2).ppf(_middles(SHARE_NODES))
+    share = stats.beta((n - 1) / 2, (n - 1) / 2).ppf(_midpoints(SHARE_NODES))
     df = (n - 1) * np.minimum(1 / (share**2 + (1 - share) ** 2), MAX_DF_FACTOR)
-    s = sd * np.sqrt(stats.chi2.ppf(_middles(DEVIATION_NODES), 2 * n - 2) / (2 * n - 2))
+    s = sd * np.sqrt(stats.chi2.ppf(_midpoints(DEVIATION_NODES), 2 * n - 2) / (2 * n - 2))
     root = math.sqrt(2 / n)
     quantile = special.stdtrit(df, 1 - alpha / 2)
     if not np.isfinite(quantile).all():
@@ -204,5 +204,5 @@ def _nodes(sd: float, n: int, alpha: float) -> _Nodes:
     return half, np.full(len(half), 1 / len(half)), sd * root
 
 
-def _middles(count: int) -> Array:
+def _midpoints(count: int) -> Array:
     return (np.arange(count) + 0.5) / count

@@ -66,7 +66,7 @@ def prediction(
     )
 
 
-def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
+def new_observation_weights(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
     """Return the weights of new observations: as given, or the common weight of all fitted rows.
 
     Raises

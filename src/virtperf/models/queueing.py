@@ -32,7 +32,7 @@ from scipy import optimize, special
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import ArgumentError, Array
-from virtperf.models.diagnostics import order_notes, outlier_notes
+from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
 from virtperf.models.result import (
     NO_DF,
     Estimate,
@@ -118,7 +118,7 @@ def mva(
     weights = {
         name: _log_weights(demand / unit, n, count[name]) for name, demand in demands.items()
     }
-    delay = n * math.log(think / unit) - special.gammaln(n + 1) if think > 0 else _nothing(n)
+    delay = n * math.log(think / unit) - special.gammaln(n + 1) if think > 0 else _no_delay(n)
     total = delay
     for weight in weights.values():
         total = _convolved(total, weight)
@@ -152,7 +152,7 @@ def _log_weights(demand: float, n: NDArray[np.intp], servers: int) -> Array:
     return np.asarray(n * math.log(demand) - np.cumsum(busy))
 
 
-def _nothing(n: NDArray[np.intp]) -> Array:
+def _no_delay(n: NDArray[np.intp]) -> Array:
     return np.where(n == 0, 0.0, -np.inf)
 
 
@@ -181,13 +181,13 @@ class OpenStation:
         if not 0 < share < 1:
             raise ArgumentError("the share is out of range", expected="a number between 0 and 1")
         found = optimize.brentq(
-            lambda t: self._exceeded(t) - (1 - share),
+            lambda t: self._survival(t) - (1 - share),
             0.0,
             100 * self.response * max(1.0, -math.log(1 - share)),
         )
         return float(found)
 
-    def _exceeded(self, t: float) -> float:
+    def _survival(self, t: float) -> float:
         mu = 1 / self.service_time
         drain = self.servers * mu * (1 - self.utilization)
         alone = math.exp(-mu * t)
@@ -323,7 +323,7 @@ class ClosedResult(FitResult):
         threshold = self.rss * (1 + quantile**2 / self.df_resid)
 
         def excess(c: float) -> float:
-            return self._least(name, c) - threshold
+            return self._profile_rss(name, c) - threshold
 
         step = max(value, 0.01) * max(4 * quantile * math.sqrt(self.scale), 1e-6)
         low, high, notes = value, value, []
@@ -339,23 +339,23 @@ class ClosedResult(FitResult):
         high = optimize.brentq(excess, value, high, rtol=1e-9) if high < limit else math.inf
         return Estimate(value, low, high, 1 - alpha, "profile likelihood", tuple(notes))
 
-    def _least(self, name: str, c: float) -> float:
+    def _profile_rss(self, name: str, c: float) -> float:
         """Minimal residual sum of squares with one parameter fixed."""
         if self.cv2 is not None:
-            return self._squares(c, self.cv2)
+            return self._rss_at(c, self.cv2)
         inner: Callable[[float], float]
         if name == "demand":
-            inner, around = (lambda v: self._squares(c, v)), (0.0, MAX_CV2)
+            inner, around = (lambda v: self._rss_at(c, v)), (0.0, MAX_CV2)
         else:
             best = float(self.theta[0])
-            inner, around = (lambda v: self._squares(v, c)), (best / 3, 3 * best)
+            inner, around = (lambda v: self._rss_at(v, c)), (best / 3, 3 * best)
         return float(
             optimize.minimize_scalar(
                 inner, bounds=around, method="bounded", options={"xatol": 1e-5 * around[1]}
             ).fun
         )
 
-    def _squares(self, demand: float, cv2: float) -> float:
+    def _rss_at(self, demand: float, cv2: float) -> float:
         rate = closed_throughput(demand, cv2, self.x, self.think, self.servers)
         return float(np.sum(np.log(self.y / rate) ** 2))
 
@@ -464,7 +464,7 @@ def fit_closed(
         return _fitted(n[rows], y[rows], z[rows], m[rows], cv2)
 
     fit = fitted()
-    notes = [*outlier_notes(fit, fitted), *order_notes(fit)]
+    notes = [*outlier_notes(fit, fitted), *autocorrelation_notes(fit)]
     test = fit.tests().get("lack of fit")
     if test is not None and test.pvalue < MISFIT_LEVEL:
         worst_miss = float(fit.table()["error_percent"].abs().max())

@@ -389,7 +389,7 @@ class FitResult(ABC):
             An x is not finite, beyond `core.mean.MAX_NUMBER`, or outside the domain of the curve: a
             scalability curve at 0 and below.
         """
-        value, gradient = self._curve(self._new(new))
+        value, gradient = self._curve(self._checked_x(new))
         if interval is None:
             return value
         checks.one_of(interval, ("mean", "observation"), "interval")
@@ -420,7 +420,7 @@ class FitResult(ABC):
         """
         from virtperf.models.prediction import CurvePrediction
 
-        return CurvePrediction(self, self.x if exog is None else self._new(exog))
+        return CurvePrediction(self, self.x if exog is None else self._checked_x(exog))
 
     def row_deviation(self) -> Array:
         """Relative standard deviation of each row by noise model and weights; times ``sqrt(scale)``
@@ -552,7 +552,7 @@ class FitResult(ABC):
         lines += [f"warning: {', '.join(names)}: {w}" for w, names in concerned.items()]
         return "\n".join(lines) + "\n"
 
-    def _new(self, new: ArrayLike) -> Array:
+    def _checked_x(self, new: ArrayLike) -> Array:
         """Validate new x, in the domain of the curve; raises `ArgumentError`."""
         asked = np.atleast_1d(np.asarray(new))
         remedy = f"{self.model.partition(':')[0]} is defined for x above 0 only"

@@ -39,8 +39,8 @@ MIN_FREE_ROWS = 4
 OUTLIER_DEVIATIONS = 2.7
 ALPHA = 0.05
 """Level at which intervals are widened; other levels use the same factor."""
-ROUNDS, TOLERANCE = 400, 1e-8
-SLOW_RATES = (0.5, 0.999)
+MAX_ITERATIONS, TOLERANCE = 400, 1e-8
+EXTRAPOLATION_RATES = (0.5, 0.999)
 """Range of ratios of successive steps for which geometric extrapolation is applied."""
 Fitted = TypeVar("Fitted", bound=FitResult)
 
@@ -60,10 +60,10 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
         )
     found, spread, size = fit(y), 0.0, np.ones(len(y))
     steps: list[Array] = []
-    for turn in range(ROUNDS):
+    for iteration in range(MAX_ITERATIONS):
         size = found.row_deviation()
         residual = (y - found.fittedvalues) / size
-        scale = spread if turn else _first_scale(residual, found.df_resid)
+        scale = spread if iteration else _initial_scale(residual, found.df_resid)
         cut = np.clip(residual, -HUBER_THRESHOLD * scale, HUBER_THRESHOLD * scale)
         spread = float(np.sqrt(cut @ cut / (found.df_resid * BETA)))
         if not spread > 1e-12 * float(np.max(np.abs(y) / size)):
@@ -72,7 +72,7 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
             )
         cut = np.clip(residual, -HUBER_THRESHOLD * spread, HUBER_THRESHOLD * spread)
         before = found.fittedvalues
-        rest = _rest_of_series(steps, most=HUBER_THRESHOLD * spread * size)
+        rest = _geometric_extrapolation(steps, most=HUBER_THRESHOLD * spread * size)
         found = fit(before + size * cut + rest)
         moved = np.max(np.abs(found.fittedvalues - before) / size)
         steps = [] if rest.any() else [*steps[-2:], found.fittedvalues - before]
@@ -104,7 +104,7 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
     )
 
 
-def _rest_of_series(steps: Sequence[Array], most: Array) -> Array:
+def _geometric_extrapolation(steps: Sequence[Array], most: Array) -> Array:
     """Extrapolate the sum of all further steps if the last three form a geometric series, at most
     `most`; else 0.
 
@@ -117,12 +117,16 @@ def _rest_of_series(steps: Sequence[Array], most: Array) -> Array:
         return np.zeros_like(most)
     rate, before = third / second, second / first
     straight = float(steps[1] @ steps[2]) > 0.99 * second * third
-    if not (straight and SLOW_RATES[0] < rate < SLOW_RATES[1] and abs(rate - before) < 0.05):
+    if not (
+        straight
+        and EXTRAPOLATION_RATES[0] < rate < EXTRAPOLATION_RATES[1]
+        and abs(rate - before) < 0.05
+    ):
         return np.zeros_like(most)
     return np.asarray(np.clip(steps[2] * rate / (1 - rate), -most, most))
 
 
-def _first_scale(residual: Array, df: int) -> float:
+def _initial_scale(residual: Array, df: int) -> float:
     """Robust standard deviation; the median absolute residual is that of `df` free residuals."""
     ordered = np.sort(np.abs(residual))[len(residual) - df :]
     return float(np.median(ordered)) / NORMAL_MAD

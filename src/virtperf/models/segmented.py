@@ -24,9 +24,9 @@ from virtperf.models.breakpoint_search import (
     search,
 )
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import order_notes, outlier_notes
+from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
 from virtperf.models.noise import check_noise, power_of, resolve_noise
-from virtperf.models.prediction import prediction, weights_of_new
+from virtperf.models.prediction import new_observation_weights, prediction
 from virtperf.models.result import (
     NO_DF,
     NO_NOISE,
@@ -115,7 +115,7 @@ def fit_segmented(
     if fit.df_resid <= 0 or fit.exact:
         return fit
     outliers = outlier_notes(fit, lambda kept: fitted(ys, kept))
-    return replace(fit, warnings=(*fit.warnings, *outliers, *order_notes(fit)))
+    return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
 
 
 def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> SegmentedResult:
@@ -418,7 +418,7 @@ class SegmentedResult(FitResult):
         weights: ArrayLike | None = None,
     ) -> Array | pd.DataFrame:
         """Evaluate the fitted curve like `USLResult.predict`; intervals profile the breakpoint."""
-        x = self._new(new)
+        x = self._checked_x(new)
         value, gradient = self._curve(x)
         if interval is None:
             return value
@@ -427,7 +427,11 @@ class SegmentedResult(FitResult):
         ends = self._profile(
             value, alpha, lambda psi: np.array([design(self.form, x, float(p)) for p in psi])
         )[:2]
-        noise = weights_of_new(self.given, weights, len(x)) if interval == "observation" else None
+        noise = (
+            new_observation_weights(self.given, weights, len(x))
+            if interval == "observation"
+            else None
+        )
         return prediction(self, x, value, se, ends, alpha, weights=noise)
 
     def _curve(self, new: Array) -> tuple[Array, Array]:

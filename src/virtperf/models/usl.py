@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import order_notes, outlier_notes
+from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import check_noise, power_of, resolve_noise
 from virtperf.models.result import NO_DF, NO_NOISE, FTest, f_test, t_quantile
@@ -106,7 +106,7 @@ def fit_usl(
     if fit.df_resid <= 0 or fit.exact:
         return fit
     outliers = outlier_notes(fit, lambda kept: fitted(y, kept))
-    return replace(fit, warnings=(*fit.warnings, *outliers, *order_notes(fit)))
+    return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
 
 
 def _throughput(values: ArrayLike, noise: str) -> Array:
@@ -135,11 +135,11 @@ def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) 
             remedy="fit a smaller curve or measure small loads",
         )
     used = free & (best != 0)
-    turn, labels = _glm_columns(used)
-    start = np.linalg.lstsq(turn, best, rcond=None)[0]
-    results = _fit_glm(design @ turn, labels, y, w, family, start)
-    b, df = turn @ np.asarray(results.params), len(x) - int(used.sum())
-    cov_b = turn @ results.cov_params() @ turn.T if df > 0 else np.full((3, 3), math.nan)
+    transform, labels = _glm_columns(used)
+    start = np.linalg.lstsq(transform, best, rcond=None)[0]
+    results = _fit_glm(design @ transform, labels, y, w, family, start)
+    b, df = transform @ np.asarray(results.params), len(x) - int(used.sum())
+    cov_b = transform @ results.cov_params() @ transform.T if df > 0 else np.full((3, 3), math.nan)
     slope = _parameter_slopes(b)
     covariance = slope[places] @ cov_b @ slope[places].T
     held = (not (used[0] and used[1]) and kind != "linear", not used[2] and kind == "usl", False)
@@ -163,7 +163,7 @@ def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) 
         cov_b=cov_b,
         at_bound=at_bound,
     )
-    return replace(fit, warnings=(*_notes_of(fit), *_against_bounds(fit)))
+    return replace(fit, warnings=(*_fit_warnings(fit), *_bound_violation_warnings(fit)))
 
 
 def _parameter_slopes(b: Array) -> Array:
@@ -180,11 +180,11 @@ def _glm_columns(used: NDArray[np.bool_]) -> tuple[Array, list[str]]:
     ones, and the column names.
     """
     if not used[0]:  # alpha is 1
-        turn = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[:, [True, used[2]]]
-        return turn, ["1", "N - 1"][: 1 + used[2]]
-    turn = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        transform = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[:, [True, used[2]]]
+        return transform, ["1", "N - 1"][: 1 + used[2]]
+    transform = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     names = ("1/N", "(N - 1)/N", "N - 1")
-    return turn[:, used], [name for name, u in zip(names, used, strict=True) if u]
+    return transform[:, used], [name for name, u in zip(names, used, strict=True) if u]
 
 
 def _fit_glm(
@@ -216,7 +216,7 @@ def _fit_glm(
             return model.fit(start_params=start * (1 + 1e-7), **settings)
 
 
-def _notes_of(fit: USLResult) -> tuple[str, ...]:
+def _fit_warnings(fit: USLResult) -> tuple[str, ...]:
     """Warnings of bounds, of a contradicted noise model, and of lack of fit."""
     notes = [
         f"{name} is on its bound {value:g}: standard errors of the others are conditional on it, and 95 % intervals of "
@@ -232,7 +232,7 @@ def _notes_of(fit: USLResult) -> tuple[str, ...]:
     if fit.exact:
         return (*notes, NO_NOISE)
     if fit.bounded:
-        notes.extend(_within_reach(fit))
+        notes.extend(_near_bound_warnings(fit))
     notes.extend(check_noise(fit.x, fit.y, fit.weights, fit.noise))
     if fit.misfit < MISFIT_LEVEL:
         notes.append(
@@ -242,7 +242,7 @@ def _notes_of(fit: USLResult) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _within_reach(fit: USLResult) -> list[str]:
+def _near_bound_warnings(fit: USLResult) -> list[str]:
     """Warn if zero is within reach of alpha or beta: intervals are then conservative, not exact."""
     free, near = fit.free(), []
     threshold = fit.deviance + t_quantile(fit.df_resid, 0.05) ** 2 * fit.scale
@@ -260,7 +260,7 @@ def _within_reach(fit: USLResult) -> list[str]:
     ]
 
 
-def _against_bounds(fit: USLResult) -> tuple[str, ...]:
+def _bound_violation_warnings(fit: USLResult) -> tuple[str, ...]:
     """Warn if an unbounded curve fits significantly better."""
     if (
         not fit.bounded
