@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from virtperf.comparison.changes import ALPHA_NEWEST, NEWEST, _histories, changes
+from virtperf.comparison.changes import ALPHA_NEWEST, NEWEST, _simulate_histories, changes
 
 REVISIONS, NOISE, FALL, SEED = 40, 0.02, 0.95, 7
 
@@ -20,7 +20,7 @@ REVISIONS, NOISE, FALL, SEED = 40, 0.02, 0.95, 7
 def main(count: int) -> None:
     rng = np.random.default_rng(SEED)
     for autocorrelation in (0.0, 0.3, 0.5):
-        rows = np.exp(NOISE * _histories(REVISIONS + NEWEST, autocorrelation, count, rng))
+        rows = np.exp(NOISE * _simulate_histories(REVISIONS + NEWEST, autocorrelation, count, rng))
         none = newest = directed = within = within_directed = middle = 0
         for row in rows:
             found = changes(row[:REVISIONS])

@@ -50,7 +50,7 @@ def test_options_that_contradict_each_other_are_refused(command):
     name = "page_element_throughput_total"
     directions = ("--higher-is-better", "page_*", "--lower-is-better", name)
     said = command("a", "b", *directions, status=2)
-    assert f"Error: {name} can't be better high and low" in said
+    assert f"Error: {name} can't be both higher-is-better and lower-is-better" in said
 
 
 def test_what_is_zero_in_all_runs_is_said(command, tmp_path):
@@ -60,14 +60,14 @@ def test_what_is_zero_in_all_runs_is_said(command, tmp_path):
             rows = f"ops,err\n{10 + run + 5 * ord(side)},0\n"
             (tmp_path / side / f"{run}.csv").write_text(rows)
     text = command("c", "d", "--higher-is-better", "ops", "--lower-is-better", "err")
-    assert "note: left out: err (0 in all runs of both sides, so that there is no ratio)" in text
+    assert "note: left out: err (0 in all runs of both sides: no ratio is defined)" in text
     assert "left out: err" not in command("c", "d")
 
 
 def test_one_run_a_side_is_said_in_front(command):
     text = command("a", "b/run-1.txt")
     assert text.startswith(
-        "Whether run-1.txt differs from a is undecided: B has one run: no interval between runs exists"
+        "Whether run-1.txt differs from a is undecided: B has one run: the variance between runs can't be estimated"
     )
 
 

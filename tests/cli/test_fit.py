@@ -83,7 +83,7 @@ def test_loads_without_a_value_are_refused(run, table):
         for at in ("-5", "0"):
             said = run("fit", model, *where, f"--at={at}", status=1).output
             assert f"new x in row 1 of 1 is not positive; found {float(at)}" in said
-            assert "has values at x above 0 only" in said
+            assert "is defined for x above 0 only" in said
     assert "\n     -5 " in run("fit", "line", *where, "--at=-5").output
     for model in ("usl", "line", "segmented"):
         for at in ("1e400", "nan"):

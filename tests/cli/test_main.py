@@ -161,4 +161,4 @@ def test_runs_says_what_it_read(layout):
 def test_a_revision_that_there_is_not_is_named(layout):
     subprocess.run(["git", "init", "-q", layout.root], check=True)
     result = CliRunner().invoke(main, ["--root", str(layout.root), "verify", "nope"])
-    assert "git knows no revision 'nope'; expected a tag, a branch" in result.output
+    assert "unknown git revision 'nope'; expected a tag, a branch" in result.output

@@ -13,7 +13,7 @@ from rawperf.core.errors import VirtperfError
 from tests.comparison.test_compare import A, B, raw_files, wrk
 from tests.toy_runs import write_run
 from virtperf.cli import main
-from virtperf.comparison.changes import ALPHA_NEWEST, _histories, changes
+from virtperf.comparison.changes import ALPHA_NEWEST, _simulate_histories, changes
 
 NOISE = 0.02
 
@@ -26,14 +26,14 @@ def alarms(rows):
 @pytest.mark.slow
 def test_few_histories_without_a_change_show_one_although_noise_is_correlated():
     """Of 200 histories at most 18, with a probability of 99 % if 5 % are alarms."""
-    rows = np.exp(NOISE * _histories(40, 0.3, 200, np.random.default_rng(11)))
+    rows = np.exp(NOISE * _simulate_histories(40, 0.3, 200, np.random.default_rng(11)))
     assert alarms(rows).sum() <= 18
 
 
 @pytest.mark.slow
 def test_a_fall_of_three_revisions_is_found():
     """validation/histories.py measures it with more of them."""
-    rows = np.exp(NOISE * _histories(40, 0.0, 60, np.random.default_rng(12)))
+    rows = np.exp(NOISE * _simulate_histories(40, 0.0, 60, np.random.default_rng(12)))
     rows[:, 37:] *= 0.95
     assert alarms(rows).mean() >= 0.8
 
@@ -139,7 +139,9 @@ def test_dates_are_ordered_by_time_and_not_as_text(tmp_path):
 @pytest.mark.parametrize("date", ["1/3/2026", "3.1.2026", "2026-02-30", "2026-1-3", "yesterday"])
 def test_what_is_no_date_is_refused_with_its_line(tmp_path, date):
     path = history_table(tmp_path, ["2026-01-01", date, "2026-01-03"])
-    with pytest.raises(VirtperfError, match="column 'date' holds no date; expected 2026") as caught:
+    with pytest.raises(
+        VirtperfError, match="invalid date in column 'date'; expected 2026"
+    ) as caught:
         virtperf.history(path)
     assert (caught.value.file, caught.value.line) == (str(path), 3)
     assert date in caught.value.found
@@ -158,7 +160,7 @@ def test_an_empty_cell_of_dates_or_revisions_is_refused(tmp_path, column):
 def test_folders_whose_name_has_no_such_day_are_refused(tmp_path):
     for day in ("28", "30"):
         raw_files(tmp_path / f"2026-02-{day}-c{day}", [int(day) + rate for rate in A[:2]])
-    with pytest.raises(VirtperfError, match=r"the folder's name holds no date.*2026-02-30"):
+    with pytest.raises(VirtperfError, match=r"invalid date in the folder's name.*2026-02-30"):
         virtperf.history(tmp_path)
 
 
@@ -198,7 +200,7 @@ def test_folders_without_run_yaml_beside_runs_are_named(tmp_path):
         raw = {"wrk.txt": wrk(rate).encode()}
         write_run(tmp_path, f"r{number}", raw, study="k", factors={}, tools={"revision": number})
     (tmp_path / "r2" / "run.yaml").unlink()
-    assert virtperf.history(tmp_path).notes == ("left out: r2, no run.yaml",)
+    assert virtperf.history(tmp_path).notes == ("left out: r2 (no run.yaml)",)
 
 
 def test_options_that_do_not_apply_to_a_table_are_refused(tmp_path):

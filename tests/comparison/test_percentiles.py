@@ -44,7 +44,7 @@ def test_rows_of_tables_are_merged_over_drivers(tmp_path):
         for run in sorted(a.iterdir())
     ]
     assert runs[0] == first and found.rows[0].mean_a == pytest.approx(np.mean(runs))
-    assert any("fewer than 10 values beyond it" in note for note in found.notes)
+    assert any("fewer than 10 values above it" in note for note in found.notes)
 
 
 def test_histograms_of_a_run_folder_count_within_its_window(tmp_path):
@@ -75,7 +75,10 @@ def test_the_mean_of_percentiles_is_refused(tmp_path):
     sides = tmp_path / "a", tmp_path / "b"
     left_out = virtperf.compare(*sides)
     assert [row.quantity for row in left_out.rows] == ["rate"]
-    assert any("p99_ms is left out: it is a percentile" in note for note in left_out.notes)
+    assert any(
+        "p99_ms is left out: the run has several values of this percentile" in note
+        for note in left_out.notes
+    )
     with pytest.raises(VirtperfError, match="the mean of percentiles of several drivers"):
         virtperf.compare(*sides, quantities=["p99_ms"])
 
@@ -86,5 +89,7 @@ def test_a_run_without_single_values_says_what_it_needs(tmp_path):
             (tmp_path / side).mkdir(exist_ok=True)
             value = run + 1 + (side == "b") / 2
             (tmp_path / side / f"{run}.json").write_text(f'{{"latency_p99": {value}}}')
-    with pytest.raises(VirtperfError, match=r"(?s)which can't be merged.*a histogram log"):
+    with pytest.raises(
+        VirtperfError, match=r"(?s)printed by its tool can't be merged.*a histogram log"
+    ):
         virtperf.compare(tmp_path / "a", tmp_path / "b", percentiles=[99])

@@ -14,7 +14,7 @@ from tests.comparison.test_compare import A, B, row, run_folders, wrk
 from tests.toy_runs import write_run
 from virtperf.comparison import compare as module
 from virtperf.comparison.compare import compare_equal
-from virtperf.comparison.judged import ComparedQuantity
+from virtperf.comparison.ratio_rows import ComparedQuantity
 from virtperf.comparison.studies import MeasuredStudy
 from virtperf.core.contrasts import Replicates
 from virtperf.study.quantities import Quantity
@@ -61,15 +61,15 @@ def test_two_revisions_and_the_runs_that_are_there(repository):
     assert (table.a, table.b, rate.verdict) == ("old", "new", "slower")
     assert (rate.runs_a, rate.runs_b) == (5, 5)  # the sixth has the same files in both
     assert rate.compared == "by block means"  # rounds of revisions are not the same rounds
-    assert any("1 runs have the same files on both sides" in note for note in table.notes)
+    assert any("1 runs have identical files on both sides" in note for note in table.notes)
     assert virtperf.compare("old:runs", "runs").rows == table.rows
     assert virtperf.compare("runs", revisions=["old"]).b == "the working tree"
 
 
 def test_a_revision_without_new_runs_is_refused(repository):
-    with pytest.raises(VirtperfError, match="no run was made anew between new and HEAD"):
+    with pytest.raises(VirtperfError, match="no run was measured again between new and HEAD"):
         virtperf.compare("runs", revisions=["new", "HEAD"])
-    with pytest.raises(VirtperfError, match="git knows no revision 'older'"):
+    with pytest.raises(VirtperfError, match="unknown git revision 'older'"):
         virtperf.compare("runs", revisions=["older"])
 
 

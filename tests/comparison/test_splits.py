@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from virtperf.comparison.judged import ComparedQuantity
+from virtperf.comparison.ratio_rows import ComparedQuantity
 from virtperf.comparison.splits import equal_splits
 from virtperf.core.contrasts import Replicates
 

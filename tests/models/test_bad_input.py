@@ -122,7 +122,7 @@ def test_a_weight_that_is_none_is_named_with_its_row(name, value):
 
 @each_case("name", [name for name in CURVES if name != "robust line"])
 def test_weights_beside_a_kind_of_noise_are_refused(name):
-    with pytest.raises(ModelError, match="exclude each other"):
+    with pytest.raises(ModelError, match="mutually exclusive"):
         CURVES[name](LOAD, CURVE, weights=np.ones(7), noise="constant")
 
 

@@ -65,7 +65,7 @@ def test_a_fit_without_such_an_interval_says_why(runs: pd.DataFrame) -> None:
     table = fits.predict([4], interval="observation")
     assert table.empty
     first, second = table.attrs["warnings"]
-    assert first.startswith("z/VM: no observation at new x: the noise of a new observation")
+    assert first.startswith("z/VM: no prediction: the variance of a new observation")
     assert second.startswith("Xen: ")
     assert fits.predict([4]).attrs["warnings"] == []
 
@@ -105,7 +105,7 @@ def test_mixed_provenances_name_both(runs: pd.DataFrame) -> None:
     [
         (lambda f: models.usl("value ~ guest", f, by="series"), "guests"),
         (lambda f: models.usl("value ~ guests", f, by="serie"), "series"),
-        (lambda f: models.usl("value, guests", f), "two sides"),
+        (lambda f: models.usl("value, guests", f), "lacks a left or right side"),
         (
             lambda f: models.ratios("value", f, of={"series": "zVM"}, to={"series": "Xen"}),
             "Did you mean .z/VM",

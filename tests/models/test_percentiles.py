@@ -29,7 +29,7 @@ def test_values_of_drivers_are_merged_and_their_percentiles_are_not():
     expected = np.percentile(np.concatenate([fast, slow]), 99, method="inverted_cdf")
     assert both.percentile(99) == expected
     assert both.total == 1000
-    with pytest.raises(ModelError, match=r"(?s)can't be made one percentile.*histogram log"):
+    with pytest.raises(ModelError, match=r"(?s)can't be merged into one.*histogram log"):
         merged([4.6, 46.0])
 
 
@@ -60,7 +60,7 @@ def test_blocks_drop_out():
 
 def test_bad_input():
     for values, percent, said in (
-        (np.array([]), 50, "there is no value"),
+        (np.array([]), 50, "there are no values"),
         (np.array([1.0, np.nan]), 50, "not finite"),
         (np.array([1.0, 2.0]), 100, "between 0 and 100"),
         (np.array([0.0, 0.0, 1.0]), 50, "not positive"),

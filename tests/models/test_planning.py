@@ -52,7 +52,7 @@ def test_repetitions_reach_the_half_width_at_least_cost():
     assert (
         parts.half_width(counts) <= 0.03 < parts.half_width({**counts, "host": counts["host"] - 1})
     )
-    with pytest.raises(ModelError, match="not repeated"):
+    with pytest.raises(ModelError, match="boot is nowhere replicated"):
         models.variance_components("value", frame.drop_duplicates("host"), levels=["host", "boot"])
 
 

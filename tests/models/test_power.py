@@ -105,5 +105,5 @@ def test_bad_questions():
             power(5, **options)
     with pytest.raises(ModelError, match="at least 2 runs"):
         power(1, cv=0.1)
-    with pytest.raises(ModelError, match="there are no pilot runs"):
+    with pytest.raises(ModelError, match="there are no replicated pilot runs"):
         relative_spread([1.0])

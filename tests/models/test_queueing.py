@@ -44,7 +44,7 @@ def test_erlang():
     one, two = models.mmc(0.5, 1.0), models.mmc(1.0, 1.0, 2)
     assert (one.response, two.waits, two.response) == pytest.approx((2.0, 1 / 3, 4 / 3))
     assert one.response_quantile(0.9) == pytest.approx(2 * math.log(10))
-    with pytest.raises(ModelError, match="grows without end"):
+    with pytest.raises(ModelError, match="there is no steady state"):
         models.mmc(2.0, 1.0, 2)
 
 

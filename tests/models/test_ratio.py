@@ -78,13 +78,13 @@ def test_the_log_link_by_its_formula():
 
 def test_unequal_relative_spreads_are_a_warning():
     assert (
-        "spreads of the samples differ"
+        "coefficients of variation differ"
         in ratio_of_means(A, 10 * (B - 45), method="pooled").warnings[0]
     )
 
 
 def test_replicates_without_spread_are_a_warning():
-    assert "do not differ" in ratio_of_means([2, 2], [1, 1]).warnings[0]
+    assert "zero width" in ratio_of_means([2, 2], [1, 1]).warnings[0]
 
 
 def test_a_denominator_near_zero_has_an_unbounded_set():

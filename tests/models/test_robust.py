@@ -28,7 +28,7 @@ def test_an_outlier_is_named_and_hardly_counts():
 
 
 def test_bad_input():
-    with pytest.raises(ModelError, match="3 rows can't tell an outlier"):
+    with pytest.raises(ModelError, match="3 rows are too few to detect outliers"):
         fit_robust_line([1, 2, 3], [1, 2, 4])
     with pytest.raises(ModelError, match="on one line exactly"):
         fit_robust_line(X, 2 * X)

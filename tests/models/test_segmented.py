@@ -174,10 +174,12 @@ def test_a_break_that_only_the_last_point_shows_is_not_located():
 
 def test_a_slope_against_the_form_is_said():
     assert any(
-        "rises" in w for w in fit_segmented(X, -FLAT_THEN_DOWN, form="plateau-decline").warnings
+        "slope is positive" in w
+        for w in fit_segmented(X, -FLAT_THEN_DOWN, form="plateau-decline").warnings
     )
     assert any(
-        "falls" in w for w in fit_segmented(-X, -FLAT_THEN_DOWN, form="rise-plateau").warnings
+        "slope is negative" in w
+        for w in fit_segmented(-X, -FLAT_THEN_DOWN, form="rise-plateau").warnings
     )
     assert not fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline").warnings
 
@@ -299,7 +301,7 @@ def test_predictions_of_two_pieces():
     assert (new["low"] < band["low"]).all() and (band["high"] < new["high"]).all()
     assert band["extrapolated"].tolist() == [False, False, True]
     weighted = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline", weights=X)
-    with pytest.raises(ModelError, match="noise of a new observation is not known"):
+    with pytest.raises(ModelError, match="variance of a new observation is unknown"):
         weighted.predict([3], interval="observation")
 
 

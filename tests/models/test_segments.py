@@ -52,7 +52,7 @@ def test_gaps_and_overlaps_are_named():
     assert overlaps([("a", a), ("b", b), ("c", c)]) == [("b", "c")]
     with pytest.raises(VirtperfError, match="A-13 and F-1E overlap"):
         merged_range([a, b, c])
-    with pytest.raises(VirtperfError, match="do not follow each other"):
+    with pytest.raises(VirtperfError, match="are not adjacent"):
         merged_range([a, PageRange(11, 12)])
     with pytest.raises(VirtperfError, match="no ranges"):
         merged_range([])

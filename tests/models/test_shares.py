@@ -245,8 +245,8 @@ def test_bad_input():
             GuestShare("g", *arguments, **options)
 
     raises("share of g is out of range; expected above 0, at most 10000", 0)
-    raises("g needs a whole number of virtual CPUs", 100, virtual_cpus=0)
-    raises("g needs a whole number of virtual CPUs", 100, virtual_cpus=1.5)
+    raises("the number of virtual CPUs of g must be a positive integer", 100, virtual_cpus=0)
+    raises("the number of virtual CPUs of g must be a positive integer", 100, virtual_cpus=1.5)
     raises("demand of g must not be negative", 100, demand=-1.0)
     raises("share of g is out of range", float("nan"))
     with pytest.raises(ModelError, match="there are no guests"):

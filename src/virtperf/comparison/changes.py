@@ -44,7 +44,7 @@ MAX_REVISIONS = 400
 ALPHA_HISTORY = 0.01
 """False alarm probability of a history without a change; with `ALPHA_NEWEST` less than 5 %."""
 ALPHA_NEWEST = 0.032
-SIMULATED, SIMULATED_NEWEST = 999, 1999
+N_SIMULATIONS, N_SIMULATIONS_NEWEST = 999, 1999
 WORSE_SHARE = 0.8
 """Share of `ALPHA_NEWEST` spent on changes to the worse, where the benchmark's direction is known:
 improvements can wait for more revisions."""
@@ -97,7 +97,7 @@ def changes(values: Sequence[float], level: float = 0.95, *, better: str = "") -
     )
     levels = tuple(math.exp(float(y[a:b].mean())) for a, b in itertools.pairwise(bounds))
     if steps and steps[-1].at >= len(y) - NEWEST:
-        return Changes(steps, levels, phi, steps[-1], 1 / (SIMULATED + 1))
+        return Changes(steps, levels, phi, steps[-1], 1 / (N_SIMULATIONS + 1))
     start = bounds[-2]
     segment = y[start:]
     if len(segment) < MIN_BEFORE + NEWEST:
@@ -108,7 +108,7 @@ def changes(values: Sequence[float], level: float = 0.95, *, better: str = "") -
         return Changes(steps, levels, phi, found, 1.0)
     shares = {"higher": (1 - WORSE_SHARE, WORSE_SHARE), "lower": (WORSE_SHARE, 1 - WORSE_SHARE)}
     tried = [
-        (_p_newest(len(segment), phi, float(signed.max())) / share, int(signed.argmax()))
+        (_newest_pvalue(len(segment), phi, float(signed.max())) / share, int(signed.argmax()))
         for signed, share in zip(
             (statistics, -statistics), shares.get(better, (0.5, 0.5)), strict=True
         )
@@ -131,8 +131,8 @@ def _segments(y: np.ndarray) -> tuple[list[int], float]:
             new = search.predict(n_bkps=len(ends) - 1 + more)
             # too high without the changes, too low with spurious ones: average the two estimates
             phi = _rounded_up((without + _autocorrelation(_residuals(y, new), len(new))) / 2)
-            reference, joint = _without_change(n, phi)
-            p = _share_beyond(reference[:, more - 1], _gain(y, ends, new))
+            reference, joint = _null_distribution(n, phi)
+            p = _monte_carlo_pvalue(reference[:, more - 1], _f_ratio(y, ends, new))
             tried.append((float((joint <= p).mean()), new))
         p, new = min(tried, key=lambda found: found[0])
         if p > ALPHA_HISTORY:
@@ -169,38 +169,38 @@ def _rounded_up(phi: float) -> float:
     return math.ceil(round(20 * phi, 9)) / 20
 
 
-def _whitened(rows: np.ndarray, phi: float) -> np.ndarray:
+def _prais_winsten(rows: np.ndarray, phi: float) -> np.ndarray:
     """Apply the Prais-Winsten transformation to remove first-order autocorrelation."""
     first = math.sqrt(1 - phi**2) * rows[..., :1]
     return np.concatenate([first, rows[..., 1:] - phi * rows[..., :-1]], axis=-1)
 
 
-def _squares(y: np.ndarray, ends: Sequence[int], phi: float) -> float:
+def _gls_rss(y: np.ndarray, ends: Sequence[int], phi: float) -> float:
     """Residual sum of squares of the generalized least squares fit of segment means."""
     design = np.zeros((len(ends), len(y)))
     for row, (a, b) in enumerate(zip([0, *ends], ends, strict=False)):
         design[row, a:b] = 1
-    basis = np.linalg.qr(_whitened(design, phi).T)[0]
-    white = _whitened(y, phi)
+    basis = np.linalg.qr(_prais_winsten(design, phi).T)[0]
+    white = _prais_winsten(y, phi)
     left = white - basis @ (basis.T @ white)
     return float(left @ left)
 
 
-def _gain(y: np.ndarray, old: Sequence[int], new: Sequence[int]) -> float:
+def _f_ratio(y: np.ndarray, old: Sequence[int], new: Sequence[int]) -> float:
     """F ratio of segmentation `new` against `old`, with the autocorrelation of `new`."""
     phi = _autocorrelation(_residuals(y, new), len(new))
-    before, after = _squares(y, old, phi), _squares(y, new, phi)
+    before, after = _gls_rss(y, old, phi), _gls_rss(y, new, phi)
     noise = max(after / (len(y) - len(new)), 1e-300)
     return (before - after) / (len(new) - len(old)) / noise
 
 
-def _share_beyond(sorted_values: np.ndarray, value: float) -> float:
+def _monte_carlo_pvalue(sorted_values: np.ndarray, value: float) -> float:
     """Monte Carlo p-value: the share of simulated statistics at or above this one."""
     below = int(np.searchsorted(sorted_values, value))
     return (len(sorted_values) - below + 1) / (len(sorted_values) + 1)
 
 
-def _histories(n: int, phi: float, count: int, rng: np.random.Generator) -> np.ndarray:
+def _simulate_histories(n: int, phi: float, count: int, rng: np.random.Generator) -> np.ndarray:
     """Simulate AR(1) histories without a change, shape (count, n)."""
     rows = rng.standard_normal((count, n))
     rows[:, 1:] *= math.sqrt(1 - phi**2)
@@ -210,42 +210,43 @@ def _histories(n: int, phi: float, count: int, rng: np.random.Generator) -> np.n
 
 
 @cache
-def _without_change(n: int, phi: float) -> tuple[np.ndarray, np.ndarray]:
+def _null_distribution(n: int, phi: float) -> tuple[np.ndarray, np.ndarray]:
     """Simulate the null distributions of the gains of one and of two changes, each sorted, and of
     the smaller p-value of the two.
     """
     rng = np.random.default_rng([n, round(100 * phi), 1])
-    gains = np.empty((SIMULATED, 2))
-    for row, y in enumerate(_histories(n, phi, SIMULATED, rng)):
+    gains = np.empty((N_SIMULATIONS, 2))
+    for row, y in enumerate(_simulate_histories(n, phi, N_SIMULATIONS, rng)):
         search = _search(y)
-        gains[row] = [_gain(y, [n], search.predict(n_bkps=more)) for more in (1, 2)]
+        gains[row] = [_f_ratio(y, [n], search.predict(n_bkps=more)) for more in (1, 2)]
     ordered = np.sort(gains, axis=0)
     shares = [
-        min(_share_beyond(ordered[:, column], row[column]) for column in (0, 1)) for row in gains
+        min(_monte_carlo_pvalue(ordered[:, column], row[column]) for column in (0, 1))
+        for row in gains
     ]
     return ordered, np.array(shares)
 
 
-def _p_newest(n: int, phi: float, statistic: float) -> float:
+def _newest_pvalue(n: int, phi: float, statistic: float) -> float:
     """P-value of a rise at the newest revisions, interpolated between the two simulated
     autocorrelations around `phi`.
     """
     below = math.floor(round(20 * phi, 9)) / 20
     above = _rounded_up(phi)
     shares = [
-        _share_beyond(_newest_without_change(n, simulated), statistic)
+        _monte_carlo_pvalue(_newest_null_distribution(n, simulated), statistic)
         for simulated in dict.fromkeys((below, above))
     ]
     return float(np.interp(20 * (phi - below), range(len(shares)), shares))
 
 
 @cache
-def _newest_without_change(n: int, phi: float) -> np.ndarray:
+def _newest_null_distribution(n: int, phi: float) -> np.ndarray:
     """Simulate the null distribution of the largest rise, pooled with that of the largest fall by
     symmetry; sorted.
     """
     rng = np.random.default_rng([n, round(100 * phi), 2])
-    rows = _histories(n, phi, SIMULATED_NEWEST, rng)
+    rows = _simulate_histories(n, phi, N_SIMULATIONS_NEWEST, rng)
     found = _newest_statistics(rows)
     return np.sort(np.concatenate([found.max(axis=1), -found.min(axis=1)]))
 
@@ -261,12 +262,12 @@ def _newest_statistics(rows: np.ndarray) -> np.ndarray:
             [part - part.mean(1, keepdims=True) for part in (rows[:, :at], rows[:, at:])], axis=1
         )
         phi = _autocorrelations(left, 1 + (last > 1))[:, None]
-        shift, error = _fitted_step(rows, at, phi)
+        shift, error = _gls_step(rows, at, phi)
         found.append(shift / error)
     return np.stack(found, axis=1)
 
 
-def _fitted_step(rows: np.ndarray, at: int, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _gls_step(rows: np.ndarray, at: int, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the level shift at a position and its standard error; `phi` of shape (histories, 1)."""
     n = rows.shape[1]
     first = np.sqrt(1 - phi**2)
@@ -284,6 +285,6 @@ def _fitted_step(rows: np.ndarray, at: int, phi: np.ndarray) -> tuple[np.ndarray
 
 
 def _step(y: np.ndarray, at: int, position: int, phi: float, level: float) -> Step:
-    shift, error = (float(v[0]) for v in _fitted_step(y[None], at, np.array([[phi]])))
+    shift, error = (float(v[0]) for v in _gls_step(y[None], at, np.array([[phi]])))
     half = float(special.stdtrit(max(len(y) - 3, 1), (1 + level) / 2)) * error
     return Step(position, *(math.exp(shift + sign * half) for sign in (0, -1, 1)))

@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from rawperf.core.errors import ParameterError, VirtperfError, did_you_mean
-from virtperf.comparison.judged import (
+from virtperf.comparison.places import require_revisions
+from virtperf.comparison.ratio_rows import (
     CALLED_DIFFERENT,
     ComparedQuantity,
-    Contrasted,
+    ContrastFunction,
     Pair,
     RatioRow,
     RunRatio,
     condition_text,
     contrast,
-    judged,
+    ratio_rows,
 )
-from virtperf.comparison.places import require_revisions
 from virtperf.comparison.sides import (
     ComparedCell,
     RunValues,
@@ -33,7 +33,7 @@ from virtperf.comparison.sides import (
 )
 from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits, unequal_quantities
 from virtperf.comparison.studies import MeasuredStudy, measured_study
-from virtperf.comparison.unlike import unlike_notes
+from virtperf.comparison.unequal_loads import unequal_load_notes
 from virtperf.core.contrasts import Replicates, with_blocks
 from virtperf.core.levels import Level
 from virtperf.core.numbers import as_precise, number
@@ -42,8 +42,8 @@ from virtperf.core.paths import Layout
 from virtperf.models.percentiles import Distribution, percentile_ratio
 
 MIN_BEYOND = 10
-"""Minimum number of values beyond a percentile; with fewer it is hardly more than the maximum."""
-MERGE = "keep single values or a histogram log, and compare by --percentile"
+"""Minimum number of values above a percentile; with fewer it is hardly more than the maximum."""
+MERGE_REMEDY = "keep single values or a histogram log, and compare by --percentile"
 
 
 def label(percent: float, name: str) -> str:
@@ -66,7 +66,7 @@ def with_percentiles(
     made = []
     for side in sides:
         runs = []
-        scarce: dict[str, int] = {}
+        too_few: dict[str, int] = {}
         for run in side.runs:
             _require_distribution(run)
             values = {}
@@ -78,17 +78,17 @@ def with_percentiles(
                     of_run[run.place, named] = percent, distribution
                     kinds[named] = ComparedQuantity(kind.unit, kind.better or "lower", named)
                     beyond = (1 - percent / 100) * distribution.total
-                    scarce[named] = scarce.get(named, 0) + (beyond < MIN_BEYOND)
+                    too_few[named] = too_few.get(named, 0) + (beyond < MIN_BEYOND)
             runs.append(replace(run, values=values))
         notes = [
-            f"{named}: {count} of {len(runs)} runs have fewer than {MIN_BEYOND} values beyond it"
-            for named, count in scarce.items()
+            f"{named}: {count} of {len(runs)} runs have fewer than {MIN_BEYOND} values above it"
+            for named, count in too_few.items()
             if count
         ]
         made.append(replace(side, runs=tuple(runs), warnings=(*side.warnings, *notes)))
     sides = [replace(side, quantities=kinds) for side in made]
 
-    def contrasted(pair: Pair) -> RunRatio:
+    def contrast_function(pair: Pair) -> RunRatio:
         if min(pair.a.values.min(), pair.b.values.min()) <= 0:
             return contrast(pair)
         b, a = with_blocks(pair.b, pair.a)
@@ -96,7 +96,7 @@ def with_percentiles(
         above, below = ([of_run[run, pair.quantity][1] for run in side.run_ids] for side in (b, a))
         return percentile_ratio(above, below, percent, blocks_a=b.blocks, blocks_b=a.blocks)
 
-    return sides, contrasted
+    return sides, contrast_function
 
 
 def _require_distribution(run: RunValues) -> None:
@@ -105,12 +105,12 @@ def _require_distribution(run: RunValues) -> None:
     printed = [name for name in (*run.values, *run.refused) if is_percentile(name)]
     only = f"only percentiles: {', '.join(printed[:3])}" if printed else ""
     raise VirtperfError(
-        "the run has no single values and no histogram, so that it has no percentile"
-        + (" but those that its tool printed, which can't be merged" if printed else ""),
+        "the run has neither single values nor a histogram to compute a percentile from"
+        + ("; percentiles printed by its tool can't be merged" if printed else ""),
         file=run.place,
-        expected="a histogram log, samples of single requests, or a table with a row a value",
+        expected="a histogram log, samples of single requests, or a table with one row per value",
         found=only or None,
-        remedy="a percentile that a tool printed once a run is compared by --quantity"
+        remedy="compare a percentile that the tool printed once per run by --quantity"
         if printed
         else None,
     )
@@ -123,13 +123,13 @@ def require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
             for name, reason in run.refused.items():
                 if name in patterns:
                     raise VirtperfError(
-                        f"{name} is not compared: {reason}", file=run.place, remedy=MERGE
+                        f"{name} can't be compared: {reason}", file=run.place, remedy=MERGE_REMEDY
                     )
 
 
 SEED = 20090131
 MAX_SENTENCES = 5
-LABELS = ("a", "b")
+AA_LABELS = ("a", "b")
 """Prefixes of run names made by `virtperf measure --aa`."""
 MIN_POSSIBLE_SPLITS = 100
 """Minimum number of distinct splits of a side for an A/A rate beside verdicts: six runs have ten
@@ -176,7 +176,7 @@ class ComparisonTable:
         conditions.
         """
         if not self.b:
-            return tuple(_split_sentence(each) for each in self.equal_runs)
+            return tuple(_aa_sentence(each) for each in self.equal_runs)
         without = {row.note for row in self.rows if row.low is None}
         if len(without) == 1 and all(row.low is None for row in self.rows):
             return (f"Whether {self.b} differs from {self.a} is undecided: {without.pop()}.",)
@@ -187,8 +187,8 @@ class ComparisonTable:
         ]
         first.sort(key=lambda row: (row.verdict not in CALLED_DIFFERENT, row.better != "higher"))
         left = len(first) - MAX_SENTENCES
-        said = [_sentence(row, self) for row in first[:MAX_SENTENCES]]
-        return (*said, f"{left} more below.") if left > 0 else tuple(said)
+        sentences = [_sentence(row, self) for row in first[:MAX_SENTENCES]]
+        return (*sentences, f"{left} more below.") if left > 0 else tuple(sentences)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a JSON-compatible dictionary; missing numbers are null."""
@@ -216,7 +216,7 @@ class ComparisonTable:
     def remarks(self) -> list[str]:
         """Deduplicated notes of rows, then those of the comparison."""
         found = dict.fromkeys(row.note for row in self.rows if row.note)
-        splits = [_split_sentence(each) for each in self.equal_runs] if self.b else []
+        splits = [_aa_sentence(each) for each in self.equal_runs] if self.b else []
         return [*found, *self.notes, *splits]
 
     def __str__(self) -> str:
@@ -294,24 +294,24 @@ def compare(
     stored = [_is_study(place, layout) for place in (a, b) if place is not None]
     if percentiles and any(stored):
         raise VirtperfError(
-            "a study's stored values have no percentiles of their own",
+            "--percentile does not apply to a study's stored values",
             expected="folders of runs, or of raw files",
             remedy="give the folder of its runs, or a quantity with statistic: quantile in study.yaml",
         )
     if not revisions:
         require_raw(format, stored)
-    asked = _Asked(quantities, higher, lower, where)
-    judging = _Judging(margin, level, splits)
+    selection = _Selection(quantities, higher, lower, where)
+    settings = _VerdictSettings(margin, level, splits)
     study = measured_study(layout, str(a), level) if factor and stored[0] else None
-    if study and _name_of(factor) in study.study.factors:
+    if study and _factor_name(factor) in study.study.factors:
         if paired:
             raise ParameterError(
                 "--paired does not apply to two levels of a study's factor",
                 remedy="leave it out: runs of one block are compared within it",
             )
-        return _levels_of_study(study, factor, asked, judging)
+        return _compare_study_levels(study, factor, selection, settings)
     read = partial(
-        _sides,
+        _read_sides,
         layout=layout,
         format_name=format,
         where=where,
@@ -319,14 +319,18 @@ def compare(
         distributions=bool(percentiles),
     )
     sides = (
-        _split(read((a,))[0], factor) if factor else read(_of_revisions(a, b, revisions, layout))
+        _split_by_factor(read((a,))[0], factor)
+        if factor
+        else read(_revision_sides(a, b, revisions, layout))
     )
     _require_factors(sides, where)
-    return _runs_of_sides(list(_paired(*sides)) if paired else sides, percentiles, asked, judging)
+    return _compare_sides(
+        list(_paired_sides(*sides)) if paired else sides, percentiles, selection, settings
+    )
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Selection:
     """Selection of quantities and levels, from the arguments of `compare`."""
 
     quantities: Sequence[str]
@@ -343,7 +347,7 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class _Judging:
+class _VerdictSettings:
     """Settings of the verdicts and of the number of A/A splits."""
 
     margin: float
@@ -355,76 +359,81 @@ class _Judging:
         return {"margin": self.margin, "level": self.level}
 
 
-def _levels_of_study(
-    study: MeasuredStudy, factor: Sequence[str], asked: _Asked, judging: _Judging
+def _compare_study_levels(
+    study: MeasuredStudy, factor: Sequence[str], selection: _Selection, settings: _VerdictSettings
 ) -> ComparisonTable:
     """Compare two levels of a study's factor, from the values stored by its runs stage."""
     name, first, second = study.factor_levels(tuple(factor))
-    pairs = study.pairs(name, first, second, asked.where)
+    pairs = study.pairs(name, first, second, selection.where)
     if not pairs:
         raise VirtperfError(
-            f"no condition was run at {name} {first} and {second}",
+            f"no condition was measured at both {name}={first} and {name}={second}",
             remedy="runs are compared at the same levels of all other factors",
         )
-    told = asked.of({pair.quantity: study.quantities[pair.quantity] for pair in pairs})
-    pairs = [pair for pair in pairs if pair.quantity in told]
+    selected = selection.of({pair.quantity: study.quantities[pair.quantity] for pair in pairs})
+    pairs = [pair for pair in pairs if pair.quantity in selected]
     sides = [study.side(f"{name}={at}", name, at, pairs) for at in (first, second)]
-    rows = judged(pairs, told, contrasted=study.contrast, **judging.options)
-    return _compared(sides, pairs, rows, told, asked, judging)
+    rows = ratio_rows(pairs, selected, contrast_function=study.contrast, **settings.options)
+    return _comparison_table(sides, pairs, rows, selected, selection, settings)
 
 
-def _runs_of_sides(
-    sides: Sequence[Side], percentiles: Sequence[float], asked: _Asked, judging: _Judging
+def _compare_sides(
+    sides: Sequence[Side],
+    percentiles: Sequence[float],
+    selection: _Selection,
+    settings: _VerdictSettings,
 ) -> ComparisonTable:
     """Compare two sides by the runs' own values, or by percentiles."""
-    contrasted: Contrasted = contrast
+    contrast_function: ContrastFunction = contrast
     if percentiles:
-        sides, contrasted = with_percentiles(sides, percentiles)
-        judging = replace(judging, splits=0)  # splits apply to means only
-    require_comparable(sides, asked.patterns)
+        sides, contrast_function = with_percentiles(sides, percentiles)
+        settings = replace(settings, splits=0)  # splits apply to means only
+    require_comparable(sides, selection.patterns)
     both = {**sides[1].quantities, **sides[0].quantities}
-    left_out = _found_on_one_side(sides, asked.of(both), of_each=bool(percentiles))
-    if not asked.patterns:  # quantities of one side only can't be compared
-        common = {*_found(sides[0])} & {*_found(sides[1])}
+    left_out = _one_sided_note(sides, selection.of(both), of_each=bool(percentiles))
+    if not selection.patterns:  # quantities of one side only can't be compared
+        common = {*_quantity_names(sides[0])} & {*_quantity_names(sides[1])}
         both = {name: both[name] for name in both if name in common} or both
-    told = asked.of(both)
-    pairs = _common(sides[0], sides[1], told)
-    rows = judged(pairs, told, contrasted=contrasted, **judging.options)
-    unlike = tuple(unlike_notes(sides[0], sides[1], pairs))
-    return _compared(sides, pairs, rows, told, asked, judging, left_out, unlike)
+    selected = selection.of(both)
+    pairs = _common_pairs(sides[0], sides[1], selected)
+    rows = ratio_rows(pairs, selected, contrast_function=contrast_function, **settings.options)
+    unequal_loads = tuple(unequal_load_notes(sides[0], sides[1], pairs))
+    return _comparison_table(
+        sides, pairs, rows, selected, selection, settings, left_out, unequal_loads
+    )
 
 
-def _compared(
+def _comparison_table(
     sides: Sequence[Side],
     pairs: Sequence[Pair],
     rows: Sequence[RatioRow],
-    told: Mapping[str, ComparedQuantity],
-    asked: _Asked,
-    judging: _Judging,
+    selected: Mapping[str, ComparedQuantity],
+    selection: _Selection,
+    settings: _VerdictSettings,
     left_out: Sequence[str] = (),
-    unlike: Sequence[str] = (),
+    unequal_loads: Sequence[str] = (),
 ) -> ComparisonTable:
     """Assemble the comparison table with its notes."""
     return ComparisonTable(
         sides[0].name,
         sides[1].name,
-        judging.margin,
-        judging.level,
+        settings.margin,
+        settings.level,
         tuple(rows),
-        tuple(_splits_of_sides(pairs, told, judging.splits, judging.options)),
+        tuple(_aa_splits(pairs, selected, settings.splits, settings.options)),
         tuple(_different_facts(*sides)),
         (
-            *_notes(sides),
+            *_side_notes(sides),
             *left_out,
-            *(_zero(pairs) if asked.patterns else ()),
-            *_many_rows(rows, told),
-            *unlike,
-            *(_unequal_of_sides(pairs, told) if judging.splits else ()),
+            *(_zero_note(pairs) if selection.patterns else ()),
+            *_many_rows_note(rows, selected),
+            *unequal_loads,
+            *(_unequal_variance_notes(pairs, selected) if settings.splits else ()),
         ),
     )
 
 
-def _zero(pairs: Sequence[Pair]) -> Iterator[str]:
+def _zero_note(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield a note on quantities that are zero in all runs and so have no ratio."""
     names = [
         f"{pair.quantity}, {condition}"
@@ -434,7 +443,7 @@ def _zero(pairs: Sequence[Pair]) -> Iterator[str]:
         if not (pair.a.values.any() or pair.b.values.any())
     ]
     if names:
-        yield f"left out: {_listed(names)} (0 in all runs of both sides, so that there is no ratio)"
+        yield f"left out: {_listed(names)} (0 in all runs of both sides: no ratio is defined)"
 
 
 def require_raw(format_name: str | None, stored: Sequence[bool]) -> None:
@@ -485,13 +494,13 @@ def compare_equal(
     else:
         side = read_sides((place,), layout, format, where)[0]
         cells, known, notes = side.cells(side.varied), side.quantities, list(side.warnings)
-    told = quantities_to_compare(known, quantities, higher, lower)
+    selected = quantities_to_compare(known, quantities, higher, lower)
     options: dict[str, Any] = {"margin": margin, "level": level}
-    results = equal_splits(cells, told, splits=splits, seed=seed, **options)
-    notes += _unequal(cells, told)
-    labelled = _labelled(side) if side else None
+    results = equal_splits(cells, selected, splits=splits, seed=seed, **options)
+    notes += _unequal_variance_note(cells, selected)
+    labelled = _aa_sides(side) if side else None
     if labelled:
-        rows = judged(_common(*labelled, told), told, **options)
+        rows = ratio_rows(_common_pairs(*labelled, selected), selected, **options)
         names = [each.name for each in labelled]
         return ComparisonTable(
             names[0], names[1], margin, level, tuple(rows), tuple(results), notes=tuple(notes)
@@ -500,19 +509,19 @@ def compare_equal(
         raise VirtperfError(
             "no runs can be split",
             file=str(place),
-            expected="4 runs of a condition, or blocks with several runs",
+            expected="at least 4 runs of a condition, or blocks with several runs",
         )
     return ComparisonTable(
         str(place), "", margin, level, equal_runs=tuple(results), notes=tuple(notes)
     )
 
 
-def _labelled(side: Side) -> tuple[Side, Side] | None:
+def _aa_sides(side: Side) -> tuple[Side, Side] | None:
     """Return both halves of the runs of `virtperf measure --aa` (``a-...`` and ``b-...``, in
     pairs); None for other runs.
     """
     halves = []
-    for label in LABELS:
+    for label in AA_LABELS:
         runs = tuple(run for run in side.runs if run.run_id.startswith(f"{label}-"))
         halves.append(replace(side, name=f"{side.name}/{label}-*", runs=runs))
     named = [{run.run_id.partition("-")[2] for run in half.runs} for half in halves]
@@ -525,7 +534,7 @@ def _is_study(place: str | Path, layout: Layout) -> bool:
     return not Path(place).exists() and str(place) in layout.studies()
 
 
-def _sides(
+def _read_sides(
     places: Sequence[str | Path],
     layout: Layout,
     format_name: str | None,
@@ -548,14 +557,14 @@ def _sides(
     ]
 
 
-def _of_revisions(
+def _revision_sides(
     a: str | Path, b: str | Path | None, revisions: Sequence[str], layout: Layout
 ) -> tuple[str | Path, str | Path]:
     if b is not None:
         return a, b
     if not 1 <= len(revisions) <= 2:
         raise VirtperfError(
-            "there is nothing to compare with",
+            "two sides are needed",
             expected="two places, two values of a factor, or one or two revisions",
         )
     require_revisions(layout, revisions)
@@ -565,11 +574,11 @@ def _of_revisions(
     return of[0], layout.measured(str(a)) if _is_study(a, layout) else a
 
 
-def _name_of(factor: Sequence[str]) -> str:
+def _factor_name(factor: Sequence[str]) -> str:
     return factor[0].partition("=")[0].strip()
 
 
-def _split(side: Side, factor: Sequence[str]) -> list[Side]:
+def _split_by_factor(side: Side, factor: Sequence[str]) -> list[Side]:
     split = [text.partition("=") for text in factor]
     if len(split) != 2 or len({name for name, _, _ in split}) != 1 or not all(s[2] for s in split):
         raise VirtperfError(
@@ -593,57 +602,59 @@ def _require_factors(sides: Sequence[Side], where: Mapping[str, Level]) -> None:
             )
 
 
-def _common(a: Side, b: Side, told: Mapping[str, ComparedQuantity]) -> list[Pair]:
+def _common_pairs(a: Side, b: Side, selected: Mapping[str, ComparedQuantity]) -> list[Pair]:
     varied = a.varied | b.varied
     second = {(name, frozenset(at)): runs for (name, at), runs in b.cells(varied).items()}
     pairs = [
         Pair(quantity, condition, runs, second[quantity, frozenset(condition)])
-        for name in told
+        for name in selected
         for (quantity, condition), runs in a.cells(varied).items()
         if quantity == name and (quantity, frozenset(condition)) in second
     ]
     if not pairs:
         raise VirtperfError(
-            "the sides have nothing in common",
-            expected=f"a quantity of {a.name}: {', '.join(_found(a)[:10]) or 'none'}",
-            found=", ".join(_found(b)[:10]) or "none",
+            "the sides have no quantity at the same condition in common",
+            expected=f"a quantity of {a.name}: {', '.join(_quantity_names(a)[:10]) or 'none'}",
+            found=", ".join(_quantity_names(b)[:10]) or "none",
             remedy="runs are compared at the same levels of the factors that vary within a side",
         )
     return pairs
 
 
-def _found(side: Side) -> list[str]:
+def _quantity_names(side: Side) -> list[str]:
     """Quantities of any run of a side, in order of first occurrence."""
     return list(dict.fromkeys(name for run in side.runs for name in run.values))
 
 
-def _found_on_one_side(sides: Sequence[Side], told: Iterable[str], *, of_each: bool) -> list[str]:
+def _one_sided_note(sides: Sequence[Side], selected: Iterable[str], *, of_each: bool) -> list[str]:
     """Return a note on quantities of one side only; none for percentiles of single values."""
     if of_each:
         return []
-    first, second = (set(_found(side)) for side in sides)
+    first, second = (set(_quantity_names(side)) for side in sides)
     alone = (("A", first - second), ("B", second - first))
     parts = [
-        f"{_listed(names)} (only {letter} has it)"
+        f"{_listed(names)} (only in {letter})"
         for letter, found in alone
-        if (names := [name for name in told if name in found])
+        if (names := [name for name in selected if name in found])
     ]
     return [f"left out: {'; '.join(parts)}"] if parts else []
 
 
-def _many_rows(rows: Sequence[object], told: Mapping[str, ComparedQuantity]) -> Iterator[str]:
-    if len(rows) > MANY_ROWS and not any(kind.better for kind in told.values()):
+def _many_rows_note(
+    rows: Sequence[object], selected: Mapping[str, ComparedQuantity]
+) -> Iterator[str]:
+    if len(rows) > MANY_ROWS and not any(kind.better for kind in selected.values()):
         yield (
-            "nothing says which of these are better high or low, so all are compared: --quantity, "
-            "--higher-is-better or --lower-is-better NAME takes those that matter"
+            "no direction (higher or lower is better) is known for these quantities, so all are "
+            "compared: select some by --quantity, --higher-is-better or --lower-is-better NAME"
         )
 
 
-def _paired(a: Side, b: Side) -> tuple[Side, Side]:
+def _paired_sides(a: Side, b: Side) -> tuple[Side, Side]:
     """Assign a block to each pair of runs: by equal names, else by position in order of names."""
     if len(a.runs) != len(b.runs):
         raise VirtperfError(
-            "the sides have different numbers of runs, so that they are no pairs",
+            "the two sides have different numbers of runs and can't be paired",
             expected=str(len(a.runs)),
             found=str(len(b.runs)),
         )
@@ -660,31 +671,39 @@ def _paired(a: Side, b: Side) -> tuple[Side, Side]:
     return sides[0], sides[1]
 
 
-def _unequal(
-    cells: Mapping[ComparedCell, Replicates], told: Mapping[str, ComparedQuantity]
+def _unequal_variance_note(
+    cells: Mapping[ComparedCell, Replicates], selected: Mapping[str, ComparedQuantity]
 ) -> Iterable[str]:
     """Yield a note on quantities left out of the A/A test within blocks."""
-    if names := unequal_quantities(cells, told):
-        yield f"A/A within blocks leaves out {_listed(names)}: the conditions vary differently"
+    if names := unequal_quantities(cells, selected):
+        yield (
+            f"A/A within blocks leaves out {_listed(names)}: the variances of the conditions differ "
+            "(Bartlett)"
+        )
 
 
-def _splits_of_sides(
+def _aa_splits(
     pairs: Sequence[Pair],
-    told: Mapping[str, ComparedQuantity],
+    selected: Mapping[str, ComparedQuantity],
     splits: int,
     options: Mapping[str, Any],
 ) -> Iterable[EqualSplits]:
     """Yield the A/A splits of each side for the remarks, if there are enough distinct splits."""
     for letter in "AB" if splits else "":
         cells = _cells_of(pairs, letter)
-        for found in equal_splits(cells, told, splits=splits, seed=SEED, **options):
+        for found in equal_splits(cells, selected, splits=splits, seed=SEED, **options):
             if found.possible >= MIN_POSSIBLE_SPLITS:
                 yield replace(found, design=f"{letter}: {found.design}")
 
 
-def _unequal_of_sides(pairs: Sequence[Pair], told: Mapping[str, ComparedQuantity]) -> Iterable[str]:
+def _unequal_variance_notes(
+    pairs: Sequence[Pair], selected: Mapping[str, ComparedQuantity]
+) -> Iterable[str]:
     for letter in "AB":
-        yield from (f"{letter}: {note}" for note in _unequal(_cells_of(pairs, letter), told))
+        yield from (
+            f"{letter}: {note}"
+            for note in _unequal_variance_note(_cells_of(pairs, letter), selected)
+        )
 
 
 def _cells_of(pairs: Sequence[Pair], letter: str) -> dict[ComparedCell, Replicates]:
@@ -699,7 +718,7 @@ def _different_facts(a: Side, b: Side) -> Iterable[DifferentFact]:
             yield DifferentFact(name, tuple(sorted(of_a)), tuple(sorted(of_b)))
 
 
-def _notes(sides: Sequence[Side]) -> Iterable[str]:
+def _side_notes(sides: Sequence[Side]) -> Iterable[str]:
     for letter, side in zip("AB", sides, strict=True):
         yield from (f"{letter}: {warning}" for warning in side.warnings)
         if side.disturbed:
@@ -722,7 +741,7 @@ def _cells(row: RatioRow) -> tuple[str, ...]:
     by, low, high = change(row.ratio, row.low, row.high)
     unit = f" {row.unit}" if row.unit and row.unit != "1" else ""
     means = (f"{number(v)}{unit} (n={n})" if v is not None else "" for v, n in _means(row))
-    more = f" ({row.more_runs} more runs of each decide)" if row.more_runs else ""
+    more = f" ({row.more_runs} more runs per side needed)" if row.more_runs else ""
     return (
         row.quantity,
         row.condition,
@@ -744,18 +763,18 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
     of = f"({row.quantity}{at})"
     a, b = table.a, table.b
     if row.ratio is None:
-        return f"{b} and {a} can't be compared {of}: a side is zero."
+        return f"{b} and {a} can't be compared {of}: a mean is zero."
     by, low, high = change(row.ratio, row.low, row.high)
     within = f", {low} to {high} %" if row.low is not None else ""
     if row.verdict == "undecided":
-        more = f"; {row.more_runs} more runs of each decide" if row.more_runs else ""
+        more = f"; {row.more_runs} more runs per side needed" if row.more_runs else ""
         reason = f"; {row.note}" if row.note and row.low is None else ""
         return f"Whether {b} differs from {a} is undecided {of}: {by} %{within}{more}{reason}."
     if row.verdict == "same within the margin":
         return f"{b} is the same as {a} within {100 * table.margin:g} % {of}: {by} %{within}."
     down = row.ratio < 1
-    ends = [text.lstrip("+-") if _one_sign(row) else text for text in (low, high)]
-    ends = ends[::-1] if down and _one_sign(row) else ends
+    ends = [text.lstrip("+-") if _excludes_one(row) else text for text in (low, high)]
+    ends = ends[::-1] if down and _excludes_one(row) else ends
     reach = f", {ends[0]} to {ends[1]} %" if row.low is not None else ""
     amount = f"{by.lstrip('+-')} %"
     if row.better == "higher" and (row.unit in RATES or row.is_mean):
@@ -769,18 +788,20 @@ def _sentence(row: RatioRow, table: ComparisonTable) -> str:
     return f"{row.quantity}{at} is {rest}" + (f": {row.verdict}." if row.better else ".")
 
 
-def _one_sign(row: RatioRow) -> bool:
+def _excludes_one(row: RatioRow) -> bool:
     return row.low is not None and row.high is not None and (row.low > 1) == (row.high > 1)
 
 
-def _split_sentence(found: EqualSplits) -> str:
+def _aa_sentence(found: EqualSplits) -> str:
     few = (
-        f"; there are only {found.possible} different ones" if found.possible < found.splits else ""
+        f"; there are only {found.possible} distinct splits"
+        if found.possible < found.splits
+        else ""
     )
     return (
-        f"A/A, {found.design}: {found.called} of {found.splits} splits had a row that was called "
+        f"A/A, {found.design}: {found.called} of {found.splits} splits had a row called "
         f"different ({100 * found.share:.1f} %); {found.outside} of {found.rows * found.splits} "
-        f"rows have an interval of their own without 1{few}."
+        f"unadjusted intervals exclude 1{few}."
     )
 
 

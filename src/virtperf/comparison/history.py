@@ -25,7 +25,7 @@ from virtperf.comparison.changes import (
     changes,
 )
 from virtperf.comparison.compare import change, require_raw
-from virtperf.comparison.judged import ComparedQuantity, condition_text
+from virtperf.comparison.ratio_rows import ComparedQuantity, condition_text
 from virtperf.comparison.sides import RunValues, Side, quantities_to_compare, read_sides
 from virtperf.comparison.studies import measured_study
 from virtperf.core.levels import Level
@@ -46,7 +46,7 @@ TOO_FEW = "too few revisions"
 
 
 @dataclass(frozen=True)
-class Measured:
+class RevisionRuns:
     """Values of a benchmark's runs at one revision, in order of run names."""
 
     revision: str
@@ -60,7 +60,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Moved:
+class LevelShift:
     """A change of a benchmark's level: the ratio of revisions from `revision` on to those before."""
 
     revision: str
@@ -82,12 +82,12 @@ class BenchmarkHistory:
     benchmark: str
     unit: str
     better: str
-    measured: tuple[Measured, ...]
+    measured: tuple[RevisionRuns, ...]
     starts: tuple[int, ...]
     levels: tuple[float, ...]
     autocorrelation: float
-    changes: tuple[Moved, ...]
-    newest: Moved | None
+    changes: tuple[LevelShift, ...]
+    newest: LevelShift | None
     p: float | None
     p_holm: float | None
     verdict: str
@@ -110,11 +110,13 @@ class HistoryTable:
         """Verbal summary: changes at the newest revisions, and counts of the other benchmarks."""
         found = [_sentence(row) for row in self.rows if row.verdict not in (NO_CHANGE, TOO_FEW)]
         if quiet := sum(row.verdict == NO_CHANGE for row in self.rows):
-            found.append(f"{quiet} of {len(self.rows)} without a change at the newest revisions.")
+            found.append(
+                f"{quiet} of {len(self.rows)} benchmarks show no change at the newest revisions."
+            )
         if few := sum(row.verdict == TOO_FEW for row in self.rows):
             found.append(
-                f"{few} of {len(self.rows)} with fewer than {MIN_BEFORE + NEWEST} revisions since the "
-                "last change, so that nothing is said of the newest."
+                f"{few} of {len(self.rows)} benchmarks have fewer than {MIN_BEFORE + NEWEST} revisions "
+                "since the last change: their newest revisions are not tested."
             )
         return tuple(found)
 
@@ -125,8 +127,8 @@ class HistoryTable:
                 row.benchmark,
                 str(len(row.measured)),
                 f"{row.autocorrelation:.2f}",
-                "; ".join(f"{m.revision}: {_changed(m)}" for m in row.changes) or "none",
-                _changed(row.newest) if row.newest else "",
+                "; ".join(f"{m.revision}: {_change_text(m)}" for m in row.changes) or "none",
+                _change_text(row.newest) if row.newest else "",
                 "" if row.p_holm is None else number(row.p_holm, 2),
                 row.verdict,
             )
@@ -192,22 +194,22 @@ def history(
                 file=str(place),
                 remedy="leave them out",
             )
-        found, known = _of_table(path, revision, date)
+        found, known = _read_table(path, revision, date)
     else:
-        found, known, notes = _of_runs(place, layout, format, where or {}, revision, date)
-    told = quantities_to_compare(known, quantities, higher, lower)
-    order = _ordered(found, str(place))
+        found, known, notes = _read_runs(place, layout, format, where or {}, revision, date)
+    selected = quantities_to_compare(known, quantities, higher, lower)
+    order = _sorted_revisions(found, str(place))
     rows = []
     for (quantity, condition), by_revision in found.items():
-        if quantity not in told:
+        if quantity not in selected:
             continue
         measured = tuple(by_revision[name] for name in order if name in by_revision)
         if len(measured) > MAX_REVISIONS:
-            notes.append(f"{quantity}: only the last {MAX_REVISIONS} revisions are judged")
+            notes.append(f"{quantity}: only the last {MAX_REVISIONS} revisions are analyzed")
             measured = measured[-MAX_REVISIONS:]
         name = f"{quantity}, {condition}" if condition else quantity
         _require_positive(name, measured)
-        rows.append(_judged(name, told[quantity], measured))
+        rows.append(_analyzed(name, selected[quantity], measured))
     if not rows or not any(len(row.measured) > 1 for row in rows):
         raise VirtperfError(
             "there is no history",
@@ -215,14 +217,14 @@ def history(
             expected="at least two revisions",
             found=", ".join(order) or "none",
         )
-    return HistoryTable(str(place), tuple(_with_holm(rows)), tuple(notes))
+    return HistoryTable(str(place), tuple(_holm_adjusted(rows)), tuple(notes))
 
 
-RevisionValues = dict[tuple[str, str], dict[str, Measured]]
+RevisionValues = dict[tuple[str, str], dict[str, RevisionRuns]]
 """Values by benchmark and condition, then by revision."""
 
 
-def _of_table(
+def _read_table(
     path: Path, revision: str, date: str
 ) -> tuple[RevisionValues, dict[str, ComparedQuantity]]:
     frame = own.read(path)
@@ -244,16 +246,16 @@ def _of_table(
     found: RevisionValues = {}
     for at, rows in frame.groupby(revision, sort=False):
         dates = rows[date].astype(str) if date in frame.columns else [""]
-        when = min(dates, key=_clock)
+        when = min(dates, key=_timestamp)
         for benchmark, column in numbers.items():
             values = tuple(column[rows.index].dropna().tolist())
             if values:
                 of = found.setdefault((benchmark, ""), {})
-                of[str(at)] = Measured(str(at), when, values)
+                of[str(at)] = RevisionRuns(str(at), when, values)
     return found, {name: ComparedQuantity() for name in numbers}
 
 
-def _of_runs(
+def _read_runs(
     place: str | Path,
     layout: Layout,
     format_name: str | None,
@@ -268,7 +270,7 @@ def _of_runs(
     elif folder.is_dir() and (
         dated := [p for p in sorted(folder.iterdir()) if DATED.match(p.name)]
     ):
-        return _of_folders(dated, layout, format_name, where)
+        return _read_dated_folders(dated, layout, format_name, where)
     else:
         sides = read_sides((place,), layout, format_name, where)
     side = sides[0]
@@ -276,10 +278,10 @@ def _of_runs(
     varied = side.varied - {revision, date}
     by_revision: dict[str, list[RunValues]] = {}
     for run in side.runs:
-        name = _of_run(run, revision)
+        name = _factor_or_fact(run, revision)
         if name is None:
             raise VirtperfError(
-                f"a run does not say its {revision}",
+                f"the run has no {revision}",
                 file=run.place,
                 expected=f"a factor {revision!r}, or a fact below tools or machine in run.yaml",
                 remedy="name another one by --revision"
@@ -291,12 +293,12 @@ def _of_runs(
             )
         by_revision.setdefault(name, []).append(run)
     for name, runs in by_revision.items():
-        when = min((_date_of(run, date) for run in runs), key=_clock)
-        _gather(found, replace(side, runs=tuple(runs)), varied - {revision}, name, when)
+        when = min((_revision_date(run, date) for run in runs), key=_timestamp)
+        _add_revision(found, replace(side, runs=tuple(runs)), varied - {revision}, name, when)
     return found, dict(side.quantities), list(side.warnings)
 
 
-def _of_folders(
+def _read_dated_folders(
     folders: Sequence[Path],
     layout: Layout,
     format_name: str | None,
@@ -309,28 +311,28 @@ def _of_folders(
     sides = read_sides(folders, layout, format_name, where)
     varied = frozenset().union(*(side.varied for side in sides))
     for side, (day, revision) in zip(sides, named, strict=True):
-        _gather(found, side, varied, revision, day)
+        _add_revision(found, side, varied, revision, day)
     notes = [f"{side.name}: {note}" for side in sides for note in side.warnings]
     return found, dict(sides[0].quantities), notes
 
 
-def _gather(
+def _add_revision(
     found: RevisionValues, side: Side, varied: frozenset[str], revision: str, date: str
 ) -> None:
     for (quantity, condition), runs in side.cells(varied).items():
         of = found.setdefault((quantity, condition_text(condition)), {})
-        of[revision] = Measured(revision, date, tuple(runs.values.tolist()))
+        of[revision] = RevisionRuns(revision, date, tuple(runs.values.tolist()))
 
 
-def _of_run(run: RunValues, name: str) -> str | None:
+def _factor_or_fact(run: RunValues, name: str) -> str | None:
     value = run.factors.get(name, run.facts.get(name))
     return None if value is None else str(value)
 
 
-def _date_of(run: RunValues, name: str) -> str:
+def _revision_date(run: RunValues, name: str) -> str:
     """Date of a run's revision, else that of the run; "" where neither is known."""
-    text = _of_run(run, name) or run.day
-    _require_date(text, f"{name} of a run", run.place)
+    text = _factor_or_fact(run, name) or run.day
+    _require_date(text, f"{name!r} of a run", run.place)
     return text
 
 
@@ -346,27 +348,27 @@ def _require_filled(column: pd.Series, path: Path) -> None:
         line=line,
         expected="a value in every row",
         found=f"{int(empty.sum())} of {len(column)} cells are empty",
-        remedy="fill the cells in, or leave these rows out",
+        remedy="fill in the cells, or drop these rows",
     )
 
 
-def _require_date(text: str, what: str, file: str, row: object = None) -> None:
+def _require_date(text: str, place: str, file: str, row: object = None) -> None:
     """Raise `VirtperfError` for an invalid date; `row` is its row in a table."""
     try:
-        _clock(text)
+        _timestamp(text)
     except ValueError:
         line, where = (None, "") if row is None else row_place(row, file)
         raise VirtperfError(
-            f"{what} holds no date{where}",
+            f"invalid date in {place}{where}",
             file=file,
             line=line,
             expected="2026-01-31, or with a time and a zone 2026-01-31T12:00:00+01:00",
             found=repr(text),
-            remedy="write dates as ISO 8601 has them",
+            remedy="write dates in ISO 8601",
         ) from None
 
 
-def _clock(text: str) -> float:
+def _timestamp(text: str) -> float:
     """Parse an ISO 8601 date to a Unix timestamp, in UTC if it has no zone; "" sorts first.
 
     Raises `ValueError` for an invalid date.
@@ -379,7 +381,7 @@ def _clock(text: str) -> float:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
-def _ordered(found: RevisionValues, place: str) -> list[str]:
+def _sorted_revisions(found: RevisionValues, place: str) -> list[str]:
     """Sort revisions by date (stable sort: ties and undated ones in order of occurrence)."""
     dates = {each.revision: each.date for of in found.values() for each in of.values()}
     undated = [name for name, date in dates.items() if not date]
@@ -387,14 +389,14 @@ def _ordered(found: RevisionValues, place: str) -> list[str]:
         raise VirtperfError(
             f"revision {undated[0]} has no date",
             file=place,
-            expected="a date of every revision, or of none",
+            expected="a date for every revision, or for none",
             found=f"{len(undated)} of {len(dates)} revisions have none",
             remedy="state its date in run.yaml, or name another fact by --date",
         )
-    return sorted(dates, key=lambda name: _clock(dates[name]))
+    return sorted(dates, key=lambda name: _timestamp(dates[name]))
 
 
-def _require_positive(benchmark: str, measured: Sequence[Measured]) -> None:
+def _require_positive(benchmark: str, measured: Sequence[RevisionRuns]) -> None:
     for each in measured:
         if min(each.runs) <= 0:
             raise VirtperfError(
@@ -405,15 +407,17 @@ def _require_positive(benchmark: str, measured: Sequence[Measured]) -> None:
             )
 
 
-def _judged(name: str, kind: ComparedQuantity, measured: tuple[Measured, ...]) -> BenchmarkHistory:
+def _analyzed(
+    name: str, kind: ComparedQuantity, measured: tuple[RevisionRuns, ...]
+) -> BenchmarkHistory:
     made: Changes | None = None
     if len(measured) > NEWEST + 1:
         made = changes([each.value for each in measured], better=kind.better)
 
-    def moved(step: Step) -> Moved:
+    def level_shift(step: Step) -> LevelShift:
         at = measured[step.at]
-        told = _direction(step.ratio, kind.better)
-        return Moved(at.revision, at.date, step.ratio, step.low, step.high, told)
+        verdict = _direction(step.ratio, kind.better)
+        return LevelShift(at.revision, at.date, step.ratio, step.low, step.high, verdict)
 
     return BenchmarkHistory(
         name,
@@ -423,15 +427,15 @@ def _judged(name: str, kind: ComparedQuantity, measured: tuple[Measured, ...]) -
         made.starts if made else (),
         made.levels if made else (),
         made.autocorrelation if made else 0.0,
-        tuple(moved(step) for step in made.steps) if made else (),
-        moved(made.newest) if made and made.newest else None,
+        tuple(level_shift(step) for step in made.steps) if made else (),
+        level_shift(made.newest) if made and made.newest else None,
         made.p if made else None,
         None,
         TOO_FEW,
     )
 
 
-def _with_holm(rows: Sequence[BenchmarkHistory]) -> Iterator[BenchmarkHistory]:
+def _holm_adjusted(rows: Sequence[BenchmarkHistory]) -> Iterator[BenchmarkHistory]:
     tested = [row.p for row in rows if row.p is not None]
     adjusted = iter(multipletests(tested, ALPHA_NEWEST, method="holm")[1] if tested else ())
     for row in rows:
@@ -448,8 +452,8 @@ def _direction(ratio: float, better: str) -> str:
     return "faster" if (ratio > 1) == (better == "higher") else "slower"
 
 
-def _changed(moved: Moved) -> str:
-    by, low, high = change(moved.ratio, moved.low, moved.high)
+def _change_text(level_shift: LevelShift) -> str:
+    by, low, high = change(level_shift.ratio, level_shift.low, level_shift.high)
     return f"{by} % ({low} to {high})"
 
 
@@ -462,6 +466,8 @@ def _sentence(row: BenchmarkHistory) -> str:
         low, high = low.lstrip("+-"), high.lstrip("+-")
         if row.newest.ratio < 1:
             low, high = high, low
-    told = f": {row.verdict}" if row.better else ""
+    verdict = f": {row.verdict}" if row.better else ""
     since = f"{row.newest.revision} ({row.newest.date})" if row.newest.date else row.newest.revision
-    return f"{row.benchmark} is {by.lstrip('+-')} % {word} since {since}, {low} to {high} %{told}."
+    return (
+        f"{row.benchmark} is {by.lstrip('+-')} % {word} since {since}, {low} to {high} %{verdict}."
+    )

@@ -29,7 +29,7 @@ class Place:
     revision: str = ""
 
 
-def located(written: str | Path, layout: Layout, scratch: Path) -> Place:
+def resolve_place(written: str | Path, layout: Layout, scratch: Path) -> Place:
     """Resolve a path, a study's id, or ``REVISION:`` followed by one of these.
 
     Files of a revision are extracted below `scratch`. An existing path takes precedence.
@@ -71,7 +71,7 @@ def _relative(inside: Path, root: Path, text: str) -> str:
         return inside.resolve().relative_to(root.resolve()).as_posix()
     except ValueError:
         raise VirtperfError(
-            "a revision has only what is in the repository",
+            "the path is outside the git repository",
             file=text,
             expected=f"a folder below {root.resolve()}",
         ) from None
@@ -82,7 +82,7 @@ def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - git
     except FileNotFoundError:
-        raise VirtperfError("git is not installed", remedy="name folders instead") from None
+        raise VirtperfError("git is not installed", remedy="give folders instead") from None
 
 
 def _commit(root: Path, revision: str) -> str | None:
@@ -97,7 +97,7 @@ def _extract(root: Path, revision: str, path: str, target: Path) -> None:
     made = _git(root, "archive", "--format=tar", revision, "--", path)
     if made.returncode:
         raise VirtperfError(
-            f"revision {revision} has no {path}",
+            f"revision {revision} does not contain {path}",
             found=made.stderr.decode(errors="replace").strip() or None,
             remedy=f"`git log -- {path}` lists the revisions that changed it",
         )
@@ -111,7 +111,7 @@ def require_revisions(layout: Layout, revisions: Sequence[str]) -> None:
     for revision in revisions:
         if _commit(layout.root, revision) is None:
             raise VirtperfError(
-                f"git knows no revision {revision!r}",
+                f"unknown git revision {revision!r}",
                 expected="a tag, a branch, a commit, or HEAD~3",
                 remedy="`git log --oneline` lists them",
             )

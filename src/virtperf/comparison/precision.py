@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rawperf.core.errors import VirtperfError
-from virtperf.comparison.judged import condition_text
+from virtperf.comparison.ratio_rows import condition_text
 from virtperf.comparison.sides import RunReader
 from virtperf.core.levels import Level
 from virtperf.core.paths import Layout

@@ -35,8 +35,8 @@ from rawperf.hdrhistogram import FORMAT as HDRHISTOGRAM
 from rawperf.pieces import peeked
 from rawperf.registry import HEAD_BYTES, dictionary_of
 from rawperf.tidy import opened
-from virtperf.comparison.judged import ComparedQuantity, Condition
-from virtperf.comparison.places import located, side_names
+from virtperf.comparison.places import resolve_place, side_names
+from virtperf.comparison.ratio_rows import ComparedQuantity, Condition
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.mean import MAX_NUMBER
@@ -59,9 +59,9 @@ SINGLE_VALUES = frozenset({"single_response_time"})
 """Metrics with one sample per request."""
 RECORDED_VALUE = "recorded value"
 """Name of histogram values, for which the log records no unit."""
-SEVERAL = (
-    "it is a percentile, of which there are several in a run: the mean of percentiles of several drivers "
-    "or intervals is no percentile"
+SEVERAL_PERCENTILES = (
+    "the run has several values of this percentile, and the mean of percentiles of several drivers "
+    "or intervals is not a percentile"
 )
 
 
@@ -100,12 +100,12 @@ def merged_over_files(of_files: Iterable[Mapping[str, Distribution]]) -> dict[st
 
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
-HAND_WRITTEN = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
+STUDY_FILES = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
 ITERATION = re.compile(r"iter-\d+")
 STATISTICS_FILE = "stats.json"
 MAX_JSON_BYTES = 64 * 1024**2
 MAX_NAMED_FILES = 3
-NOT_RAW = (".md", ".rst", ".dvc")
+IGNORED_SUFFIXES = (".md", ".rst", ".dvc")
 
 ComparedCell = tuple[str, Condition]
 """A quantity at a condition."""
@@ -244,32 +244,32 @@ def read_sides(
     """
     reader = RunReader(layout, format_name, distributions)
     with tempfile.TemporaryDirectory() as scratch:
-        found = [located(place, layout, Path(scratch)) for place in places]
+        found = [resolve_place(place, layout, Path(scratch)) for place in places]
         names = side_names(found)
-        there = [_places(place.path) for place in found]
+        there = [_run_paths(place.path) for place in found]
         listed = [
             [path for path in of_side if _at_levels(path, where or {})] for of_side, _ in there
         ]
         notes = [no_runs for _, no_runs in there]
         if len(found) > 1 and any(place.revision for place in found):
-            listed, again = _made_anew(listed, names)
+            listed, again = _drop_identical_runs(listed, names)
             notes[0] += again
         sides = []
         for place, name, paths, left_out in zip(found, names, listed, notes, strict=True):
             try:
-                runs = list(_counting(reader, place.written, paths))
+                runs = list(_included_runs(reader, place.written, paths))
             except VirtperfError as err:
                 if place.revision and err.file and err.file.startswith(scratch):
                     file = _at_revision(err.file, place.revision, scratch)
                     raise err.restated(type(err), file=file) from err
                 raise
-            said = (*left_out, *reader.warnings_of(runs))
+            warnings = (*left_out, *reader.warnings_of(runs))
             if place.revision:
-                runs = [_of_revision(run, place.revision, scratch) for run in runs]
-            sides.append(Side(name, tuple(runs), reader.quantities, said))
+                runs = [_with_revision(run, place.revision, scratch) for run in runs]
+            sides.append(Side(name, tuple(runs), reader.quantities, warnings))
         reader.require_format_used()
-        reader.require_alike([run for side in sides for run in side.runs])
-    _refuse_repetitions([run for side in sides for run in side.runs])
+        reader.require_numeric([run for side in sides for run in side.runs])
+    _refuse_duplicates([run for side in sides for run in side.runs])
     return _without_settings(sides)
 
 
@@ -290,8 +290,8 @@ def _without_settings(sides: Sequence[Side]) -> list[Side]:
     if not settings or not rest:
         return list(sides)
     note = (
-        f"{', '.join(sorted(settings))}: the same, row by row, in all runs, and so not compared. The other "
-        "numbers are means over these rows; to compare at one of them, leave only its rows in the tables"
+        f"not compared: {', '.join(sorted(settings))}, equal row by row in all runs. The other "
+        "values are means over these rows; to compare at one level, keep only its rows in the tables"
     )
     return [
         replace(
@@ -307,13 +307,15 @@ def _without_settings(sides: Sequence[Side]) -> list[Side]:
     ]
 
 
-def _counting(reader: RunReader, written: str, paths: Sequence[Path]) -> Iterator[RunValues]:
+def _included_runs(reader: RunReader, written: str, paths: Sequence[Path]) -> Iterator[RunValues]:
     """Yield the runs of a place that are not excluded by hand."""
     if not paths:
-        raise VirtperfError("no run is at the levels that are asked for", file=written)
+        raise VirtperfError("no run has the requested factor levels", file=written)
     found = [run for path in paths if (run := reader.run(path)) is not None]
     if not found:
-        raise VirtperfError("all runs are excluded by hand", file=written, expected=NO_RUNS)
+        raise VirtperfError(
+            "all runs are excluded by their run.yaml", file=written, expected=NO_RUNS
+        )
     for run in found:
         for name, value in run.values.items():
             if abs(value) > MAX_NUMBER:
@@ -322,7 +324,7 @@ def _counting(reader: RunReader, written: str, paths: Sequence[Path]) -> Iterato
                     file=run.place,
                     expected=f"numbers of at most {MAX_NUMBER:g}",
                     found=repr(value),
-                    remedy="look at what its tool printed",
+                    remedy="check the output of its tool",
                 )
     yield from found
 
@@ -334,7 +336,7 @@ def _at_levels(path: Path, where: Mapping[str, Level]) -> bool:
     return all(factors.get(name, level) == level for name, level in where.items())
 
 
-def _made_anew(
+def _drop_identical_runs(
     listed: Sequence[Sequence[Path]], names: Sequence[str]
 ) -> tuple[list[list[Path]], list[str]]:
     """Drop runs with the same files on both sides, which were not measured anew between revisions;
@@ -345,15 +347,15 @@ def _made_anew(
     kept = [[path for path in of_side if of_side[path] not in common] for of_side in digests]
     if len(common) and not all(kept):
         raise VirtperfError(
-            f"no run was made anew between {names[0]} and {names[-1]}",
-            found=f"{len(common)} runs with the same files on both sides",
+            f"no run was measured again between {names[0]} and {names[-1]}",
+            found=f"{len(common)} runs with identical files on both sides",
             remedy="`git log --oneline -- FOLDER` lists the revisions that changed them",
         )
-    note = f"{len(common)} runs have the same files on both sides and are left out"
+    note = f"{len(common)} runs have identical files on both sides and are left out"
     return kept, [note] if common else []
 
 
-def _of_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
+def _with_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
     """Prefix a run's block with the revision: rounds of the same name were run at another time."""
     block = f"{revision}: {run.block}" if run.block else ""
     return replace(run, block=block, place=_at_revision(run.place, revision, scratch))
@@ -364,39 +366,39 @@ def _at_revision(path: str, revision: str, scratch: str) -> str:
     return f"{revision}:{Path(path).relative_to(scratch).as_posix().partition('/')[2]}"
 
 
-def _places(text: str) -> tuple[list[Path], list[str]]:
+def _run_paths(text: str) -> tuple[list[Path], list[str]]:
     """List the folders and files that are runs, by name, with a note on skipped folders."""
     place = Path(text)
     notes: list[str] = []
     if place.exists():
-        found, notes = _inside(place) if place.is_dir() else ([place], [])
+        found, notes = _runs_in_folder(place) if place.is_dir() else ([place], [])
     else:
         base = Path(place.anchor) if place.is_absolute() else Path()
         pattern = str(place.relative_to(place.anchor)) if place.is_absolute() else text
         matched = sorted(base.glob(pattern)) if any(c in text for c in "*?[") else []
-        found = [path for path in matched if not _left_out(path)]
+        found = [path for path in matched if not _is_ignored(path)]
     if not found:
         raise VirtperfError("there are no runs", file=text, expected=NO_RUNS)
     return found, notes
 
 
-def _inside(folder: Path) -> tuple[list[Path], list[str]]:
+def _runs_in_folder(folder: Path) -> tuple[list[Path], list[str]]:
     if (folder / RUN_FILE).is_file():
         return [folder], []
-    entries = sorted(path for path in folder.iterdir() if not _left_out(path))
+    entries = sorted(path for path in folder.iterdir() if not _is_ignored(path))
     if with_file := [path for path in entries if (path / RUN_FILE).is_file()]:
         without = [path.name for path in entries if path.is_dir() and path not in with_file]
-        return with_file, [_without_file(without)] if without else []
-    return [path for path in entries if _left_by_suite(path)] or entries, []
+        return with_file, [_skipped_note(without)] if without else []
+    return [path for path in entries if _is_suite_run(path)] or entries, []
 
 
-def _without_file(names: Sequence[str]) -> str:
+def _skipped_note(names: Sequence[str]) -> str:
     more = len(names) - MAX_NAMED_FILES
     others = f" and {more} more" if more > 0 else ""
-    return f"left out: {', '.join(names[:MAX_NAMED_FILES])}{others}, no {RUN_FILE}"
+    return f"left out: {', '.join(names[:MAX_NAMED_FILES])}{others} (no {RUN_FILE})"
 
 
-def _left_by_suite(path: Path) -> bool:
+def _is_suite_run(path: Path) -> bool:
     """Whether a path is a run of a test suite that keeps other files beside its runs: an iteration
     of MMTests, or a folder with the statistics of lkp-tests.
     """
@@ -405,9 +407,9 @@ def _left_by_suite(path: Path) -> bool:
     )
 
 
-def _left_out(path: Path) -> bool:
-    named = path.name.startswith(".") or path.name in HAND_WRITTEN
-    return named or path.name.lower().endswith(NOT_RAW)
+def _is_ignored(path: Path) -> bool:
+    named = path.name.startswith(".") or path.name in STUDY_FILES
+    return named or path.name.lower().endswith(IGNORED_SUFFIXES)
 
 
 class RunReader:
@@ -421,7 +423,7 @@ class RunReader:
         self.quantities: dict[str, ComparedQuantity] = {}
         self._warnings: dict[str, list[str]] = {}
         self._columns: dict[str, tuple[float, ...]] = {}  # of the last table read
-        self._texts: dict[str, list[tuple[pd.Series, str]]] = {}  # text columns of tables
+        self._text_columns: dict[str, list[tuple[pd.Series, str]]] = {}  # text columns of tables
 
     @cached_property
     def _dictionary(self) -> MetricDictionary:
@@ -448,22 +450,22 @@ class RunReader:
         """Raise `VirtperfError` if the requested declaration matched no file."""
         if self._declared is not None and not self.format_used:
             raise VirtperfError(
-                f"no file is one that the format {self._declared.name!r} says it is for",
+                f"no file matches the declared format {self._declared.name!r}",
                 file=str(self._format),
-                expected="a file that `match` of the declaration describes",
-                remedy="without `match`, every file is read so.",
+                expected="a file selected by `match` of the declaration",
+                remedy="remove `match` to read every file in this format",
             )
 
-    def require_alike(self, runs: Sequence[RunValues]) -> None:
+    def require_numeric(self, runs: Sequence[RunValues]) -> None:
         """Raise `VirtperfError` for a text column that is numeric in most runs: the comparison
         would silently skip the others.
         """
-        for name, columns in self._texts.items():
+        for name, columns in self._text_columns.items():
             if sum(name in run.values or name in run.refused for run in runs) > len(columns):
                 numbers_of(columns[0][0], name, columns[0][1])
 
     def warnings_of(self, runs: Sequence[RunValues]) -> tuple[str, ...]:
-        return tuple(said for run in runs for said in self._warnings.get(run.place, ()))
+        return tuple(warning for run in runs for warning in self._warnings.get(run.place, ()))
 
     def run(self, path: Path) -> RunValues | None:
         """Read a run; None if its run.yaml excludes it."""
@@ -483,20 +485,20 @@ class RunReader:
                 if path.is_file():
                     raise
                 unread[name] = err
-        values = self._together(of_files)
+        values = self._merge_files(of_files)
         columns = self._columns if len(names) == 1 else {}
-        if said := [*_unread(path.name, unread), *_left_out_percentiles(path.name, refused)]:
-            self._warnings[str(path)] = said
+        if warnings := [*_unread_notes(path.name, unread), *_refused_notes(path.name, refused)]:
+            self._warnings[str(path)] = warnings
         if not values and not refused:
             if len(unread) == len(names) == 1:
                 raise unread[names[0]]
             raise RunError(
-                "no file of the run was read",
+                "no file of the run could be read",
                 file=str(path),
                 found=next(
                     (str(err.restated(type(err), file=n)) for n, err in unread.items()), None
                 ),
-                remedy=None if self._format else "name its --input-format",
+                remedy=None if self._format else "set --input-format",
             )
         return RunValues(
             path.name,
@@ -508,7 +510,7 @@ class RunReader:
             columns=columns,
         )
 
-    def _together(self, of_files: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    def _merge_files(self, of_files: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
         """Merge the values of a run's files; duplicate names are qualified by the file's name."""
         times = Counter(name for values in of_files.values() for name in values)
         found = {}
@@ -538,12 +540,12 @@ class RunReader:
         if is_table:
             for of, column in frame.drop(columns=["provenance", "file"]).items():
                 if str(of) not in numbers and len(text := first_text(column)):
-                    self._texts.setdefault(str(of), []).append((text, str(path)))
+                    self._text_columns.setdefault(str(of), []).append((text, str(path)))
                     if not numbers:  # raise for the first non-numeric cell
                         numbers_of(text, str(of), str(path))
             if len(frame) > 1:
                 self._columns = {name: tuple(column.tolist()) for name, column in numbers.items()}
-                refused |= {name: SEVERAL for name in numbers if is_percentile(name)}
+                refused |= {name: SEVERAL_PERCENTILES for name in numbers if is_percentile(name)}
             for name in numbers:
                 self.quantities.setdefault(name, ComparedQuantity())
             return {n: float(x.mean()) for n, x in numbers.items() if n not in refused}
@@ -561,14 +563,14 @@ class RunReader:
                 if not len(kept):
                     continue
                 unit = part.loc[found.index[0], "metric_unit"] if known else ""
-                name = self._described(str(metric), str(entity), unit)
+                name = self._register_quantity(str(metric), str(entity), unit)
                 if len(kept) > 1 and is_percentile(str(metric)):
-                    refused[name] = SEVERAL
+                    refused[name] = SEVERAL_PERCENTILES
                 else:
                     values[name] = float(kept.mean())
         return values
 
-    def _described(self, metric: str, entity: str, unit: str) -> str:
+    def _register_quantity(self, metric: str, entity: str, unit: str) -> str:
         """Name a metric of an entity, and register its metadata."""
         name = f"{metric} of {entity}" if entity else metric
         better = self._dictionary[metric].better if metric in self._dictionary else ""
@@ -595,7 +597,7 @@ class RunReader:
         if study is None:
             for row in series_rows(series):
                 if np.isfinite(row["value"]):
-                    name = self._described(row["metric"], row["entity"], row["unit"])
+                    name = self._register_quantity(row["metric"], row["entity"], row["unit"])
                     values[name] = row["value"]
         else:
             for row in observe(study, series)[0]:
@@ -629,7 +631,7 @@ class RunReader:
         for (_, _, _, metric), series in run.series.items():
             inside = (series.t > begin) & (series.t <= end)
             if metric in SINGLE_VALUES and inside.any():
-                self._described(metric, "", run.metrics[metric]["unit"])
+                self._register_quantity(metric, "", run.metrics[metric]["unit"])
                 found.append({metric: Distribution.of(series.value[inside])})
         start = _seconds(run.info["start"])
         for name in names:
@@ -666,17 +668,17 @@ def _seconds(start: str | None) -> float:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
-def _unread(run: str, files: Mapping[str, VirtperfError]) -> Iterator[str]:
+def _unread_notes(run: str, files: Mapping[str, VirtperfError]) -> Iterator[str]:
     if len(files) <= MAX_NAMED_FILES:
         for name, err in files.items():
             yield f"{run}: not read: {err.restated(type(err), file=name)}"
         return
     first = ", ".join(list(files)[:MAX_NAMED_FILES])
     more = len(files) - MAX_NAMED_FILES
-    yield f"{run}: {first} and {more} more files are in no known format and not read"
+    yield f"{run}: {first} and {more} more files could not be read"
 
 
-def _left_out_percentiles(run: str, refused: Mapping[str, str]) -> Iterator[str]:
+def _refused_notes(run: str, refused: Mapping[str, str]) -> Iterator[str]:
     for name, reason in refused.items():
         yield f"{run}: {name} is left out: {reason}"
 
@@ -719,15 +721,15 @@ def _digest(folder: Path, names: Sequence[str]) -> str:
     return "".join(sorted(hash_file(folder / name)[0] for name in names))
 
 
-def _refuse_repetitions(runs: Sequence[RunValues]) -> None:
+def _refuse_duplicates(runs: Sequence[RunValues]) -> None:
     """Raise `RunError` if two runs have byte-identical files."""
     seen: dict[str, RunValues] = {}
     for run in runs:
         if run.digest and run.digest in seen:
             raise RunError(
-                f"its raw files are the same, byte for byte, as those of {seen[run.digest].place}",
+                f"its raw files are byte-identical to those of {seen[run.digest].place}",
                 file=run.place,
-                remedy="compare runs that were made, each of which counts once",
+                remedy="compare distinct runs, each listed once",
             )
         seen[run.digest] = run
 
@@ -747,21 +749,21 @@ def quantities_to_compare(
     both = set(_matching(quantities, higher)) & set(_matching(quantities, lower))
     for name in sorted(both):
         raise ParameterError(
-            f"{name} can't be better high and low",
+            f"{name} can't be both higher-is-better and lower-is-better",
             expected="one direction",
             found="--higher-is-better and --lower-is-better",
         )
     found: dict[str, ComparedQuantity] = {}
-    told = dict(quantities)
+    directed_quantities = dict(quantities)
     for better, patterns in (("higher", higher), ("lower", lower)):
         for name in _matching(quantities, patterns):
             kind = quantities[name]
-            told[name] = ComparedQuantity(kind.unit, better, kind.group)
-            found[name] = told[name]
+            directed_quantities[name] = ComparedQuantity(kind.unit, better, kind.group)
+            found[name] = directed_quantities[name]
     if names:
-        return found | {name: told[name] for name in _matching(quantities, names)}
-    directed = {name: kind for name, kind in told.items() if kind.better}
-    return directed or told
+        return found | {name: directed_quantities[name] for name in _matching(quantities, names)}
+    directed = {name: kind for name, kind in directed_quantities.items() if kind.better}
+    return directed or directed_quantities
 
 
 def _matching(quantities: Mapping[str, ComparedQuantity], patterns: Sequence[str]) -> list[str]:
@@ -774,7 +776,7 @@ def _matching(quantities: Mapping[str, ComparedQuantity], patterns: Sequence[str
         ]
         if not names:
             raise VirtperfError(
-                f"no run has a quantity {pattern!r}",
+                f"no quantity of the runs matches {pattern!r}",
                 expected=", ".join(quantities),
                 remedy=did_you_mean(pattern, quantities),
             )

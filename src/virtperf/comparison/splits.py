@@ -19,12 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from virtperf.comparison.judged import (
+from virtperf.comparison.ratio_rows import (
     CALLED_DIFFERENT,
     ComparedQuantity,
     Pair,
     RatioRow,
-    judged,
+    ratio_rows,
 )
 from virtperf.comparison.sides import ComparedCell
 from virtperf.core.contrasts import (
@@ -79,26 +79,28 @@ def equal_splits(
     """
     known = {cell: runs for cell, runs in cells.items() if cell[0] in quantities}
     halves = {cell: runs for cell, runs in known.items() if runs.n >= MIN_RUNS}
-    within = _in_blocks(known)
+    within = _pooled_by_blocks(known)
     designs: list[tuple[str, int, Callable[[np.random.Generator], list[Pair]]]] = []
     if halves:
-        said = "random halves of the runs of each condition"
-        possible = min(_ways(runs.n) for runs in halves.values())
-        designs.append((said, possible, lambda rng: _halves(halves, rng)))
+        design = "random halves of the runs of each condition"
+        possible = min(_count_splits(runs.n) for runs in halves.values())
+        designs.append((design, possible, lambda rng: _random_halves(halves, rng)))
     if within:
-        said = "random halves of the runs of each block, relative to their condition"
-        possible = min(_block_ways(runs) for runs in within.values())
-        designs.append((said, possible, lambda rng: _block_halves(within, rng)))
+        design = "random halves of the runs of each block, relative to their condition"
+        possible = min(_count_block_splits(runs) for runs in within.values())
+        designs.append((design, possible, lambda rng: _random_block_halves(within, rng)))
     found = []
     gc.freeze()  # multipletests runs a garbage collection per call, slow with many live objects
     try:
-        for number, (said, possible, split) in enumerate(designs):
+        for number, (design, possible, split) in enumerate(designs):
             rng = np.random.default_rng([seed, number])
             calls = [
-                _calls(judged(split(rng), quantities, margin=margin, level=level, planned=False))
+                _count_false_alarms(
+                    ratio_rows(split(rng), quantities, margin=margin, level=level, plan_runs=False)
+                )
                 for _ in range(splits)
             ]
-            found.append(_counted(said, possible, calls))
+            found.append(_summed_over_splits(design, possible, calls))
     finally:
         gc.unfreeze()
     return found
@@ -111,22 +113,22 @@ def unequal_quantities(
     excluded from splits within blocks by `equal_splits`.
     """
     known = {cell: runs for cell, runs in cells.items() if cell[0] in quantities}
-    gathered = _of_the_same_blocks(known)
-    return sorted({name for (name, _), found in gathered.items() if not _vary_alike(found)})
+    gathered = _group_by_blocks(known)
+    return sorted({name for (name, _), found in gathered.items() if not _equal_variances(found)})
 
 
-def _ways(runs: int) -> int:
+def _count_splits(runs: int) -> int:
     """Number of distinct splits of runs into halves, with exchangeable sides."""
     return math.comb(runs, runs // 2) // (1 if runs % 2 else 2)
 
 
-def _block_ways(runs: Replicates) -> int:
+def _count_block_splits(runs: Replicates) -> int:
     """Number of distinct splits within blocks; 0 if a block has a single run."""
     counts = Counter(runs.blocks).values()
-    return math.prod(_ways(n) for n in counts) if min(counts) > 1 else 0
+    return math.prod(_count_splits(n) for n in counts) if min(counts) > 1 else 0
 
 
-def _calls(table: Sequence[RatioRow]) -> tuple[int, bool, int]:
+def _count_false_alarms(table: Sequence[RatioRow]) -> tuple[int, bool, int]:
     """Count the rows of a table, whether any is called different, and intervals that exclude 1."""
     called = any(row.verdict in CALLED_DIFFERENT for row in table)
     outside = sum(
@@ -137,21 +139,25 @@ def _calls(table: Sequence[RatioRow]) -> tuple[int, bool, int]:
     return len(table), called, outside
 
 
-def _counted(said: str, possible: int, calls: Sequence[tuple[int, bool, int]]) -> EqualSplits:
+def _summed_over_splits(
+    design: str, possible: int, calls: Sequence[tuple[int, bool, int]]
+) -> EqualSplits:
     rows, called, outside = (sum(column) for column in zip(*calls, strict=True))
-    return EqualSplits(said, len(calls), possible, called, round(rows / len(calls)), outside)
+    return EqualSplits(design, len(calls), possible, called, round(rows / len(calls)), outside)
 
 
-def _halves(cells: Mapping[ComparedCell, Replicates], rng: np.random.Generator) -> list[Pair]:
+def _random_halves(
+    cells: Mapping[ComparedCell, Replicates], rng: np.random.Generator
+) -> list[Pair]:
     pairs = []
     for (quantity, condition), runs in cells.items():
         order = rng.permutation(runs.n)
         first, second = order[: runs.n // 2], order[runs.n // 2 :]
-        pairs.append(Pair(quantity, condition, _picked(runs, first), _picked(runs, second)))
+        pairs.append(Pair(quantity, condition, _subset(runs, first), _subset(runs, second)))
     return pairs
 
 
-def _in_blocks(cells: Mapping[ComparedCell, Replicates]) -> dict[ComparedCell, Replicates]:
+def _pooled_by_blocks(cells: Mapping[ComparedCell, Replicates]) -> dict[ComparedCell, Replicates]:
     """Pool, for each quantity, the runs of all conditions with the same blocks, divided by their
     condition's mean, if each block has at least two.
 
@@ -161,17 +167,17 @@ def _in_blocks(cells: Mapping[ComparedCell, Replicates]) -> dict[ComparedCell, R
     extreme values.
     """
     found = {}
-    for cell, conditions in _of_the_same_blocks(cells).items():
-        if not _vary_alike(conditions):
+    for cell, conditions in _group_by_blocks(cells).items():
+        if not _equal_variances(conditions):
             continue
         values = np.concatenate([runs.values for runs in conditions])
         pooled = Replicates(values, tuple(b for runs in conditions for b in runs.blocks))
-        if _block_ways(pooled) >= MIN_BLOCK_SPLITS:
+        if _count_block_splits(pooled) >= MIN_BLOCK_SPLITS:
             found[cell] = pooled
     return found
 
 
-def _of_the_same_blocks(
+def _group_by_blocks(
     cells: Mapping[ComparedCell, Replicates],
 ) -> dict[ComparedCell, list[Replicates]]:
     """Group the conditions of each quantity by equal sets of blocks, relative to their means."""
@@ -183,7 +189,7 @@ def _of_the_same_blocks(
     return gathered
 
 
-def _vary_alike(conditions: Sequence[Replicates]) -> bool:
+def _equal_variances(conditions: Sequence[Replicates]) -> bool:
     """Whether equal variances are not rejected for conditions of the same blocks; with too few to
     test, they are assumed.
     """
@@ -191,7 +197,9 @@ def _vary_alike(conditions: Sequence[Replicates]) -> bool:
     return not testable or len(conditions) < MIN_POOLED_CONDITIONS or bool(pooled_error(conditions))
 
 
-def _block_halves(cells: Mapping[ComparedCell, Replicates], rng: np.random.Generator) -> list[Pair]:
+def _random_block_halves(
+    cells: Mapping[ComparedCell, Replicates], rng: np.random.Generator
+) -> list[Pair]:
     pairs = []
     for (quantity, condition), runs in cells.items():
         first: list[int] = []
@@ -200,12 +208,12 @@ def _block_halves(cells: Mapping[ComparedCell, Replicates], rng: np.random.Gener
             places = rng.permutation(np.flatnonzero([b == block for b in runs.blocks])).tolist()
             first += places[: len(places) // 2]
             second += places[len(places) // 2 :]
-        sides = (_picked(runs, np.array(side)) for side in (first, second))
+        sides = (_subset(runs, np.array(side)) for side in (first, second))
         pairs.append(Pair(quantity, condition, *sides))
     return pairs
 
 
-def _picked(runs: Replicates, places: np.ndarray) -> Replicates:
+def _subset(runs: Replicates, places: np.ndarray) -> Replicates:
     def of(texts: Sequence[str]) -> tuple[str, ...]:
         return tuple(texts[place] for place in places) if texts else ()
 

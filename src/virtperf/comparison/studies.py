@@ -9,7 +9,7 @@ from typing import Any
 
 from rawperf.core.errors import VirtperfError
 from rawperf.registry import dictionary_of
-from virtperf.comparison.judged import ComparedQuantity, Condition, Pair, RunRatio, contrast
+from virtperf.comparison.ratio_rows import ComparedQuantity, Condition, Pair, RunRatio, contrast
 from virtperf.comparison.sides import RunValues, Side, quantity_of
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
@@ -73,9 +73,9 @@ class MeasuredStudy:
             if quantity.level(factor) == a
             and (moved := quantity.moved({factor: b})) in self.samples
         ]
-        told = _telling([quantity for quantity, _ in both]) - {factor}
+        varied = _varied_factors([quantity for quantity, _ in both]) - {factor}
         return [
-            Pair(of.name, _condition(of, told), self.samples[of], self.samples[to])
+            Pair(of.name, _condition(of, varied), self.samples[of], self.samples[to])
             for of, to in both
         ]
 
@@ -149,7 +149,7 @@ def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy
     path = layout.runs(study_id) / OBSERVATIONS.file
     if not path.is_file():
         raise VirtperfError(
-            "the study's runs are not read yet",
+            "the study's runs have not been ingested",
             file=str(path),
             remedy=f"run `virtperf runs {study_id}`",
         )
@@ -164,7 +164,7 @@ def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy
     return MeasuredStudy(study, samples, quantities, {r["run_id"]: r for r in index["runs"]})
 
 
-def _telling(quantities: list[Quantity]) -> set[str]:
+def _varied_factors(quantities: list[Quantity]) -> set[str]:
     """Factors with more than one level among these quantities."""
     levels: dict[str, set[Level]] = {}
     for quantity in quantities:
@@ -173,5 +173,5 @@ def _telling(quantities: list[Quantity]) -> set[str]:
     return {factor for factor, found in levels.items() if len(found) > 1}
 
 
-def _condition(quantity: Quantity, told: set[str]) -> Condition:
-    return tuple((factor, level) for factor, level in quantity.at if factor in told)
+def _condition(quantity: Quantity, varied: set[str]) -> Condition:
+    return tuple((factor, level) for factor, level in quantity.at if factor in varied)

@@ -138,7 +138,7 @@ class BreakpointSearch:
         if offset[0, j] <= 0 or offset[0, j] >= self.knots[gap + 1] - self.knots[gap]:
             psi = float(self.knots[gap] + offset[0, j])
             if psi in (self.knots[self.first], self.knots[self.last]):
-                return psi, ("the breakpoint is at the end of the range in which it can be found",)
+                return psi, ("the breakpoint is at the end of its search range",)
             return psi, ("the breakpoint is one of the x: delta intervals are unreliable there",)
         # The normal equations lose half of the digits; solve the best gap again by least squares.
         a, b = np.linalg.lstsq(np.column_stack((self.p[gap], self.q[gap])), self.e, rcond=None)[0]
@@ -162,17 +162,19 @@ class BreakpointSearch:
         low, high = float(points[0]), float(points[-1])
         between = (points[:-1] + points[1:]) / 2
         if np.any(self._explained_at(between) < need * (1 - 1e-9)):
-            notes.append("the set of accepted breakpoints has gaps; its outer limits are given")
+            notes.append(
+                "the confidence set of the breakpoint has gaps; its outer limits are given"
+            )
         if high >= self.knots[self.last]:
             high = float(self.knots[-1])
-            notes.append("between the last two x the data can't place the break")
+            notes.append("the breakpoint is not identified between the last two x")
         if low <= self.knots[self.first]:
             if self.first == 0:
                 low = -math.inf
                 notes.append("a straight line without a plateau fits as well")
             else:
                 low = float(self.knots[0])
-                notes.append("the first two x can't tell where between them the break is")
+                notes.append("the breakpoint is not identified between the first two x")
         return low, high, tuple(notes)
 
     def excess(self, psi: float, df: int, noise: Array | None = None) -> Array:

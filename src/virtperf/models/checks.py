@@ -46,18 +46,22 @@ def column(
             ).reshape(raw.shape)
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"{name} holds something that is not a number", expected="one number a row"
+            f"{name} has a value that is not a number", expected="one number per row"
         ) from error
     array = np.array(raw, dtype=np.float64)
     if array.ndim != 1:
-        raise ModelError(f"{name} has {array.ndim} dimensions", expected="one value a row")
+        raise ModelError(f"{name} has {array.ndim} dimensions", expected="one value per row")
     if array.size == 0:
         raise ModelError(f"{name} is empty", expected="at least one row")
     _refuse(
         ~np.isfinite(array), array, name, "not a finite number", "drop the row or repair its value"
     )
     _refuse(
-        np.abs(array) > MAX_NUMBER, array, name, "too large", f"at most {MAX_NUMBER:g} is taken"
+        np.abs(array) > MAX_NUMBER,
+        array,
+        name,
+        "too large",
+        f"use values of at most {MAX_NUMBER:g}",
     )
     if positive:
         _refuse(array <= 0, array, name, "not positive", remedy)
@@ -96,7 +100,7 @@ def same_length(one: tuple[str, Sized], other: tuple[str, Sized]) -> None:
     (first, a), (second, b) = one, other
     if len(a) != len(b):
         raise ModelError(
-            f"{first} has {len(a)} rows but {second} has {len(b)}", expected="equally many rows"
+            f"{first} has {len(a)} rows but {second} has {len(b)}", expected="equal numbers of rows"
         )
 
 

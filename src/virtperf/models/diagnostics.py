@@ -32,13 +32,13 @@ OUTLIER_LEVEL = 0.0075
 MAX_REFITS = 24
 """Maximum number of rows for leave-one-out refits of all rows; with more, only half as many rows
 with the largest studentized residuals are refitted, since a single row then has little leverage."""
-AS_WELL = 9.0
+EQUAL_FIT_THRESHOLD = 9.0
 """Squared standard errors within which leaving out another row fits equally well, so that it may be
 the outlier instead."""
 MAX_SUSPECTS = 3
-ORDER_LEVEL = 0.01
+AUTOCORRELATION_LEVEL = 0.01
 """P-value below which residuals count as autocorrelated."""
-MIN_ORDERED_ROWS = 6
+MIN_AUTOCORRELATION_ROWS = 6
 
 
 class RowNote(str):
@@ -118,7 +118,7 @@ def outlier_notes(
     """
     if fit.df_resid < 2:
         return ()
-    rows, left = _left_without(fit)
+    rows, left = _leave_one_out_deviances(fit)
     if not len(rows):
         return ()
     df, best = fit.df_resid - 1, int(np.argmin(left))
@@ -127,8 +127,8 @@ def outlier_notes(
     p = 2 * fit.nobs * special.stdtr(df, -size)
     if not p[best] < OUTLIER_LEVEL:
         return ()
-    as_well = (p < OUTLIER_LEVEL) & (left - left[best] <= AS_WELL * left[best] / df)
-    suspects = np.flatnonzero(as_well)
+    equal_fit = (p < OUTLIER_LEVEL) & (left - left[best] <= EQUAL_FIT_THRESHOLD * left[best] / df)
+    suspects = np.flatnonzero(equal_fit)
     if len(suspects) > MAX_SUSPECTS:
         suspects = np.array([best])
     suspects = suspects[np.argsort(left[suspects], kind="stable")]
@@ -138,7 +138,7 @@ def outlier_notes(
     )
 
 
-def _left_without(fit: FitResult) -> tuple[NDArray[np.intp], Array]:
+def _leave_one_out_deviances(fit: FitResult) -> tuple[NDArray[np.intp], Array]:
     """Return candidate outliers, and the deviance of the fit without each of them."""
     rows = np.arange(fit.nobs)
     if fit.nobs > MAX_REFITS:
@@ -157,38 +157,36 @@ def _outlier_note(
     suspects: Sequence[int],
 ) -> RowNote:
     others = np.arange(fit.nobs) != row
-    text = f"(x = {fit.x[row]:g}, y = {fit.y[row]:g}) deviates by {size:.2g} standard errors"
+    text = f"(x = {fit.x[row]:g}, y = {fit.y[row]:g}) has an absolute studentized residual of {size:.2g}"
     try:
         (name, value), (other, changed) = fit.headline(), refit(others).headline()
         if other == name:
             text += f": without it {name} is {changed:.4g} instead of {value:.4g}"
         else:  # a peak exists with or without the row only
-            text += (
-                f": without it {other} is {changed:.4g}; with it there is {name}, {value:.4g}, only"
-            )
+            text += f": with it the fit gives {name} {value:.4g}, without it {other} {changed:.4g}"
     except ModelError:
-        text += ", and without it there is no such fit"
+        text += ": without it the fit fails"
     if instead := [f"x = {fit.x[i]:g}, y = {fit.y[i]:g}" for i in suspects if i != row]:
-        text += f". Whether it is this row or {' or '.join(instead)}, the data do not tell"
+        text += f". The outlier may instead be {' or '.join(instead)}"
     return RowNote(row, text)
 
 
-def order_notes(fit: FitResult) -> tuple[str, ...]:
+def autocorrelation_notes(fit: FitResult) -> tuple[str, ...]:
     """Warn of autocorrelated residuals in order of x (Durbin-Watson): the curve is misspecified,
     which without replicates no lack-of-fit test detects.
     """
-    if fit.nobs < MIN_ORDERED_ROWS or fit.df_resid < 2 or len(np.unique(fit.x)) < fit.nobs:
+    if fit.nobs < MIN_AUTOCORRELATION_ROWS or fit.df_resid < 2 or len(np.unique(fit.x)) < fit.nobs:
         return ()
-    statistic, p = order_test(fit)
-    if not p < ORDER_LEVEL:
+    statistic, p = durbin_watson_test(fit)
+    if not p < AUTOCORRELATION_LEVEL:
         return ()
     return (
-        f"residuals follow each other in order of x (Durbin-Watson {statistic:.2f}, p = {p:.2g}): the "
-        "curve has another shape than the data, and its intervals are too narrow",
+        f"residuals are autocorrelated in order of x (Durbin-Watson {statistic:.2f}, p = {p:.2g}): the "
+        "curve is misspecified, and its intervals are too narrow",
     )
 
 
-def order_test(fit: FitResult) -> tuple[float, float]:
+def durbin_watson_test(fit: FitResult) -> tuple[float, float]:
     """Return the Durbin-Watson statistic of the residuals in order of x, and its one-sided p-value
     against positive autocorrelation.
 

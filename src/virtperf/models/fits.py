@@ -70,7 +70,7 @@ class Fits(Mapping[Hashable, Any]):
         """The single fit; raises `ArgumentError` for several."""
         if len(self) > 1:
             raise ArgumentError(
-                f"there are {len(self)} fits", expected="one", remedy="name it: fits[label]"
+                f"there are {len(self)} fits", expected="one", remedy="select one: fits[label]"
             )
         return next(iter(self.values()), Missing("there are no rows"))
 
@@ -146,7 +146,7 @@ class Fits(Mapping[Hashable, Any]):
             except ArgumentError:
                 raise
             except ModelError as err:
-                warnings.append(f"{label}: no {interval or 'value'} at new x: {err}")
+                warnings.append(f"{label}: no prediction: {err}")
                 continue
             values = found if isinstance(found, pd.DataFrame) else pd.DataFrame({"value": found})
             levels = levels_of(self.by, label)

@@ -123,7 +123,7 @@ def _frame_of(results: Any) -> pd.DataFrame:
     frame = getattr(getattr(getattr(results, "model", None), "data", None), "frame", None)
     if frame is None:
         raise ArgumentError(
-            "contrasts need results of a formula",
+            "contrasts need a model fitted from a formula",
             expected="for example smf.ols('np.log(value) ~ C(host) + C(block)', frame).fit()",
             found=type(results).__name__,
         )
@@ -168,14 +168,14 @@ def _estimate(
     checks.level(alpha)
     if not np.any(np.abs(row) > 1e-12):
         raise ModelError(
-            "the model does not tell the two sides apart",
-            remedy="put the column that differs into the formula",
+            "the contrast is zero: no term of the model differs between the two sides",
+            remedy="add the column that differs to the formula",
         )
-    params, covariance, df = _parts(results, row)
+    params, covariance, df = _fixed_effects(results, row)
     variance = float(row @ covariance @ row)
     value = float(row @ params)
     if not (df > 0 and variance > 0 and math.isfinite(variance)):
-        return Missing(f"{NO_DF}, or the rows do not determine the contrast", origin)
+        return Missing(f"{NO_DF}, or the contrast is not estimable", origin)
     if math.isinf(df):
         half = float(special.ndtri(1 - alpha / 2)) * math.sqrt(variance)
         found = Estimate(value, value - half, value + half, 1 - alpha, "z")
@@ -189,7 +189,7 @@ def _estimate(
     )
 
 
-def _parts(results: Any, row: Array) -> tuple[Array, Array, float]:
+def _fixed_effects(results: Any, row: Array) -> tuple[Array, Array, float]:
     """Return coefficients, their covariance, and the degrees of freedom of a contrast."""
     from statsmodels.genmod.generalized_linear_model import GLM
     from statsmodels.regression.linear_model import RegressionModel
@@ -197,10 +197,10 @@ def _parts(results: Any, row: Array) -> tuple[Array, Array, float]:
 
     model = results.model
     if isinstance(model, MixedLM):
-        return _mixed_parts(results, row)
+        return _mixed_fixed_effects(results, row)
     if not isinstance(model, RegressionModel | GLM):
         raise ArgumentError(
-            "no contrast of this model is offered",
+            "contrasts of this model are not supported",
             expected="a fit of ols, wls, gls, glm or mixedlm",
             found=type(model).__name__,
         )
@@ -209,17 +209,17 @@ def _parts(results: Any, row: Array) -> tuple[Array, Array, float]:
     return np.asarray(results.params), np.asarray(results.cov_params()), df
 
 
-def _mixed_parts(results: Any, row: Array) -> tuple[Array, Array, float]:
+def _mixed_fixed_effects(results: Any, row: Array) -> tuple[Array, Array, float]:
     model = results.model
     if model.k_vc or model.k_re != 1:
         raise ModelError(
-            "intervals of a mixed model are offered with one random intercept only",
+            "a mixed model is supported with one random intercept only",
             expected="smf.mixedlm(formula, frame, groups='block')",
-            remedy="put what is nested into the formula, for example + C(block)",
+            remedy="add nested factors as fixed effects, for example + C(block)",
         )
     if not results.converged:
         raise ModelError(
-            "the mixed model did not converge", remedy="take the block as a factor, + C(block)"
+            "the mixed model did not converge", remedy="add the block as a fixed effect, + C(block)"
         )
     x = np.asarray(model.exog, dtype=float)
     _, group = np.unique(np.asarray(model.groups), return_inverse=True)

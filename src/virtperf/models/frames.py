@@ -192,7 +192,7 @@ def ratios(
 
     Rows of one side are independent replicates; for paired rows, say of one load or of one block of
     runs, use `pairs`. A warning names a column, such as a load, that explains most of the variation
-    within the sides: its rows are no replicates.
+    within the sides: its rows are not replicates.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def ratios(
         As in `virtperf.models.ratio_of_means`.
     """
     function = functools.partial(ratio.ratio_of_means, method=method, alpha=alpha)
-    return _compared(function, value, frame, of, to, by, label, pooled="ratio")
+    return _compare_sides(function, value, frame, of, to, by, label, pooled="ratio")
 
 
 def differences(
@@ -228,7 +228,7 @@ def differences(
     """
     function = functools.partial(ratio.difference_of_means, alpha=alpha)
     label = label or (None if by else "{of} - {to}")
-    return _compared(function, value, frame, of, to, by, label, pooled="difference")
+    return _compare_sides(function, value, frame, of, to, by, label, pooled="difference")
 
 
 def pairs(
@@ -251,7 +251,7 @@ def pairs(
         return ratio.ratio_of_pairs(both[value], both[f"{value} below"], alpha=alpha)
 
     require_columns(frame, *names_of(on))
-    return _compared(paired, [value, *names_of(on)], frame, of, to, by, label)
+    return _compare_sides(paired, [value, *names_of(on)], frame, of, to, by, label)
 
 
 def ratio_of_printed(
@@ -269,12 +269,12 @@ def ratio_of_printed(
     def printed(a: pd.DataFrame, b: pd.DataFrame) -> Any:
         if len(a) != 1 or len(b) != 1:
             raise ArgumentError(
-                "a ratio of printed numbers needs one row a side", found=f"{len(a)} and {len(b)}"
+                "a ratio of printed numbers needs one row per side", found=f"{len(a)} and {len(b)}"
             )
         top, bottom = (tuple(map(float, rows.iloc[0])) for rows in (a, b))
         return ratio.ratio_of_printed((top[0], top[1]), (bottom[0], bottom[1]))
 
-    return _compared(printed, [value, half_width], frame, of, to, by, label)
+    return _compare_sides(printed, [value, half_width], frame, of, to, by, label)
 
 
 def _fits(
@@ -286,7 +286,7 @@ def _fits(
     options: dict[str, Any],
 ) -> Fits:
     """Fit each group; `given` are columns or per-row numbers (None: not given)."""
-    y, x = _sides(formula)
+    y, x = _formula_sides(formula)
     require_columns(frame, y, x, *names_of(by))
     per_row = {name: _per_row(v, frame, name) for name, v in given.items() if v is not None}
     rows = pd.DataFrame({"x": frame[x], "y": frame[y]})
@@ -297,7 +297,7 @@ def _fits(
         x_of, y_of = rows["x"].iloc[places], rows["y"].iloc[places]
         found = attributed(source(group), function, x_of, y_of, **options, **more)
         if isinstance(found, FitResult):
-            named = _with_names(found.warnings, frame.iloc[places])
+            named = _name_rows(found.warnings, frame.iloc[places])
             found = replace(found, origin=source(group), warnings=named)
         fits[y if label is None else label] = found
     return Fits(fits, formula, y, x, names_of(by))
@@ -310,11 +310,15 @@ def _per_row(values: Any, frame: pd.DataFrame, name: str) -> pd.Series:
     if np.ndim(values) == 0:
         values = np.full(len(frame), values)
     if len(values) != len(frame):
-        raise ArgumentError(f"there is not one of {name} a row", expected=f"{len(frame)} numbers")
+        raise ArgumentError(
+            f"{name} needs one value per row",
+            expected=f"{len(frame)} numbers",
+            found=str(len(values)),
+        )
     return pd.Series(np.asarray(values), index=frame.index)
 
 
-def _with_names(warnings: tuple[str, ...], rows: pd.DataFrame) -> tuple[str, ...]:
+def _name_rows(warnings: tuple[str, ...], rows: pd.DataFrame) -> tuple[str, ...]:
     """Name rows in warnings by run, or by index label, where strings are names."""
 
     def name(row: int) -> str:
@@ -326,18 +330,18 @@ def _with_names(warnings: tuple[str, ...], rows: pd.DataFrame) -> tuple[str, ...
     return tuple(w.named(name(w.row)) if isinstance(w, RowNote) else w for w in warnings)
 
 
-def _sides(formula: str) -> tuple[str, str]:
+def _formula_sides(formula: str) -> tuple[str, str]:
     left, tilde, right = formula.partition("~")
     if not (tilde and left.strip() and right.strip()):
         raise ArgumentError(
-            "the formula has no two sides",
+            "the formula lacks a left or right side",
             expected='for example "value ~ guests"',
             found=repr(formula),
         )
     return left.strip(), right.strip()
 
 
-def _compared(
+def _compare_sides(
     function: Callable[..., Any],
     value: str | list[str],
     frame: pd.DataFrame,

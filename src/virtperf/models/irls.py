@@ -140,7 +140,7 @@ def solve(
                 found.converged[better],
             )
             slope = family.score(y[chosen].T, weights[chosen].T, design @ b[chosen].T)[0]
-            best = _cannot_improve(
+            best = _kkt_satisfied(
                 design, slope, used, free & ~used, None if row is None else row[chosen].T
             )
             outside = np.setdiff1d(outside, chosen[best], assume_unique=True)
@@ -209,7 +209,7 @@ def _feasible(found: Solution) -> NDArray[np.bool_]:
     return np.isfinite(found.deviance) & np.all(found.b >= slack, axis=1)
 
 
-def _cannot_improve(
+def _kkt_satisfied(
     design: Array, slope: Array, used: NDArray[np.bool_], zero: NDArray[np.bool_], row: Array | None
 ) -> NDArray[np.bool_]:
     """Check the KKT conditions: whether no zero coefficient lowers the deviance if made positive."""
@@ -315,13 +315,13 @@ def _start(
         b = _constrained(_gram(z, curvature), z.T @ (curvature * aim), limit, b)
     bad = ~np.isfinite(family.deviance(y, weights, z @ b))
     if bad.any() and bounded:
-        b[:, bad] = _inside(
+        b[:, bad] = _feasible_start(
             z, aim[:, bad], None if limit is None else (limit[0][:, bad], limit[1][bad])
         )
     return b
 
 
-def _inside(z: Array, aim: Array, limit: tuple[Array, Array] | None) -> Array:
+def _feasible_start(z: Array, aim: Array, limit: tuple[Array, Array] | None) -> Array:
     """Return a positive feasible b of the data's magnitude; NaN where there is none."""
     with np.errstate(all="ignore"):
         unit = np.array(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import RowNote, order_notes, outlier_notes
+from virtperf.models.diagnostics import RowNote, autocorrelation_notes, outlier_notes
 from virtperf.models.noise import power_of, resolve_noise
 from virtperf.models.result import NO_DF, Estimate, FitResult, FTest, f_test, with_origin
 
@@ -27,7 +27,7 @@ class LineResult(FitResult):
     @property
     def exact(self) -> bool:
         """Whether the line interpolates all points up to rounding error."""
-        return _on_the_line(self.fittedvalues, self.y)
+        return _is_interpolated(self.fittedvalues, self.y)
 
     @property
     def rsquared(self) -> float:
@@ -53,9 +53,13 @@ class LineResult(FitResult):
 
         checks.enough(self.x, (*NAMES, "curvature"), name="x")
         centred = (self.x - self.x.mean()) / np.ptp(self.x)
-        bent = WLS(self.y, np.vander(centred, 3), weights=self.weights).fit()
+        parabola = WLS(self.y, np.vander(centred, 3), weights=self.weights).fit()
         return f_test(
-            self.rss - bent.ssr, 1, bent.ssr, bent.df_resid, "the relation is a straight line"
+            self.rss - parabola.ssr,
+            1,
+            parabola.ssr,
+            parabola.df_resid,
+            "the relation is a straight line",
         )
 
     @with_origin
@@ -107,7 +111,7 @@ def fit_line(
     if fit.df_resid <= 0 or fit.exact:
         return fit
     outliers = outlier_notes(fit, lambda kept: _fitted(xs[kept], ys[kept], given[kept], noise))
-    return replace(fit, warnings=(*fit.warnings, *outliers, *order_notes(fit)))
+    return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
 
 
 def _fitted(xs: Array, ys: Array, given: Array, noise: str) -> LineResult:
@@ -117,7 +121,7 @@ def _fitted(xs: Array, ys: Array, given: Array, noise: str) -> LineResult:
 
     power = power_of(noise)
     checks.enough(xs, NAMES, name="x")
-    w = given if power == 0 else _mean_of(xs, ys, power) ** -power
+    w = given if power == 0 else _identity_link_fit(xs, ys, power) ** -power
     centre = float(xs.mean())
     model = WLS(ys, np.vander(xs, 2, increasing=True), weights=w)
     model.data.xnames = list(NAMES)
@@ -134,10 +138,8 @@ def _fitted(xs: Array, ys: Array, given: Array, noise: str) -> LineResult:
     warnings: tuple[str, ...] = ()
     if len(xs) == len(NAMES):
         warnings = (f"{NO_DF}: there are no standard errors",)
-    elif _on_the_line(np.asarray(centred.fittedvalues), ys):
-        warnings = (
-            "the fit is exact: intervals without width say nothing about runs that were not made",
-        )
+    elif _is_interpolated(np.asarray(centred.fittedvalues), ys):
+        warnings = ("the fit is exact: intervals of zero width say nothing about further runs",)
     return LineResult(
         model="Straight line: y = intercept + slope x",
         param_names=NAMES,
@@ -154,7 +156,7 @@ def _fitted(xs: Array, ys: Array, given: Array, noise: str) -> LineResult:
     )
 
 
-def _on_the_line(fitted: Array, y: Array) -> bool:
+def _is_interpolated(fitted: Array, y: Array) -> bool:
     return bool(np.allclose(fitted, y, rtol=1e-12, atol=1e-12 * float(np.ptp(y))))
 
 
@@ -179,16 +181,19 @@ def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
     checks.same_length(("x", xs), ("y", ys))
     checks.enough(xs, NAMES, name="x")
     if len(xs) < 4:
-        raise ModelError(f"{len(xs)} rows can't tell an outlier", expected="at least 4 rows")
+        raise ModelError(
+            f"{len(xs)} rows are too few to detect outliers", expected="at least 4 rows"
+        )
     results = RLM(ys, np.vander(xs, 2, increasing=True), M=HuberT()).fit()
     if not results.scale > 1e-12 * float(np.ptp(ys)):
         raise ModelError(
-            "more than half of the rows lie on one line exactly", remedy="fit an ordinary line"
+            "more than half of the rows lie on one line exactly",
+            remedy="use ordinary least squares",
         )
     outliers = tuple(
         RowNote(
             i,
-            f"(x = {xs[i]:g}, y = {ys[i]:g}) is an outlier: it counts {100 * w:.0f} % of another row",
+            f"(x = {xs[i]:g}, y = {ys[i]:g}) is an outlier: its Huber weight is {w:.2f}",
         )
         for i, w in enumerate(results.weights)
         if w < OUTLIER_WEIGHT
@@ -210,11 +215,11 @@ def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
 
 
 def _response(y: ArrayLike, power: int) -> Array:
-    remedy = "take the noise as constant"
+    remedy = "use constant noise"
     return checks.column(y, "y", positive=power == 2, nonnegative=power == 1, remedy=remedy)
 
 
-def _mean_of(x: Array, y: Array, power: int) -> Array:
+def _identity_link_fit(x: Array, y: Array, power: int) -> Array:
     """Fitted values of a Poisson (power 1) or Gamma (2) model with identity link."""
     from statsmodels.genmod.families import Gamma, Poisson, links
     from statsmodels.genmod.generalized_linear_model import GLM
@@ -230,9 +235,9 @@ def _mean_of(x: Array, y: Array, power: int) -> Array:
     mean = np.asarray(fitted.fittedvalues)
     if not np.min(mean) > 0:
         raise ModelError(
-            "the line is not positive everywhere, so noise can't depend on it",
+            "the line is not positive everywhere, so the variance can't depend on it",
             expected="positive fitted values",
             found=f"{float(np.min(mean)):g}",
-            remedy="take the noise as constant",
+            remedy="use constant noise",
         )
     return mean

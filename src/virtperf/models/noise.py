@@ -28,10 +28,10 @@ def resolve_noise(noise: str | None, weights: ArrayLike | None, default: str) ->
         An unknown noise model, or one together with weights, which also define the variance.
     """
     if weights is None:
-        return checks.one_of(default if noise is None else noise, tuple(NOISES), "kind of noise")
+        return checks.one_of(default if noise is None else noise, tuple(NOISES), "noise model")
     if noise is not None:
         raise ArgumentError(
-            "weights and a kind of noise exclude each other", remedy="choose one of them"
+            "weights and a noise model are mutually exclusive", remedy="choose one of them"
         )
     return WEIGHTS
 

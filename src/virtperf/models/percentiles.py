@@ -59,7 +59,7 @@ class Distribution:
             raise ModelError("a value or a count is not finite, or a count is negative")
         x, places = np.unique(x[n > 0], return_inverse=True)
         if not len(x):
-            raise ModelError("there is no value", expected="at least one sample or bucket")
+            raise ModelError("there are no values", expected="at least one sample or bucket")
         return Distribution(x, np.bincount(places, n[n > 0]))
 
     @cached_property
@@ -98,7 +98,7 @@ def merged(distributions: Sequence[Distribution]) -> Distribution:
     """
     if not distributions or not all(isinstance(each, Distribution) for each in distributions):
         raise ModelError(
-            "percentiles of several drivers can't be made one percentile",
+            "percentiles of several drivers can't be merged into one",
             expected="samples or histograms of each driver",
             remedy="keep single response times, or a histogram log, and merge these",
         )
@@ -135,31 +135,33 @@ def percentile_ratio(
     """
     _require_percent(percent)
     if not (blocks_a and blocks_b and all((*blocks_a, *blocks_b))):
-        return _of_runs(a, b, percent)
+        return _bootstrap_ratio(a, b, percent)
     of_a, of_b = _by_block(a, blocks_a), _by_block(b, blocks_b)
     common = [block for block in of_a if block in of_b]
     if len(common) > 1:
         x, y = (
-            np.array([_positive(merged(side[block]), percent) for block in common])
+            np.array([_positive_percentile(merged(side[block]), percent) for block in common])
             for side in (of_a, of_b)
         )
         return paired_log_ratio(x, y, f"within {len(common)} blocks")
     if common and min(len(side[common[0]]) for side in (of_a, of_b)) > 1:
-        within = _of_runs(of_a[common[0]], of_b[common[0]], percent)
+        within = _bootstrap_ratio(of_a[common[0]], of_b[common[0]], percent)
         return replace(within, design="within one block")
     x_blocks = [merged(runs) for runs in of_a.values()]
     y_blocks = [merged(runs) for runs in of_b.values()]
-    found = _of_runs(x_blocks, y_blocks, percent)
+    found = _bootstrap_ratio(x_blocks, y_blocks, percent)
     return replace(found, design="by blocks", confounded=True)
 
 
-def _of_runs(a: Sequence[Distribution], b: Sequence[Distribution], percent: float) -> LogRatio:
-    value = _positive(merged(a), percent) / _positive(merged(b), percent)
+def _bootstrap_ratio(
+    a: Sequence[Distribution], b: Sequence[Distribution], percent: float
+) -> LogRatio:
+    value = _positive_percentile(merged(a), percent) / _positive_percentile(merged(b), percent)
     n = min(len(a), len(b))
     if n < 2:
         return LogRatio(value, math.nan, 1.0, n)
     variances = [
-        float(_Resampled(side, percent).logs(SEED + place).var()) * len(side) / (len(side) - 1)
+        float(_RunBootstrap(side, percent).logs(SEED + place).var()) * len(side) / (len(side) - 1)
         for place, side in enumerate((a, b))
     ]
     dfs = [len(side) - 1.0 for side in (a, b)]
@@ -167,7 +169,7 @@ def _of_runs(a: Sequence[Distribution], b: Sequence[Distribution], percent: floa
     return LogRatio(value, math.sqrt(sum(variances)), df, n, "bootstrap over runs")
 
 
-class _Resampled:
+class _RunBootstrap:
     """Bootstrap of a percentile over runs.
 
     It lies between the smallest and the largest percentile of the runs, so only counts in that
@@ -175,7 +177,7 @@ class _Resampled:
     """
 
     def __init__(self, runs: Sequence[Distribution], percent: float) -> None:
-        each = [_positive(run, percent) for run in runs]
+        each = [_positive_percentile(run, percent) for run in runs]
         low, high = min(each), max(each)
         grid = np.unique(
             np.concatenate([r.values[(r.values >= low) & (r.values <= high)] for r in runs])
@@ -219,7 +221,7 @@ def _by_block(runs: Sequence[Distribution], blocks: Sequence[str]) -> dict[str, 
     return found
 
 
-def _positive(distribution: Distribution, percent: float) -> float:
+def _positive_percentile(distribution: Distribution, percent: float) -> float:
     value = distribution.percentile(percent)
     if not value > 0:
         raise ModelError(f"the {percent:g}th percentile is not positive", found=f"{value:g}")
@@ -229,7 +231,7 @@ def _positive(distribution: Distribution, percent: float) -> float:
 def _require_percent(percent: float) -> None:
     if not 0 < percent < 100:
         raise ModelError(
-            "a percentile is a number between 0 and 100",
-            expected="such as 99.9",
+            "the percentile is out of range",
+            expected="a number between 0 and 100, such as 99.9",
             found=f"{percent:g}",
         )

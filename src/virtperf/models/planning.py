@@ -31,7 +31,7 @@ from virtperf.models.checks import ArgumentError, Array
 from virtperf.models.fits import By, groups, names_of, require_columns
 from virtperf.models.result import Estimate, t_interval, t_quantile
 
-FIRST_BLOCKS = 6
+MIN_BLOCKS = 6
 """Minimum number of blocks before `stop_when` may stop."""
 SEQUENTIAL_ALPHA = 0.8
 """Share of alpha for each interim look: a rule that stops at a narrow interval stops too often
@@ -85,7 +85,7 @@ class VarianceComponents:
         relative to the mean.
         """
         if missing := [name for name in self.levels if name not in counts]:
-            raise ArgumentError(f"there is no number of repetitions of {missing[0]!r}")
+            raise ArgumentError(f"no number of repetitions is given for {missing[0]!r}")
         below, variance = 1.0, 0.0
         for name, component in zip(self.levels, self.variances, strict=True):
             below *= counts[name]
@@ -122,7 +122,7 @@ class VarianceComponents:
             are not enough.
         """
         if wrong := [name for name in self.levels if not costs.get(name, 0) > 0]:
-            raise ArgumentError(f"there is no positive cost of {wrong[0]!r}")
+            raise ArgumentError(f"no positive cost is given for {wrong[0]!r}")
         if not half_width > 0:
             raise ArgumentError("the half-width is not positive", found=repr(half_width))
         counts = dict.fromkeys(self.levels, 1)
@@ -133,7 +133,7 @@ class VarianceComponents:
                 continue  # no variance: one repetition suffices
             if upper <= 0:
                 raise ModelError(
-                    f"{self.levels[above]} shows no variance beside that of {self.levels[place]}",
+                    f"the variance component of {self.levels[above]} is 0 beside that of {self.levels[place]}",
                     remedy=f"leave {self.levels[above]} out, or repeat it more often",
                 )
             costs_above = sum(costs[name] for name in self.levels[above:place])
@@ -146,8 +146,8 @@ class VarianceComponents:
             counts[first] += 1
             if counts[first] > MAX_REPETITIONS:
                 raise ModelError(
-                    f"{MAX_REPETITIONS} of {first} are not enough",
-                    remedy="ask for a wider interval",
+                    f"{MAX_REPETITIONS} repetitions of {first} are not enough",
+                    remedy="allow a larger half-width",
                 )
         in_all = np.cumprod([counts[name] for name in self.levels])
         return pd.DataFrame(
@@ -189,7 +189,7 @@ def variance_components(
     """
     names = names_of(levels)
     require_columns(frame, value, *names, *names_of(by))
-    y = checks.column(frame[value], value, positive=log, remedy="take log=False")
+    y = checks.column(frame[value], value, positive=log, remedy="use log=False")
     rows = frame.assign(**{VALUE: np.log(y) if log else y})
     deep = rows.groupby([*names_of(by), *names], observed=True).size().max() > 1
     shown = (*names, "within") if deep else names
@@ -197,18 +197,18 @@ def variance_components(
     squares, coefficients = np.zeros(depth), np.zeros((depth, depth))
     counts = np.zeros(depth, dtype=int)
     for _, group in groups(rows, by):
-        found = _sums(group, names, deep)
+        found = _nested_sums_of_squares(group, names, deep)
         squares, coefficients, counts = (
             squares + found[0],
             coefficients + found[1],
             counts + found[2],
         )
     free = np.diag(coefficients)
-    if idle := [shown[k] for k in range(depth) if not free[k] > 1e-9]:
+    if unreplicated := [shown[k] for k in range(depth) if not free[k] > 1e-9]:
         raise ModelError(
-            f"{idle[0]} is not repeated within anything, so that its variance is not known",
+            f"{unreplicated[0]} is nowhere replicated, so its variance can't be estimated",
             expected="at least two of each level somewhere",
-            remedy=f"leave {idle[0]} out",
+            remedy=f"leave {unreplicated[0]} out",
         )
     variances = np.linalg.solve(coefficients, squares)
     return VarianceComponents(
@@ -219,7 +219,9 @@ def variance_components(
 VALUE = "value of a row"  # internal column of `variance_components`, absent from frames
 
 
-def _sums(group: pd.DataFrame, names: tuple[str, ...], deep: bool) -> tuple[Array, Array, Array]:
+def _nested_sums_of_squares(
+    group: pd.DataFrame, names: tuple[str, ...], deep: bool
+) -> tuple[Array, Array, Array]:
     """Nested sums of squares of each level, the coefficients of the variances in their
     expectations, and the numbers of groups.
 
@@ -299,11 +301,11 @@ def stop_when(
     log : bool
         Whether to average logarithms.
     """
-    y = checks.column(blocks, "block", positive=log, remedy="take log=False")
-    if not (half_width > 0 and at_most >= FIRST_BLOCKS):
+    y = checks.column(blocks, "block", positive=log, remedy="use log=False")
+    if not (half_width > 0 and at_most >= MIN_BLOCKS):
         raise ArgumentError(
-            "the rule is not complete",
-            expected=f"a positive half-width, and at least {FIRST_BLOCKS} blocks",
+            "the parameters of the stopping rule are out of range",
+            expected=f"a positive half-width, and at least {MIN_BLOCKS} blocks",
             found=f"{half_width!r}, {at_most!r}",
         )
     n, shared = len(y), SEQUENTIAL_ALPHA * alpha
@@ -314,12 +316,12 @@ def stop_when(
     if log:
         found, half = found.map(_exp), _exp(half) - 1
     estimate = Estimate(found.value, found.low, found.high, 1 - alpha, "t, sequential")
-    needed = at_most if n < 2 else _needed(sd, half_width, at_most, shared, log)
+    needed = at_most if n < 2 else _predicted_blocks(sd, half_width, at_most, shared, log)
     if n >= at_most:
-        return Stopping(True, estimate, n, n, f"{at_most} blocks, the most that were allowed")
-    if n < FIRST_BLOCKS:
-        reason = f"{n} of at least {FIRST_BLOCKS} blocks"
-        return Stopping(False, estimate, n, max(needed, FIRST_BLOCKS), reason)
+        return Stopping(True, estimate, n, n, f"{at_most} blocks, the maximum")
+    if n < MIN_BLOCKS:
+        reason = f"{n} of at least {MIN_BLOCKS} blocks"
+        return Stopping(False, estimate, n, max(needed, MIN_BLOCKS), reason)
     narrow = half <= half_width
     reason = f"half-width {half:.3g}, {'not ' if not narrow else ''}within {half_width:g}"
     return Stopping(narrow, estimate, n, n if narrow else max(needed, n + 1), reason)
@@ -335,19 +337,20 @@ def blocks_needed(
     coverage (Stein 1945), whatever the variance; the ordinary interval of all blocks is about as
     good.
     """
-    y = checks.column(pilot, "block", positive=log, remedy="take log=False")
+    y = checks.column(pilot, "block", positive=log, remedy="use log=False")
     if len(y) < 2 or not half_width > 0:
         raise ArgumentError(
-            "the pilot tells no spread", expected="at least two blocks and a positive half-width"
+            "too few pilot blocks, or no positive half-width",
+            expected="at least two blocks and a positive half-width",
         )
     sd = float((np.log(y) if log else y).std(ddof=1))
     width = math.log1p(half_width) if log else half_width
     return max(len(y), math.ceil((t_quantile(len(y) - 1, alpha) * sd / width) ** 2))
 
 
-def _needed(sd: float, half_width: float, at_most: int, alpha: float, log: bool) -> int:
+def _predicted_blocks(sd: float, half_width: float, at_most: int, alpha: float, log: bool) -> int:
     width = math.log1p(half_width) if log else half_width
-    for n in range(FIRST_BLOCKS, at_most):
+    for n in range(MIN_BLOCKS, at_most):
         if t_quantile(n - 1, alpha) * sd / math.sqrt(n) <= width:
             return n
     return at_most

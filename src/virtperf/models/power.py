@@ -37,7 +37,9 @@ def relative_spread(*samples: ArrayLike) -> tuple[float, int]:
         total += float(np.sum((values / values.mean() - 1) ** 2))
         df += len(values) - 1
     if df == 0:
-        raise ModelError("there are no pilot runs", expected="at least two of one condition")
+        raise ModelError(
+            "there are no replicated pilot runs", expected="at least two of one condition"
+        )
     return math.sqrt(total / df), df
 
 
@@ -101,28 +103,28 @@ def power(
     checks.level(alpha)
     if not (effect > -1 and math.isfinite(effect)):
         raise ModelError(
-            "the effect takes away more than there is, or is infinite",
-            expected="a number above -1",
+            "the effect is out of range",
+            expected="a finite number above -1",
             found=repr(effect),
         )
     shift, sd = math.log1p(effect), math.sqrt(variance)
     if question == "difference":
         if effect == 0:
             raise ModelError(
-                "no number of runs shows an effect of 0",
-                expected="another effect",
-                remedy="ask for an equivalence, with a margin",
+                "an effect of 0 can't be detected",
+                expected="an effect other than 0",
+                remedy="test for equivalence, with a margin",
             )
-        return _outside(shift, _nodes(sd, n, alpha), 0.0, 0.0)
+        return _probability_outside(shift, _nodes(sd, n, alpha), 0.0, 0.0)
     if question == "equivalence":
         if margin is None or not (margin > 0 and math.isfinite(margin)):
             raise ModelError(
-                "an equivalence needs a margin",
+                "an equivalence test needs a margin",
                 expected="a positive share, such as 0.03",
                 found=None if margin is None else repr(margin),
             )
         nodes = _nodes(sd, n, 2 * alpha)
-        return _inside(shift, nodes, -math.log1p(margin), math.log1p(margin))
+        return _probability_inside(shift, nodes, -math.log1p(margin), math.log1p(margin))
     if not (0 <= low < high and math.isfinite(low)):
         raise ModelError(
             "the claim allows no ratio", expected="0 <= low < high", found=f"{low:g} to {high:g}"
@@ -132,7 +134,7 @@ def power(
         math.log(high) if math.isfinite(high) else math.inf,
     )
     nodes = _nodes(sd, n, alpha)
-    return _inside(shift, nodes, *ends) + _outside(shift, nodes, *ends)
+    return _probability_inside(shift, nodes, *ends) + _probability_outside(shift, nodes, *ends)
 
 
 def runs_needed(*, target: float = 0.8, **question: Any) -> int | None:
@@ -165,14 +167,14 @@ _Nodes = tuple[Array, Array, float]
 standard error."""
 
 
-def _inside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
+def _probability_inside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
     """Probability that the interval is within the limits, integrated over the pooled deviation."""
     half, weight, se = nodes
     room = special.ndtr((high - half - shift) / se) - special.ndtr((low + half - shift) / se)
     return float(weight @ np.maximum(room, 0.0))
 
 
-def _outside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
+def _probability_outside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
     half, weight, se = nodes
     return float(
         weight
@@ -187,9 +189,9 @@ def _nodes(sd: float, n: int, alpha: float) -> _Nodes:
     """
     from scipy import stats
 
-    share = stats.beta((n - 1) / 2, (n - 1) / 2).ppf(_middles(SHARE_NODES))
+    share = stats.beta((n - 1) / 2, (n - 1) / 2).ppf(_midpoints(SHARE_NODES))
     df = (n - 1) * np.minimum(1 / (share**2 + (1 - share) ** 2), MAX_DF_FACTOR)
-    s = sd * np.sqrt(stats.chi2.ppf(_middles(DEVIATION_NODES), 2 * n - 2) / (2 * n - 2))
+    s = sd * np.sqrt(stats.chi2.ppf(_midpoints(DEVIATION_NODES), 2 * n - 2) / (2 * n - 2))
     root = math.sqrt(2 / n)
     quantile = special.stdtrit(df, 1 - alpha / 2)
     if not np.isfinite(quantile).all():
@@ -202,5 +204,5 @@ def _nodes(sd: float, n: int, alpha: float) -> _Nodes:
     return half, np.full(len(half), 1 / len(half)), sd * root
 
 
-def _middles(count: int) -> Array:
+def _midpoints(count: int) -> Array:
     return (np.arange(count) + 0.5) / count

@@ -66,7 +66,7 @@ def prediction(
     )
 
 
-def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
+def new_observation_weights(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
     """Return the weights of new observations: as given, or the common weight of all fitted rows.
 
     Raises
@@ -82,8 +82,8 @@ def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
         return checked
     if np.ptp(fitted) > 1e-9 * fitted.max():
         raise ModelError(
-            "the noise of a new observation is not known, because the fitted rows have unequal weights",
-            remedy="give the weights of the new rows, or fit a kind of noise without weights",
+            "the variance of a new observation is unknown, because the fitted rows have unequal weights",
+            remedy="give the weights of the new rows, or fit a noise model without weights",
         )
     return np.full(rows, fitted[0])
 

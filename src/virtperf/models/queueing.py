@@ -32,7 +32,7 @@ from scipy import optimize, special
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import ArgumentError, Array
-from virtperf.models.diagnostics import order_notes, outlier_notes
+from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
 from virtperf.models.result import (
     NO_DF,
     Estimate,
@@ -65,7 +65,7 @@ def service_demand(utilization: float, throughput: float, servers: int = 1) -> f
     """
     if not (0 <= utilization <= 1 and throughput > 0):
         raise ArgumentError(
-            "the utilization law needs a share and a throughput",
+            "the utilization or the throughput is out of range",
             expected="a utilization from 0 to 1 and a positive throughput",
             found=f"{utilization!r} and {throughput!r}",
         )
@@ -105,10 +105,10 @@ def mva(
     wanted = [int(n) for n in np.atleast_1d(np.asarray(clients))]
     count = {name: int((servers or {}).get(name, 1)) for name in demands}
     if min(wanted) < 1 or max(wanted) > MAX_CLIENTS:
-        raise ArgumentError("clients are out of range", expected=f"1 to {MAX_CLIENTS}")
+        raise ArgumentError("the number of clients is out of range", expected=f"1 to {MAX_CLIENTS}")
     if not demands or min(demands.values()) <= 0 or min(count.values()) < 1 or think < 0:
         raise ArgumentError(
-            "the network is not complete",
+            "a parameter of the network is missing or out of range",
             expected="positive demands, at least one server each, a think time of 0 or more",
         )
     if unknown := set(servers or {}) - set(demands):
@@ -118,7 +118,7 @@ def mva(
     weights = {
         name: _log_weights(demand / unit, n, count[name]) for name, demand in demands.items()
     }
-    delay = n * math.log(think / unit) - special.gammaln(n + 1) if think > 0 else _nothing(n)
+    delay = n * math.log(think / unit) - special.gammaln(n + 1) if think > 0 else _no_delay(n)
     total = delay
     for weight in weights.values():
         total = _convolved(total, weight)
@@ -152,7 +152,7 @@ def _log_weights(demand: float, n: NDArray[np.intp], servers: int) -> Array:
     return np.asarray(n * math.log(demand) - np.cumsum(busy))
 
 
-def _nothing(n: NDArray[np.intp]) -> Array:
+def _no_delay(n: NDArray[np.intp]) -> Array:
     return np.where(n == 0, 0.0, -np.inf)
 
 
@@ -181,13 +181,13 @@ class OpenStation:
         if not 0 < share < 1:
             raise ArgumentError("the share is out of range", expected="a number between 0 and 1")
         found = optimize.brentq(
-            lambda t: self._exceeded(t) - (1 - share),
+            lambda t: self._survival(t) - (1 - share),
             0.0,
             100 * self.response * max(1.0, -math.log(1 - share)),
         )
         return float(found)
 
-    def _exceeded(self, t: float) -> float:
+    def _survival(self, t: float) -> float:
         mu = 1 / self.service_time
         drain = self.servers * mu * (1 - self.utilization)
         alone = math.exp(-mu * t)
@@ -207,12 +207,13 @@ def mmc(arrival_rate: float, service_time: float, servers: int = 1) -> OpenStati
     """
     if not (arrival_rate > 0 and service_time > 0 and servers >= 1):
         raise ArgumentError(
-            "an open station needs positive numbers", expected="a rate, a time, at least one server"
+            "a parameter of the open station is out of range",
+            expected="a positive arrival rate and service time, at least one server",
         )
     offered = arrival_rate * service_time
     if offered >= servers:
         raise ModelError(
-            f"{offered:.4g} servers would be busy and there are {servers}: the queue grows without end",
+            f"the offered load, {offered:.4g} Erlang, is not below {servers} servers: there is no steady state",
             remedy="lower the arrival rate, or add servers",
         )
     blocked = 1.0  # Erlang B recursion
@@ -322,7 +323,7 @@ class ClosedResult(FitResult):
         threshold = self.rss * (1 + quantile**2 / self.df_resid)
 
         def excess(c: float) -> float:
-            return self._least(name, c) - threshold
+            return self._profile_rss(name, c) - threshold
 
         step = max(value, 0.01) * max(4 * quantile * math.sqrt(self.scale), 1e-6)
         low, high, notes = value, value, []
@@ -331,30 +332,30 @@ class ClosedResult(FitResult):
         if low > 0 or excess(max(low, 1e-12)) > 0:
             low = optimize.brentq(excess, max(low, 1e-12), value, rtol=1e-9)
         else:
-            notes.append(f"the data allow {name} of 0, the bound")
+            notes.append(f"the data are compatible with {name} = 0, the bound")
         limit = 1e3 * max(value, 1.0)
         while high < limit and excess(high) < 0:
             high, step = high + step, 2 * step
         high = optimize.brentq(excess, value, high, rtol=1e-9) if high < limit else math.inf
         return Estimate(value, low, high, 1 - alpha, "profile likelihood", tuple(notes))
 
-    def _least(self, name: str, c: float) -> float:
+    def _profile_rss(self, name: str, c: float) -> float:
         """Minimal residual sum of squares with one parameter fixed."""
         if self.cv2 is not None:
-            return self._squares(c, self.cv2)
+            return self._rss_at(c, self.cv2)
         inner: Callable[[float], float]
         if name == "demand":
-            inner, around = (lambda v: self._squares(c, v)), (0.0, MAX_CV2)
+            inner, around = (lambda v: self._rss_at(c, v)), (0.0, MAX_CV2)
         else:
             best = float(self.theta[0])
-            inner, around = (lambda v: self._squares(v, c)), (best / 3, 3 * best)
+            inner, around = (lambda v: self._rss_at(v, c)), (best / 3, 3 * best)
         return float(
             optimize.minimize_scalar(
                 inner, bounds=around, method="bounded", options={"xatol": 1e-5 * around[1]}
             ).fun
         )
 
-    def _squares(self, demand: float, cv2: float) -> float:
+    def _rss_at(self, demand: float, cv2: float) -> float:
         rate = closed_throughput(demand, cv2, self.x, self.think, self.servers)
         return float(np.sum(np.log(self.y / rate) ** 2))
 
@@ -406,7 +407,7 @@ class ClosedResult(FitResult):
     def _curve(self, new: Array) -> tuple[Array, Array]:
         if new.shape != self.x.shape or np.any(new != self.x):
             raise ModelError(
-                "the curve has think times and servers too", remedy="ask throughput_at(...)"
+                "a prediction also needs a think time and servers", remedy="use throughput_at(...)"
             )
         return self.fittedvalues, _gradient(self.theta, self.cv2, self.x, self.think, self.servers)
 
@@ -446,11 +447,14 @@ def fit_closed(
     y = checks.column(throughput, "throughput", positive=True)
     checks.same_length(("clients", n), ("throughput", y))
     if np.any(n != np.round(n)) or n.max() > MAX_FITTED_CLIENTS:
-        raise ModelError("clients are no whole numbers", expected=f"1 to {MAX_FITTED_CLIENTS}")
+        raise ModelError(
+            "the numbers of clients are out of range",
+            expected=f"integers from 1 to {MAX_FITTED_CLIENTS}",
+        )
     z = checks.column(np.broadcast_to(think, n.shape), "think time", nonnegative=True)
     m = checks.column(np.broadcast_to(servers, n.shape), "servers", positive=True)
     if np.any(m != np.round(m)):
-        raise ModelError("servers are no whole numbers")
+        raise ModelError("the numbers of servers are not integers")
     names = ("demand",) if cv2 is not None else ("demand", "cv2")
     if len(n) <= len(names):
         raise ModelError(f"{len(n)} rows can't determine {', '.join(names)}", expected="more rows")
@@ -460,13 +464,13 @@ def fit_closed(
         return _fitted(n[rows], y[rows], z[rows], m[rows], cv2)
 
     fit = fitted()
-    notes = [*outlier_notes(fit, fitted), *order_notes(fit)]
+    notes = [*outlier_notes(fit, fitted), *autocorrelation_notes(fit)]
     test = fit.tests().get("lack of fit")
     if test is not None and test.pvalue < MISFIT_LEVEL:
         worst_miss = float(fit.table()["error_percent"].abs().max())
         notes.append(
-            f"the model misses the means of the replicates by up to {worst_miss:.2g} %, more than "
-            f"their spread explains (p = {test.pvalue:.2g}): its intervals hold for the model only"
+            f"lack of fit: the model deviates from the means of the replicates by up to "
+            f"{worst_miss:.2g} % (p = {test.pvalue:.2g}), and its intervals are conditional on it"
         )
     if response is not None:
         times = checks.column(response, "response time", nonnegative=True)
@@ -475,8 +479,8 @@ def fit_closed(
         worst = int(np.argmax(np.abs(miss)))
         if abs(miss[worst]) > LITTLE_TOLERANCE:
             notes.append(
-                f"row {worst + 1}: throughput times response and think time misses the clients by "
-                f"{100 * miss[worst]:.2g} % (Little's law): one of them was measured otherwise"
+                f"row {worst + 1}: throughput * (response + think time) differs from the number of "
+                f"clients by {100 * miss[worst]:.2g} % (Little's law): the measurements are inconsistent"
             )
     return replace(fit, warnings=(*fit.warnings, *notes))
 

@@ -18,14 +18,11 @@ from virtperf.models.checks import Array
 from virtperf.models.result import Estimate, t_interval, t_quantile
 
 METHODS = ("log-ratio", "fieller", "pooled")
-UNEQUAL_SPREADS_LEVEL = 0.05
+UNEQUAL_CV_LEVEL = 0.05
 """Two-sided p-value below which coefficients of variation count as different."""
 EQUAL_REPLICATES = 1e-9
 """Relative tolerance within which replicates count as equal."""
-NO_SPREAD = (
-    "the replicates do not differ: an interval without width says nothing about runs that were "
-    "not made"
-)
+NO_SPREAD = "the replicates are equal: an interval of zero width says nothing about further runs"
 
 
 def replicates(sample: ArrayLike, name: str) -> Array:
@@ -77,9 +74,11 @@ def ratio_of_means(
         raise ModelError(
             "the log-ratio interval needs positive means",
             found=f"{top.value:g} and {bottom.value:g}",
-            remedy="take Fieller's interval",
+            remedy="use Fieller's interval",
         )
-    return _of_contrast(independent_log_ratio(x, y), "log-ratio", alpha, _no_spread(x, y))
+    return _contrast_estimate(
+        independent_log_ratio(x, y), "log-ratio", alpha, _zero_spread_note(x, y)
+    )
 
 
 def difference_of_means(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estimate:
@@ -90,7 +89,7 @@ def difference_of_means(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> E
     first, second = _mean(x), _mean(y)
     df = _degrees_of_freedom(first, second, 1.0)
     found = t_interval(first.value - second.value, math.hypot(first.se, second.se), df, alpha)
-    return replace(found, warnings=_no_spread(x, y))
+    return replace(found, warnings=_zero_spread_note(x, y))
 
 
 def _mean(sample: Array) -> Mean:
@@ -111,7 +110,7 @@ def _degrees_of_freedom(first: Mean, second: Mean, factor: float) -> float:
     return min(satterthwaite(variances, dfs), MAX_DF_FACTOR * min(dfs))
 
 
-def _no_spread(x: Array, y: Array) -> tuple[str, ...]:
+def _zero_spread_note(x: Array, y: Array) -> tuple[str, ...]:
     spread = max(float(np.ptp(x)) / abs(x.mean() or 1.0), float(np.ptp(y)) / abs(y.mean() or 1.0))
     return (NO_SPREAD,) if spread < EQUAL_REPLICATES else ()
 
@@ -139,15 +138,15 @@ def _pooled(x: Array, y: Array, alpha: float) -> Estimate:
     for sample, name in ((x, "numerator"), (y, "denominator")):
         checks.column(sample, name, positive=True)
     value = float(x.mean() / y.mean())
-    if notes := _no_spread(x, y):
+    if notes := _zero_spread_note(x, y):
         return Estimate(value, value, value, checks.level(alpha), "log link", notes)
     results = fit_log_link(x, y)
     se, df = float(results.bse[1]), float(results.df_resid)
     found = t_interval(math.log(value), se, df, alpha, "log link").map(_exp)
-    return replace(found, value=value, warnings=_unequal_spreads(x, y))
+    return replace(found, value=value, warnings=_unequal_cv_note(x, y))
 
 
-def _unequal_spreads(x: Array, y: Array) -> tuple[str, ...]:
+def _unequal_cv_note(x: Array, y: Array) -> tuple[str, ...]:
     """Warn if an F test rejects equal coefficients of variation."""
     first, second = (float(sample.var(ddof=1) / sample.mean() ** 2) for sample in (x, y))
     if min(first, second) <= 0:
@@ -155,10 +154,10 @@ def _unequal_spreads(x: Array, y: Array) -> tuple[str, ...]:
     else:
         below = float(special.fdtr(len(x) - 1, len(y) - 1, first / second))
         p = 2 * min(below, 1 - below)
-    if p >= UNEQUAL_SPREADS_LEVEL:
+    if p >= UNEQUAL_CV_LEVEL:
         return ()
     shown = f"{100 * math.sqrt(first):.2g} and {100 * math.sqrt(second):.2g} %"
-    return (f"the relative spreads of the samples differ ({shown}): take the log-ratio interval",)
+    return (f"the coefficients of variation differ ({shown}): use the log-ratio interval",)
 
 
 def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estimate:
@@ -178,10 +177,10 @@ def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estima
     checks.same_length(("numerator", x), ("denominator", y))
     checks.column(x, "numerator", positive=True)
     checks.column(y, "denominator", positive=True)
-    return _of_contrast(paired_log_ratio(x, y), "paired log-ratio", alpha)
+    return _contrast_estimate(paired_log_ratio(x, y), "paired log-ratio", alpha)
 
 
-def _of_contrast(
+def _contrast_estimate(
     found: LogRatio, method: str, alpha: float, notes: tuple[str, ...] = ()
 ) -> Estimate:
     level = checks.level(alpha)
@@ -211,12 +210,12 @@ def fieller(
     square, cross, free = b * b - t2 * var_b, a * b - t2 * cov_ab, a * a - t2 * var_a
     under = cross * cross - square * free
     if not square > 0:
-        note = f"the denominator does not differ from zero (g = {t2 * var_b / (b * b):.3g}): "
+        note = f"the denominator does not differ significantly from zero (g = {t2 * var_b / (b * b):.3g}): "
         if under > 0:
             ends = sorted(
                 ((cross - math.sqrt(under)) / square, (cross + math.sqrt(under)) / square)
             )
-            note += f"the set is everything outside {ends[0]:.6g} to {ends[1]:.6g}"
+            note += f"the confidence set is everything outside {ends[0]:.6g} to {ends[1]:.6g}"
         else:
             note += "no value is excluded"
         return Estimate(a / b, -math.inf, math.inf, 1 - alpha, "Fieller", (note,))
@@ -243,7 +242,7 @@ def ratio_of_printed(top: tuple[float, float], bottom: tuple[float, float]) -> E
     for name, (value, half) in (("numerator", top), ("denominator", bottom)):
         if not (math.isfinite(value) and math.isfinite(half) and value >= 0 and half >= 0):
             raise ModelError(
-                f"the {name} is no printed number with its half step",
+                f"the {name} or its half step is out of range",
                 expected="finite numbers of at least 0",
                 found=f"{value!r} +- {half!r}",
             )

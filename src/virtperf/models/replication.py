@@ -57,9 +57,9 @@ class ExplainingColumn:
 
     @property
     def finding(self) -> str:
-        """``guests explains 93 % of the differences within the groups (p = 1e-05)``."""
+        """``guests explains 93 % of the variation within the groups (p = 1e-05)``."""
         p = "p < 1e-12" if self.pvalue < 1e-12 else f"p = {self.pvalue:.1g}"
-        return f"{self.name} explains {int(100 * self.share)} % of the differences within the groups ({p})"
+        return f"{self.name} explains {int(100 * self.share)} % of the variation within the groups ({p})"
 
     def warning(self) -> str:
         """Describe the problem of the pooled comparison, and the remedy."""
@@ -71,7 +71,7 @@ class ExplainingColumn:
             remedy = f'compare rows of equal {self.name}: `pairs` with on="{self.name}" (--on {self.name})'
         else:
             remedy = f'compare at each {self.name}: by="{self.name}" (--by {self.name})'
-        return f"the rows are no replicates: {self.finding}; {remedy}"
+        return f"the rows are not replicates: {self.finding}; {remedy}"
 
 
 def explaining_column(
@@ -107,7 +107,7 @@ def explaining_column(
     if log and y.min(initial=np.inf) > 0:
         y = np.log(y)
     group = np.repeat([0, 1], (len(first), len(second)))
-    tests: list[_Test] = []
+    tests: list[_LevelTest] = []
     for name in columns:
         levels = pd.concat([first[name], second[name]], ignore_index=True)
         codes = _codes(levels)
@@ -123,7 +123,7 @@ def explaining_column(
     if not p[best] * len(tests) < LEVEL:
         return None
     if len(y) < MIN_PERMUTED_ROWS:
-        again = test.of(_of_equal_spread(y, group)[None, :])
+        again = test.of(_scaled_to_equal_spread(y, group)[None, :])
         clear = float(again[1][0]) * len(tests) < LEVEL / 2 and again[0][0] >= MIN_SHARE_OF_FEW
     else:
         clear = _permuted_pvalue(tests, y, group, p[best]) <= LEVEL
@@ -133,7 +133,7 @@ def explaining_column(
 
 
 @dataclass(frozen=True, eq=False)
-class _Test:
+class _LevelTest:
     """F test of a column's levels, as an orthonormal basis of their contribution beyond the groups."""
 
     name: str
@@ -167,13 +167,13 @@ def _centred(y: Array, group: NDArray[np.intp]) -> Array:
     return found
 
 
-def _of_equal_spread(y: Array, group: NDArray[np.intp]) -> Array:
+def _scaled_to_equal_spread(y: Array, group: NDArray[np.intp]) -> Array:
     spread = np.array([y[group == g].std() or 1.0 for g in (0, 1)])
     return y / spread[group]
 
 
 def _permuted_pvalue(
-    tests: Sequence[_Test], y: Array, group: NDArray[np.intp], smallest: float
+    tests: Sequence[_LevelTest], y: Array, group: NDArray[np.intp], smallest: float
 ) -> float:
     """Permutation p-value of the smallest p-value of all tests, permuting within groups."""
     rng = np.random.default_rng(SEED)
@@ -198,7 +198,7 @@ def _codes(levels: pd.Series) -> NDArray[np.intp] | None:
 
 def _tests(
     name: str, group: NDArray[np.intp], level: NDArray[np.intp], ordered: bool
-) -> list[_Test]:
+) -> list[_LevelTest]:
     """Build the F tests that the rows allow."""
     sets = [set(level[group == g].tolist()) for g in (0, 1)]
     cell = level * 2 + group
@@ -219,7 +219,7 @@ def _tests(
         basis = u[:, s > 1e-9 * max(s[0], 1.0)]
         df = int(rows.sum()) - 2 - basis.shape[1]
         if basis.shape[1] and df >= MIN_DF:
-            found.append(_Test(name, rows, group[rows], basis, df, sets[0] == sets[1], single))
+            found.append(_LevelTest(name, rows, group[rows], basis, df, sets[0] == sets[1], single))
     return found
 
 

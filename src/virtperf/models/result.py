@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-NO_NOISE = "the curve goes through the points exactly: there is no noise to estimate, and the interval has no width"
+NO_NOISE = "the curve interpolates the points: the noise can't be estimated, and the interval has zero width"
 NO_DF = "no degrees of freedom are left"
 
 
@@ -389,7 +389,7 @@ class FitResult(ABC):
             An x is not finite, beyond `core.mean.MAX_NUMBER`, or outside the domain of the curve: a
             scalability curve at 0 and below.
         """
-        value, gradient = self._curve(self._new(new))
+        value, gradient = self._curve(self._checked_x(new))
         if interval is None:
             return value
         checks.one_of(interval, ("mean", "observation"), "interval")
@@ -408,7 +408,7 @@ class FitResult(ABC):
         if self.noise == WEIGHTS:
             if weights is None:
                 raise checks.ArgumentError(
-                    "the fit has weights, so a new observation needs one",
+                    "the fit is weighted, so a new observation needs a weight",
                     remedy="give the weights of the new observations",
                 )
             return self.scale / checks.column(weights, "weight", positive=True)
@@ -420,7 +420,7 @@ class FitResult(ABC):
         """
         from virtperf.models.prediction import CurvePrediction
 
-        return CurvePrediction(self, self.x if exog is None else self._new(exog))
+        return CurvePrediction(self, self.x if exog is None else self._checked_x(exog))
 
     def row_deviation(self) -> Array:
         """Relative standard deviation of each row by noise model and weights; times ``sqrt(scale)``
@@ -552,10 +552,10 @@ class FitResult(ABC):
         lines += [f"warning: {', '.join(names)}: {w}" for w, names in concerned.items()]
         return "\n".join(lines) + "\n"
 
-    def _new(self, new: ArrayLike) -> Array:
+    def _checked_x(self, new: ArrayLike) -> Array:
         """Validate new x, in the domain of the curve; raises `ArgumentError`."""
         asked = np.atleast_1d(np.asarray(new))
-        remedy = f"{self.model.partition(':')[0]} has values at x above 0 only"
+        remedy = f"{self.model.partition(':')[0]} is defined for x above 0 only"
         try:
             return checks.column(asked, "new x", positive=self.positive_x, remedy=remedy)
         except ModelError as err:

@@ -39,8 +39,8 @@ MIN_FREE_ROWS = 4
 OUTLIER_DEVIATIONS = 2.7
 ALPHA = 0.05
 """Level at which intervals are widened; other levels use the same factor."""
-ROUNDS, TOLERANCE = 400, 1e-8
-SLOW_RATES = (0.5, 0.999)
+MAX_ITERATIONS, TOLERANCE = 400, 1e-8
+EXTRAPOLATION_RATES = (0.5, 0.999)
 """Range of ratios of successive steps for which geometric extrapolation is applied."""
 Fitted = TypeVar("Fitted", bound=FitResult)
 
@@ -55,15 +55,15 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
     """
     if len(y) < parameters + MIN_FREE_ROWS:
         raise ModelError(
-            f"{len(y)} rows can't tell an outlier",
+            f"{len(y)} rows are too few to detect outliers",
             expected=f"at least {parameters + MIN_FREE_ROWS} rows",
         )
     found, spread, size = fit(y), 0.0, np.ones(len(y))
     steps: list[Array] = []
-    for turn in range(ROUNDS):
+    for iteration in range(MAX_ITERATIONS):
         size = found.row_deviation()
         residual = (y - found.fittedvalues) / size
-        scale = spread if turn else _first_scale(residual, found.df_resid)
+        scale = spread if iteration else _initial_scale(residual, found.df_resid)
         cut = np.clip(residual, -HUBER_THRESHOLD * scale, HUBER_THRESHOLD * scale)
         spread = float(np.sqrt(cut @ cut / (found.df_resid * BETA)))
         if not spread > 1e-12 * float(np.max(np.abs(y) / size)):
@@ -72,7 +72,7 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
             )
         cut = np.clip(residual, -HUBER_THRESHOLD * spread, HUBER_THRESHOLD * spread)
         before = found.fittedvalues
-        rest = _rest_of_series(steps, most=HUBER_THRESHOLD * spread * size)
+        rest = _geometric_extrapolation(steps, most=HUBER_THRESHOLD * spread * size)
         found = fit(before + size * cut + rest)
         moved = np.max(np.abs(found.fittedvalues - before) / size)
         steps = [] if rest.any() else [*steps[-2:], found.fittedvalues - before]
@@ -92,7 +92,7 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
         RowNote(
             i,
             f"(x = {final.x[i]:g}, y = {y[i]:g}) is an outlier: {abs(residual[i]) / spread:.2g} "
-            "robust standard deviations from the curve, of which the fit counts 1.3",
+            "robust standard deviations from the curve (clipped at 1.345)",
         )
         for i in np.flatnonzero(np.abs(residual) > OUTLIER_DEVIATIONS * spread).tolist()
     )
@@ -104,7 +104,7 @@ def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fit
     )
 
 
-def _rest_of_series(steps: Sequence[Array], most: Array) -> Array:
+def _geometric_extrapolation(steps: Sequence[Array], most: Array) -> Array:
     """Extrapolate the sum of all further steps if the last three form a geometric series, at most
     `most`; else 0.
 
@@ -117,12 +117,16 @@ def _rest_of_series(steps: Sequence[Array], most: Array) -> Array:
         return np.zeros_like(most)
     rate, before = third / second, second / first
     straight = float(steps[1] @ steps[2]) > 0.99 * second * third
-    if not (straight and SLOW_RATES[0] < rate < SLOW_RATES[1] and abs(rate - before) < 0.05):
+    if not (
+        straight
+        and EXTRAPOLATION_RATES[0] < rate < EXTRAPOLATION_RATES[1]
+        and abs(rate - before) < 0.05
+    ):
         return np.zeros_like(most)
     return np.asarray(np.clip(steps[2] * rate / (1 - rate), -most, most))
 
 
-def _first_scale(residual: Array, df: int) -> float:
+def _initial_scale(residual: Array, df: int) -> float:
     """Robust standard deviation; the median absolute residual is that of `df` free residuals."""
     ordered = np.sort(np.abs(residual))[len(residual) - df :]
     return float(np.median(ordered)) / NORMAL_MAD

@@ -24,9 +24,9 @@ from virtperf.models.breakpoint_search import (
     search,
 )
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import order_notes, outlier_notes
+from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
 from virtperf.models.noise import check_noise, power_of, resolve_noise
-from virtperf.models.prediction import prediction, weights_of_new
+from virtperf.models.prediction import new_observation_weights, prediction
 from virtperf.models.result import (
     NO_DF,
     NO_NOISE,
@@ -92,13 +92,13 @@ def fit_segmented(
     kind = FORMS[checks.one_of(form, tuple(FORMS), "form")]
     noise = resolve_noise(noise, weights, "constant")
     power = power_of(noise)
-    remedy = "take the noise as constant"
+    remedy = "use constant noise"
     xs, ys = checks.column(x, "x"), checks.column(y, "y", positive=power > 0, remedy=remedy)
     checks.same_length(("x", xs), ("y", ys))
     checks.enough(xs, kind.names, name="x")
     if len(xs) > MAX_ROWS:
         raise ModelError(
-            f"{len(xs)} rows are too many for the search of a break",
+            f"{len(xs)} rows are too many for the breakpoint search",
             expected=f"at most {MAX_ROWS}",
             remedy="average rows of equal or neighbouring x first, for example by pandas.cut",
         )
@@ -115,7 +115,7 @@ def fit_segmented(
     if fit.df_resid <= 0 or fit.exact:
         return fit
     outliers = outlier_notes(fit, lambda kept: fitted(ys, kept))
-    return replace(fit, warnings=(*fit.warnings, *outliers, *order_notes(fit)))
+    return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
 
 
 def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> SegmentedResult:
@@ -139,14 +139,14 @@ def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> Segmen
     inverse, known = inverse_gram(np.sqrt(w)[:, None] * gradient)
     if not known:
         notes.append(
-            "the pieces do not differ, or the breakpoint is an x: there are no standard errors"
+            "the pieces have equal slopes, or the breakpoint is one of the x: there are no standard errors"
         )
     if form == "plateau-decline" and params[1] > 0:
-        notes.append(f"the sloping piece rises, against {form!r}")
+        notes.append(f"the slope is positive, contrary to {form!r}")
     if form == "rise-plateau" and params[1] < 0:
-        notes.append(f"the sloping piece falls, against {form!r}")
+        notes.append(f"the slope is negative, contrary to {form!r}")
     if df <= 0:
-        notes.append(f"{NO_DF}: the curve goes through all points, and no interval has a limit")
+        notes.append(f"{NO_DF}: the curve interpolates all points, and the intervals are unbounded")
     if ys.min() > 0:
         notes.extend(check_noise(xs, ys, given, noise))
     return SegmentedResult(
@@ -375,7 +375,9 @@ class SegmentedResult(FitResult):
         also = np.append(self._sign * kinks.knots, self.theta[-1])
         endless = math.isinf(low) or math.isinf(high)
         notes = (
-            ("a curve without a break fits as well: the interval assumes a break among the x",)
+            (
+                "a curve without a break fits as well: the interval assumes a break within the range of x",
+            )
             if endless
             else ()
         )
@@ -416,7 +418,7 @@ class SegmentedResult(FitResult):
         weights: ArrayLike | None = None,
     ) -> Array | pd.DataFrame:
         """Evaluate the fitted curve like `USLResult.predict`; intervals profile the breakpoint."""
-        x = self._new(new)
+        x = self._checked_x(new)
         value, gradient = self._curve(x)
         if interval is None:
             return value
@@ -425,7 +427,11 @@ class SegmentedResult(FitResult):
         ends = self._profile(
             value, alpha, lambda psi: np.array([design(self.form, x, float(p)) for p in psi])
         )[:2]
-        noise = weights_of_new(self.given, weights, len(x)) if interval == "observation" else None
+        noise = (
+            new_observation_weights(self.given, weights, len(x))
+            if interval == "observation"
+            else None
+        )
         return prediction(self, x, value, se, ends, alpha, weights=noise)
 
     def _curve(self, new: Array) -> tuple[Array, Array]:

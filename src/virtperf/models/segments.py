@@ -38,7 +38,7 @@ class PageRange:
     def __post_init__(self) -> None:
         if not 0 <= self.first <= self.last:
             raise VirtperfError(
-                "a page range runs upwards from page 0",
+                "the page range is out of order or negative",
                 expected="0 <= first page <= last page",
                 found=str(self),
             )
@@ -49,7 +49,7 @@ class PageRange:
         match = _RANGE.fullmatch(text)
         if match is None:
             raise VirtperfError(
-                "no page range",
+                "invalid page range",
                 expected="two hexadecimal page numbers as in 20000-5FFFF",
                 found=repr(text),
             )
@@ -90,7 +90,7 @@ def merged_range(ranges: Sequence[PageRange]) -> PageRange:
         raise VirtperfError("no ranges to join", expected="at least one page range")
     for a, b in pairwise(ranges):
         if b.first != a.last + 1:
-            kind = "overlap" if a.overlaps(b) else "do not follow each other"
+            kind = "overlap" if a.overlaps(b) else "are not adjacent"
             raise VirtperfError(
                 f"the ranges {a} and {b} {kind}", expected=f"the second to begin at {a.last + 1:X}"
             )

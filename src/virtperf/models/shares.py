@@ -47,7 +47,8 @@ class GuestShare:
             )
         if self.virtual_cpus < 1 or self.virtual_cpus != int(self.virtual_cpus):
             raise ModelError(
-                f"{self.name} needs a whole number of virtual CPUs", found=repr(self.virtual_cpus)
+                f"the number of virtual CPUs of {self.name} must be a positive integer",
+                found=repr(self.virtual_cpus),
             )
         if self.demand is not None and not (math.isfinite(self.demand) and self.demand >= 0):
             raise ModelError(
@@ -104,10 +105,10 @@ def shares(
         GuestShare(name, value, cpus, wanted.get(name))
         for name, value in zip(names, values, strict=True)
     ]
-    got = {rule: allocate(guests, processors, excess=rule) for rule in EXCESS_RULES}
+    allocated = {rule: allocate(guests, processors, excess=rule) for rule in EXCESS_RULES}
     return frame.assign(
-        entitled=100 * got["proportional"]["entitlement"].to_numpy(),
-        **{rule: 100 * table["allocation"].to_numpy() for rule, table in got.items()},
+        entitled=100 * allocated["proportional"]["entitlement"].to_numpy(),
+        **{rule: 100 * table["allocation"].to_numpy() for rule, table in allocated.items()},
     )
 
 
@@ -145,19 +146,19 @@ def allocate(
     names = [guest.name for guest in guests]
     if not guests:
         raise ModelError("there are no guests", expected="at least one")
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ModelError(f"several guests are named {twice[0]!r}", expected="different names")
+    if duplicates := sorted({name for name in names if names.count(name) > 1}):
+        raise ModelError(f"several guests are named {duplicates[0]!r}", expected="different names")
     if not (math.isfinite(processors) and processors > 0):
         raise ModelError("the number of processors must be positive", found=repr(processors))
     ceiling = np.array([guest.ceiling for guest in guests])
     share = np.array([guest.share for guest in guests]) * (ceiling > 0)
     entitled = share / (math.fsum(share) or 1.0) * processors
-    got = (
+    allocated = (
         fill(ceiling, entitled, processors)
         if excess == "proportional"
-        else _in_turn(ceiling, entitled, processors)
+        else _largest_first(ceiling, entitled, processors)
     )
-    return pd.DataFrame({"guest": names, "entitlement": entitled, "allocation": got})
+    return pd.DataFrame({"guest": names, "entitlement": entitled, "allocation": allocated})
 
 
 def fill(ceilings: Array, weights: Array, total: float) -> Array:
@@ -187,7 +188,7 @@ def fill(ceilings: Array, weights: Array, total: float) -> Array:
     return out
 
 
-def _in_turn(ceilings: Array, entitled: Array, total: float) -> Array:
+def _largest_first(ceilings: Array, entitled: Array, total: float) -> Array:
     """Allocate entitlements up to the ceilings; the rest in order of entitlements, each up to its
     ceiling.
     """

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import order_notes, outlier_notes
+from virtperf.models.diagnostics import autocorrelation_notes, outlier_notes
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import check_noise, power_of, resolve_noise
 from virtperf.models.result import NO_DF, NO_NOISE, FTest, f_test, t_quantile
@@ -106,12 +106,12 @@ def fit_usl(
     if fit.df_resid <= 0 or fit.exact:
         return fit
     outliers = outlier_notes(fit, lambda kept: fitted(y, kept))
-    return replace(fit, warnings=(*fit.warnings, *outliers, *order_notes(fit)))
+    return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
 
 
 def _throughput(values: ArrayLike, noise: str) -> Array:
     if noise == "proportional":
-        remedy = "take the noise as counts or constant, which allow a throughput of zero"
+        remedy = "use counts or constant noise, which allow a throughput of zero"
         return checks.column(values, "throughput", positive=True, remedy=remedy)
     return checks.column(values, "throughput", nonnegative=True, remedy="repair its value")
 
@@ -131,15 +131,15 @@ def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) 
         )
     if not design_columns(np.ones(1))[0] @ best > 0:
         raise ModelError(
-            "the throughput at a load of one would not be positive",
+            "the fitted throughput at a load of 1 is not positive",
             remedy="fit a smaller curve or measure small loads",
         )
     used = free & (best != 0)
-    turn, labels = _glm_columns(used)
-    start = np.linalg.lstsq(turn, best, rcond=None)[0]
-    results = _fit_glm(design @ turn, labels, y, w, family, start)
-    b, df = turn @ np.asarray(results.params), len(x) - int(used.sum())
-    cov_b = turn @ results.cov_params() @ turn.T if df > 0 else np.full((3, 3), math.nan)
+    transform, labels = _glm_columns(used)
+    start = np.linalg.lstsq(transform, best, rcond=None)[0]
+    results = _fit_glm(design @ transform, labels, y, w, family, start)
+    b, df = transform @ np.asarray(results.params), len(x) - int(used.sum())
+    cov_b = transform @ results.cov_params() @ transform.T if df > 0 else np.full((3, 3), math.nan)
     slope = _parameter_slopes(b)
     covariance = slope[places] @ cov_b @ slope[places].T
     held = (not (used[0] and used[1]) and kind != "linear", not used[2] and kind == "usl", False)
@@ -163,7 +163,7 @@ def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) 
         cov_b=cov_b,
         at_bound=at_bound,
     )
-    return replace(fit, warnings=(*_notes_of(fit), *_against_bounds(fit)))
+    return replace(fit, warnings=(*_fit_warnings(fit), *_bound_violation_warnings(fit)))
 
 
 def _parameter_slopes(b: Array) -> Array:
@@ -180,11 +180,11 @@ def _glm_columns(used: NDArray[np.bool_]) -> tuple[Array, list[str]]:
     ones, and the column names.
     """
     if not used[0]:  # alpha is 1
-        turn = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[:, [True, used[2]]]
-        return turn, ["1", "N - 1"][: 1 + used[2]]
-    turn = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        transform = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[:, [True, used[2]]]
+        return transform, ["1", "N - 1"][: 1 + used[2]]
+    transform = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     names = ("1/N", "(N - 1)/N", "N - 1")
-    return turn[:, used], [name for name, u in zip(names, used, strict=True) if u]
+    return transform[:, used], [name for name, u in zip(names, used, strict=True) if u]
 
 
 def _fit_glm(
@@ -216,30 +216,33 @@ def _fit_glm(
             return model.fit(start_params=start * (1 + 1e-7), **settings)
 
 
-def _notes_of(fit: USLResult) -> tuple[str, ...]:
+def _fit_warnings(fit: USLResult) -> tuple[str, ...]:
     """Warnings of bounds, of a contradicted noise model, and of lack of fit."""
     notes = [
         f"{name} is on its bound {value:g}: standard errors of the others are conditional on it, and 95 % intervals of "
-        "what depends on it cover up to 98 %"
+        "quantities that depend on it cover up to 98 %"
         for name, value, held in zip(fit.param_names, fit.theta, fit.at_bound, strict=True)
         if held
     ]
     if fit.df_resid <= 0:
-        return (*notes, f"{NO_DF}: the curve goes through all points, and no interval has a limit")
+        return (
+            *notes,
+            f"{NO_DF}: the curve interpolates all points, and the intervals are unbounded",
+        )
     if fit.exact:
         return (*notes, NO_NOISE)
     if fit.bounded:
-        notes.extend(_within_reach(fit))
+        notes.extend(_near_bound_warnings(fit))
     notes.extend(check_noise(fit.x, fit.y, fit.weights, fit.noise))
     if fit.misfit < MISFIT_LEVEL:
         notes.append(
-            "the curve misses the means of the replicates by more than their spread explains "
-            f"(p = {fit.misfit:.2g})"
+            "lack of fit: the curve deviates from the means of the replicates by more than their "
+            f"spread explains (p = {fit.misfit:.2g})"
         )
     return tuple(notes)
 
 
-def _within_reach(fit: USLResult) -> list[str]:
+def _near_bound_warnings(fit: USLResult) -> list[str]:
     """Warn if zero is within reach of alpha or beta: intervals are then conservative, not exact."""
     free, near = fit.free(), []
     threshold = fit.deviance + t_quantile(fit.df_resid, 0.05) ** 2 * fit.scale
@@ -252,11 +255,12 @@ def _within_reach(fit: USLResult) -> list[str]:
     if not near:
         return []
     return [
-        f"the data allow {' and '.join(near)} of 0, the bound: 95 % intervals of what depends on it cover up to 98 %"
+        f"the data are compatible with {' and '.join(f'{name} = 0' for name in near)}, the bound: 95 % intervals of "
+        "quantities that depend on it cover up to 98 %"
     ]
 
 
-def _against_bounds(fit: USLResult) -> tuple[str, ...]:
+def _bound_violation_warnings(fit: USLResult) -> tuple[str, ...]:
     """Warn if an unbounded curve fits significantly better."""
     if (
         not fit.bounded
@@ -286,8 +290,8 @@ def _against_bounds(fit: USLResult) -> tuple[str, ...]:
     d, s, k = found.b[0]
     if s < 0:
         return (
-            f"throughput grows faster than the load (superlinear, p = {p:.2g}), which the law does not describe: "
-            "look for its cause, for example a cache that begins to suffice, before using the curve",
+            f"superlinear speedup (p = {p:.2g}): the law does not describe throughput that grows faster than the "
+            "load; find the cause, for example a working set that fits into the cache, before using the curve",
         )
     if k < 0 or d < 0:
         return (

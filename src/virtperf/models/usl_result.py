@@ -36,7 +36,7 @@ from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.irls import ROUNDING_SHARE, Family, along, solve
 from virtperf.models.noise import power_of
-from virtperf.models.prediction import prediction, weights_of_new
+from virtperf.models.prediction import new_observation_weights, prediction
 from virtperf.models.profile import ProfileConstraint, inverse_of, limits
 from virtperf.models.result import (
     NO_DF,
@@ -229,7 +229,7 @@ class USLResult(FitResult):
 
     def profile(
         self,
-        asked: ProfileConstraint,
+        constraint: ProfileConstraint,
         alpha: float,
         name: str,
         method: str = "profile",
@@ -241,21 +241,23 @@ class USLResult(FitResult):
         """
         checks.one_of(method, METHODS, "interval method")
         if method == "delta":
-            return self._delta(asked, alpha)
+            return self._delta(constraint, alpha)
 
         def deviance(c: Array, which: Array) -> Array:
             with np.errstate(all="ignore"):
                 if profiled is not None:
                     return profiled(c)
-                return self.deviance_at(asked.row(c), asked.target(c))
+                return self.deviance_at(constraint.row(c), constraint.target(c))
 
-        domain = np.array(asked.domain[:1]), np.array(asked.domain[1:])
+        domain = np.array(constraint.domain[:1]), np.array(constraint.domain[1:])
         low, high, better = self.limits(
-            np.array([asked.value]), np.array([self._se(asked)]), domain, alpha, deviance
+            np.array([constraint.value]), np.array([self._se(constraint)]), domain, alpha, deviance
         )
         notes = []
-        if asked.value in asked.domain:
-            bound = asked.value if name in PARAMETERS else asked.transform(asked.value)
+        if constraint.value in constraint.domain:
+            bound = (
+                constraint.value if name in PARAMETERS else constraint.transform(constraint.value)
+            )
             notes.append(f"{name} is on its bound {bound:g}: the interval is one-sided")
         if self.df_resid <= 0:
             notes.append(NO_DF)
@@ -263,9 +265,9 @@ class USLResult(FitResult):
             notes.append(NO_NOISE)
         if better:
             notes.append("the profile found a better fit than the reported optimum")
-        ends = sorted((asked.transform(float(low[0])), asked.transform(float(high[0]))))
+        ends = sorted((constraint.transform(float(low[0])), constraint.transform(float(high[0]))))
         return Estimate(
-            asked.transform(asked.value),
+            constraint.transform(constraint.value),
             ends[0],
             ends[1],
             1 - alpha,
@@ -273,26 +275,34 @@ class USLResult(FitResult):
             tuple(notes),
         )
 
-    def _delta(self, asked: ProfileConstraint, alpha: float) -> Estimate:
+    def _delta(self, constraint: ProfileConstraint, alpha: float) -> Estimate:
         if any(self.at_bound):
             held = ", ".join(n for n, b in zip(self.param_names, self.at_bound, strict=True) if b)
             raise ModelError(
                 f"the delta method has no standard error for {held}, which is on a bound",
-                remedy="take the profile interval",
+                remedy="use the profile interval",
             )
-        h = 1e-5 * abs(asked.value)
-        slope = abs(asked.transform(asked.value + h) - asked.transform(asked.value - h)) / (2 * h)
+        h = 1e-5 * abs(constraint.value)
+        slope = abs(
+            constraint.transform(constraint.value + h) - constraint.transform(constraint.value - h)
+        ) / (2 * h)
         return t_interval(
-            asked.transform(asked.value), slope * self._se(asked), self.df_resid, alpha, "delta"
+            constraint.transform(constraint.value),
+            slope * self._se(constraint),
+            self.df_resid,
+            alpha,
+            "delta",
         )
 
-    def _se(self, asked: ProfileConstraint) -> float:
+    def _se(self, constraint: ProfileConstraint) -> float:
         """Standard error of c by implicit differentiation of its equation."""
-        c = np.array([asked.value])
-        h = 1e-5 * max(abs(asked.value), 1e-12)
+        c = np.array([constraint.value])
+        h = 1e-5 * max(abs(constraint.value), 1e-12)
         with np.errstate(all="ignore"):
-            above, below = ((asked.row(c + s) @ self.b - asked.target(c + s))[0] for s in (h, -h))
-            row = asked.row(c)[0]
+            above, below = (
+                (constraint.row(c + s) @ self.b - constraint.target(c + s))[0] for s in (h, -h)
+            )
+            row = constraint.row(c)[0]
             variance = float(row @ self.cov_b @ row)
             return (
                 math.sqrt(max(variance, 0.0)) / abs((above - below) / (2 * h))
@@ -429,7 +439,7 @@ class USLResult(FitResult):
             With the column ``extrapolated``: whether x is outside the tested range. ``se`` is that
             of the delta method.
         """
-        x = self._new(new)
+        x = self._checked_x(new)
         value, gradient = self._curve(x)
         if interval is None:
             return value
@@ -438,7 +448,11 @@ class USLResult(FitResult):
         se = self._standard_errors(gradient)
         half = t_quantile(self.df_resid, alpha) * se
         ends = self.band(x, alpha) if profiled else (value - half, value + half)
-        noise = weights_of_new(self.weights, weights, len(x)) if interval == "observation" else None
+        noise = (
+            new_observation_weights(self.weights, weights, len(x))
+            if interval == "observation"
+            else None
+        )
         logs = profiled and self.noise == "proportional"
         return prediction(self, x, value, se, ends, alpha, weights=noise, logs=logs)
 
@@ -507,13 +521,13 @@ class USLResult(FitResult):
         self._require_peak()
         d, _, k = (float(v) for v in self.b)
         if d <= 0:  # alpha is 1: profile N*^2
-            asked = ProfileConstraint.quotient((1, 0, 0), (0, 0, 1), 0.0, transform=math.sqrt)
-            return self._with_extrapolation(self.profile(asked, alpha, "peak load"))
-        asked = ProfileConstraint.quotient(
+            constraint = ProfileConstraint.quotient((1, 0, 0), (0, 0, 1), 0.0, transform=math.sqrt)
+            return self._with_extrapolation(self.profile(constraint, alpha, "peak load"))
+        constraint = ProfileConstraint.quotient(
             (0, 0, 1), (1, 0, 0), k / d, transform=lambda c: math.sqrt(inverse_of(c))
         )
-        found = self.profile(asked, alpha, "beta", method)
-        return self._with_extrapolation(_with_endless(found, "Amdahl's law, which has no peak"))
+        found = self.profile(constraint, alpha, "beta", method)
+        return self._with_extrapolation(_note_unbounded(found, "Amdahl's law, which has no peak"))
 
     @with_origin
     def peak_throughput(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
@@ -527,11 +541,11 @@ class USLResult(FitResult):
         if k <= 0:
             raise ModelError(
                 "the fitted curve has no peak: beta is on its bound 0",
-                remedy="ask for its asymptote, which no load reaches",
+                remedy="use its asymptote, which no load reaches",
             )
-        asked = self.throughput_constraint(max(math.sqrt(d / k), 1.0))
-        found = self.profile(asked, alpha, "peak throughput", method, self._peak_deviance)
-        return _with_endless(found, "linear scaling, which has no peak")
+        constraint = self.throughput_constraint(max(math.sqrt(d / k), 1.0))
+        found = self.profile(constraint, alpha, "peak throughput", method, self._peak_deviance)
+        return _note_unbounded(found, "linear scaling, which has no peak")
 
     def _peak_deviance(self, cost: Array) -> Array:
         """Minimal deviance of curves with maximal throughput one over each `cost`, shape (m,).
@@ -550,13 +564,13 @@ class USLResult(FitResult):
             d, k = np.cos(angle).ravel() ** 2, (np.sin(angle).ravel() / middle) ** 2
             height = least_cost(np.column_stack((d, np.zeros_like(d), k)))
             shape = d / load[:, None] + k * (load[:, None] - 1) - height
-            asked = np.tile(cost, PEAKS)
-            most = np.where((height > 0) & self.bounded, asked / height, math.inf)
+            costs = np.tile(cost, PEAKS)
+            most = np.where((height > 0) & self.bounded, costs / height, math.inf)
             found = along(
                 self.family(),
                 mean[:, None],
                 weight[:, None],
-                asked,
+                costs,
                 shape,
                 most,
                 1e-10 * scale,
@@ -578,8 +592,8 @@ class USLResult(FitResult):
             raise ModelError(
                 "linear scaling has no asymptote", remedy="fit Amdahl's law or the USL"
             )
-        asked = ProfileConstraint.linear(ASYMPTOTE_ROW, float(self.b[1]), inverse_of)
-        return _with_endless(self.profile(asked, alpha, "alpha", method), "no contention")
+        constraint = ProfileConstraint.linear(ASYMPTOTE_ROW, float(self.b[1]), inverse_of)
+        return _note_unbounded(self.profile(constraint, alpha, "alpha", method), "no contention")
 
     @with_origin
     def efficiency(self, load: float, alpha: float = 0.05, method: str = "profile") -> Estimate:
@@ -587,7 +601,7 @@ class USLResult(FitResult):
         checks.one_of(method, METHODS, "interval method")
         if not (math.isfinite(load) and load >= 1):
             raise ModelError(
-                "efficiency needs a load",
+                "the load is out of range",
                 expected="a finite number of at least 1",
                 found=repr(load),
             )
@@ -596,7 +610,7 @@ class USLResult(FitResult):
             note = (
                 ()
                 if n == 1
-                else ("linear scaling assumes an efficiency of 1: this is no measurement",)
+                else ("linear scaling assumes an efficiency of 1: it is not estimated",)
             )
             return Estimate(
                 1.0,
@@ -624,7 +638,7 @@ class USLResult(FitResult):
         """Return ``X(N)`` with its profile interval, valid outside the tested loads if the law is."""
         if not (math.isfinite(load) and load > 0):
             raise ModelError(
-                "a throughput needs a load", expected="a positive number", found=repr(load)
+                "the load is out of range", expected="a positive finite number", found=repr(load)
             )
         found = self.profile(self.throughput_constraint(float(load)), alpha, "throughput")
         return replace(found, warnings=(*found.warnings, *self.extrapolation(load)))
@@ -676,7 +690,7 @@ class USLResult(FitResult):
         if d <= 0 and k == 0 and self.exact:
             raise ModelError(
                 "the fitted curve has no peak: throughput is the same at every load",
-                remedy="ask for its asymptote, which is that throughput",
+                remedy="use its asymptote, which is that throughput",
             )
         if k < 0 or d < 0:
             raise ModelError(
@@ -692,14 +706,14 @@ class USLResult(FitResult):
             worst = table.iloc[int((table["fitted"] / table["mean"] - 1).abs().argmax())]
             p = "below 0.0001" if self.misfit < 1e-4 else f"= {self.misfit:.2g}"
             raise ModelError(
-                "lack of fit: the curve misses the means by more than the spread of the runs "
-                f"explains (p {p}), so that its peak has no interval",
-                found=f"{worst['fitted']:.4g} for a mean of {worst['mean']:.4g} at {worst['x']:g}",
-                remedy="look at the means themselves",
+                "lack of fit: the curve deviates from the means by more than the spread of the runs "
+                f"explains (p {p}), so its peak has no interval",
+                found=f"fitted {worst['fitted']:.4g}, mean {worst['mean']:.4g} at load {worst['x']:g}",
+                remedy="use the measured means",
             )
 
 
-def _with_endless(found: Estimate, alternative: str) -> Estimate:
+def _note_unbounded(found: Estimate, alternative: str) -> Estimate:
     """Add a warning that names the curve that leaves the interval unbounded."""
     if found.high < math.inf:
         return found

@@ -37,13 +37,14 @@ from virtperf.models.ratio import EQUAL_REPLICATES, NO_SPREAD
 Verdict = Literal["slower", "faster", "lower", "higher", "same within the margin", "undecided"]
 CALLED_DIFFERENT = ("slower", "faster", "lower", "higher")
 GEOMETRIC_MEAN = "geometric mean"
-ONE_RUN = (
-    "{sides} one run: no interval between runs exists, and samples within a run do not replace it"
+ONE_RUN = "{sides} one run: the variance between runs can't be estimated from samples within a run"
+CONFOUNDED = (
+    "the sides were run in different blocks or on different days: the interval includes the "
+    "variance between them"
 )
-CONFOUNDED = "the sides were run in different blocks or on different days, whose spread is in it"
 ONE_BLOCK_EACH = (
-    "all runs of a side are of one block or day, and the sides share none: what differs between "
-    "blocks can't be told from what differs between the sides, so there is no interval"
+    "all runs of a side are from one block or day, and the sides share none: the difference "
+    "between the sides is confounded with that between blocks, so there is no interval"
 )
 
 Condition = tuple[tuple[str, Level], ...]
@@ -106,7 +107,7 @@ class Pair:
 
 RunRatio = LogRatio | LinearRatio
 """A ratio with a standard error between runs."""
-Contrasted = Callable[[Pair], RunRatio]
+ContrastFunction = Callable[[Pair], RunRatio]
 
 
 def contrast(pair: Pair) -> RunRatio:
@@ -116,14 +117,14 @@ def contrast(pair: Pair) -> RunRatio:
     return linear_ratio([pair.b, pair.a], np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
 
 
-def judged(
+def ratio_rows(
     pairs: Sequence[Pair],
     quantities: Mapping[str, ComparedQuantity],
     *,
     margin: float,
     level: float,
-    contrasted: Contrasted = contrast,
-    planned: bool = True,
+    contrast_function: ContrastFunction = contrast,
+    plan_runs: bool = True,
 ) -> list[RatioRow]:
     """Compute one row per pair, and one for the geometric mean over each group of conditions.
 
@@ -131,43 +132,43 @@ def judged(
     ----------
     margin : float
         As a share: with 0.02, ratios from 1/1.02 to 1.02 count as the same; with 0 nothing does.
-    contrasted : callable, optional
+    contrast_function : callable, optional
         Contrast: computes the ratio of a pair.
-    planned : bool
+    plan_runs : bool
         Whether to compute the number of further runs needed.
     """
     found = [
-        _row(pair, quantities[pair.quantity], contrasted(pair), margin, level)
+        _pair_row(pair, quantities[pair.quantity], contrast_function(pair), margin, level)
         for pair in pairs
         if pair.a.values.any() or pair.b.values.any()
     ]
-    for group, of_group in _groups(pairs, quantities).items():
-        mean, counts = _geometric_mean(of_group, contrasted)
+    for group, group_pairs in _groups(pairs, quantities).items():
+        mean, counts = _geometric_mean(group_pairs, contrast_function)
         if mean is not None:
-            kind = replace(quantities[of_group[0].quantity], unit="")
-            row = _made(mean, kind, margin, level, counts)
-            said = f"{GEOMETRIC_MEAN} over {len(of_group)} conditions"
-            found.append((replace(row, quantity=group, condition=said), mean))
-    return _with_holm(found, margin, level, planned)
+            kind = replace(quantities[group_pairs[0].quantity], unit="")
+            row = _ratio_row(mean, kind, margin, level, counts)
+            condition = f"{GEOMETRIC_MEAN} over {len(group_pairs)} conditions"
+            found.append((replace(row, quantity=group, condition=condition), mean))
+    return _holm_adjusted(found, margin, level, plan_runs)
 
 
-def _row(
+def _pair_row(
     pair: Pair, kind: ComparedQuantity, ratio: RunRatio, margin: float, level: float
 ) -> tuple[RatioRow, RunRatio]:
-    row = _made(ratio, kind, margin, level, (pair.a.n, pair.b.n))
+    row = _ratio_row(ratio, kind, margin, level, (pair.a.n, pair.b.n))
     row = replace(
         row,
         quantity=pair.quantity,
         condition=condition_text(pair.condition),
-        mean_a=_known(pair.a.mean),
-        mean_b=_known(pair.b.mean),
+        mean_a=_finite_or_none(pair.a.mean),
+        mean_b=_finite_or_none(pair.b.mean),
     )
-    if _same_values(pair.a) and _same_values(pair.b) and min(pair.a.n, pair.b.n) > 1:
+    if _has_no_spread(pair.a) and _has_no_spread(pair.b) and min(pair.a.n, pair.b.n) > 1:
         row = replace(row, p=None, note=NO_SPREAD)
     return row, ratio
 
 
-def _made(
+def _ratio_row(
     ratio: RunRatio, kind: ComparedQuantity, margin: float, level: float, counts: tuple[int, int]
 ) -> RatioRow:
     known = math.isfinite(ratio.value) and not math.isnan(ratio.se)
@@ -186,9 +187,9 @@ def _made(
         unit=kind.unit,
         better=kind.better,
         verdict="undecided",
-        ratio=_known(ratio.value),
-        low=_known(low),
-        high=_known(high),
+        ratio=_finite_or_none(ratio.value),
+        low=_finite_or_none(low),
+        high=_finite_or_none(high),
         p=p_value(ratio, margin) if known else None,
         p_holm=None,
         mean_a=None,
@@ -216,8 +217,8 @@ def p_value(ratio: RunRatio, margin: float) -> float:
     return float(2 * special.stdtr(ratio.df, -errors))
 
 
-def _with_holm(
-    found: Sequence[tuple[RatioRow, RunRatio]], margin: float, level: float, planned: bool
+def _holm_adjusted(
+    found: Sequence[tuple[RatioRow, RunRatio]], margin: float, level: float, plan_runs: bool
 ) -> list[RatioRow]:
     tested = [place for place, (row, _) in enumerate(found) if row.p is not None]
     rows = [row for row, _ in found]
@@ -229,7 +230,7 @@ def _with_holm(
         row = replace(rows[place], p_holm=float(p))
         if p <= alpha:
             row = replace(row, verdict=_verdict(row, margin))
-        elif planned:
+        elif plan_runs:
             each = _more_runs(found[place][1], margin, alpha / len(tested))
             row = replace(row, more_runs=each)
         rows[place] = row
@@ -274,28 +275,29 @@ def _groups(
     for pair in pairs:
         found.setdefault(quantities[pair.quantity].group or pair.quantity, []).append(pair)
     return {
-        group: of_group
-        for group, of_group in found.items()
-        if len(of_group) > 1 and all(min(p.a.values.min(), p.b.values.min()) > 0 for p in of_group)
+        group: group_pairs
+        for group, group_pairs in found.items()
+        if len(group_pairs) > 1
+        and all(min(p.a.values.min(), p.b.values.min()) > 0 for p in group_pairs)
     }
 
 
 def _geometric_mean(
-    pairs: Sequence[Pair], contrasted: Contrasted
+    pairs: Sequence[Pair], contrast_function: ContrastFunction
 ) -> tuple[LogRatio | None, tuple[int, int]]:
     """Return the geometric mean of the ratios B to A, and the number of runs of each side.
 
     The independent units are runs that observed all conditions, else blocks with runs of all of
     them, else the conditions themselves, each with the standard error of its own ratio.
     """
-    counts = (_runs([p.a for p in pairs]), _runs([p.b for p in pairs]))
+    counts = (_count_runs([p.a for p in pairs]), _count_runs([p.b for p in pairs]))
     by_run = [_means_by([side(p) for p in pairs], blocks=False) for side in (_a, _b)]
     if all(by_run):
         return log_ratio(by_run[1], by_run[0]), counts  # type: ignore[arg-type]
     by_block = [_means_by([side(p) for p in pairs], blocks=True) for side in (_a, _b)]
     if all(by_block):
         return log_ratio(by_block[1], by_block[0]), counts  # type: ignore[arg-type]
-    ratios = [contrasted(pair) for pair in pairs]
+    ratios = [contrast_function(pair) for pair in pairs]
     logs = [math.log(ratio.value) for ratio in ratios if isinstance(ratio, LogRatio)]
     if len(logs) < len(ratios) or any(ratio.confounded for ratio in ratios):
         return None, counts
@@ -303,8 +305,8 @@ def _geometric_mean(
     df = satterthwaite([se**2 for se in errors], [ratio.df for ratio in ratios])
     se = math.sqrt(sum(se**2 for se in errors)) / k
     n = min(ratio.n for ratio in ratios)
-    said = f"over {k} conditions with the error of each"
-    return LogRatio(math.exp(math.fsum(logs) / k), se, df, n, said), counts
+    design = f"over {k} conditions with separate standard errors"
+    return LogRatio(math.exp(math.fsum(logs) / k), se, df, n, design), counts
 
 
 def _means_by(sides: Sequence[Replicates], *, blocks: bool) -> Replicates | None:
@@ -329,7 +331,7 @@ def condition_text(condition: Condition) -> str:
     return ", ".join(f"{factor}={level_text(level)}" for factor, level in condition)
 
 
-def _same_values(side: Replicates) -> bool:
+def _has_no_spread(side: Replicates) -> bool:
     spread = float(np.ptp(side.values))
     return spread <= EQUAL_REPLICATES * abs(side.mean)
 
@@ -342,12 +344,12 @@ def _b(pair: Pair) -> Replicates:
     return pair.b
 
 
-def _runs(sides: Sequence[Replicates]) -> int:
+def _count_runs(sides: Sequence[Replicates]) -> int:
     """Number of distinct runs of a side; without run ids, the sum over conditions."""
     if all(side.run_ids for side in sides):
         return len({run for side in sides for run in side.run_ids})
     return sum(side.n for side in sides)
 
 
-def _known(value: float) -> float | None:
+def _finite_or_none(value: float) -> float | None:
     return value if math.isfinite(value) else None

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from virtperf.comparison.judged import Pair
+from virtperf.comparison.ratio_rows import Pair
 from virtperf.comparison.sides import Side
 from virtperf.models.replication import MAX_LEVELS, explaining_column
 
@@ -17,44 +17,44 @@ MAX_SHOWN = 4
 """Maximum number of levels listed in a note."""
 
 
-def unlike_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]:
+def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield a note on each column with different levels on the two sides, and on each quantity
     whose variation between the runs of a side is explained by another column.
 
     Runs in blocks are skipped: they are compared within blocks.
     """
-    columns = _plain(a) & _plain(b)
-    unlike = [name for name in sorted(columns) if _unlike(a, b, name)]
-    for name in unlike:
-        shown = [_shown(_levels(side, name)) for side in (a, b)]
+    columns = _without_metadata(a) & _without_metadata(b)
+    unequal = [name for name in sorted(columns) if _has_unequal_levels(a, b, name)]
+    for name in unequal:
+        shown = [_levels_text(_levels(side, name)) for side in (a, b)]
         yield (
-            f"{name} is {shown[0]} in the runs of A, and {shown[1]} in those of B: the sides are "
-            f"compared at unlike {name}"
+            f"{name} is {shown[0]} in the runs of A and {shown[1]} in those of B: the sides are "
+            f"compared at different levels of {name}"
         )
     if any(run.block for side in (a, b) for run in side.runs):
         return
     explained: dict[str, list[str]] = {}
     for pair in pairs:
-        if pair.condition or pair.quantity in unlike:
+        if pair.condition or pair.quantity in unequal:
             continue
         first, second = (_frame(side, pair.quantity, columns) for side in (a, b))
         others = [
             name
-            for name in columns - {pair.quantity, *unlike}
-            if all(name in frame and _whole(frame[name]) for frame in (first, second))
+            for name in columns - {pair.quantity, *unequal}
+            if all(name in frame and _is_integer(frame[name]) for frame in (first, second))
         ]
         found = explaining_column(first, second, pair.quantity, sorted(others), log=True)
         if found:
             explained.setdefault(found.name, []).append(pair.quantity)
     for name, quantities in explained.items():
         yield (
-            f"{name} explains most of the differences between the runs of a side "
-            f"({', '.join(quantities[:MAX_SHOWN])}): these runs are no replicates; compare runs of "
+            f"{name} explains most of the variation between the runs of a side "
+            f"({', '.join(quantities[:MAX_SHOWN])}): these runs are not replicates; compare runs with "
             f"equal {name}"
         )
 
 
-def _plain(side: Side) -> set[str]:
+def _without_metadata(side: Side) -> set[str]:
     """Quantities without metadata, known by a column's name only: loads are among them."""
     return {
         name
@@ -74,22 +74,22 @@ def _levels(side: Side, name: str) -> tuple[float, ...] | None:
     return found.pop() or None if len(found) == 1 else None
 
 
-def _unlike(a: Side, b: Side, name: str) -> bool:
+def _has_unequal_levels(a: Side, b: Side, name: str) -> bool:
     """Whether a column has integer levels that are constant within but different between sides."""
     levels = _levels(a, name), _levels(b, name)
     if None in levels or min(len(a.runs), len(b.runs)) < 2:
         return False
     sets = [set(each) for each in levels if each is not None]
     few = all(len(each) <= MAX_LEVELS for each in sets)
-    return few and sets[0] != sets[1] and all(_whole(pd.Series([*each])) for each in sets)
+    return few and sets[0] != sets[1] and all(_is_integer(pd.Series([*each])) for each in sets)
 
 
-def _whole(values: pd.Series) -> bool:
+def _is_integer(values: pd.Series) -> bool:
     numbers = values.to_numpy(dtype=float)
     return bool(np.all(np.isfinite(numbers)) and np.all(numbers == np.round(numbers)))
 
 
-def _shown(levels: tuple[float, ...] | None) -> str:
+def _levels_text(levels: tuple[float, ...] | None) -> str:
     distinct = [f"{level:g}" for level in dict.fromkeys(levels or ())]
     more = len(distinct) - MAX_SHOWN
     return ", ".join(distinct[:MAX_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -34,8 +34,8 @@ def notes() -> list[str]:
 @pytest.mark.parametrize(
     ("old", "new", "shown"),
     [
-        ([1, 4, 16], [1, 4, 8], "1, 4, 16 in the runs of A, and 1, 4, 8"),
-        ([2], [4], "2 in the runs of A, and 4"),
+        ([1, 4, 16], [1, 4, 8], "1, 4, 16 in the runs of A and 1, 4, 8"),
+        ([2], [4], "2 in the runs of A and 4"),
     ],
 )
 def test_unlike_loads_of_the_sides_are_named(write, old, new, shown):
@@ -49,10 +49,10 @@ def test_runs_at_several_loads_are_no_replicates(write):
     write("old", [[n] for n in (1, 2, 4, 8, 16, 24)])
     write("new", [[n] for n in (1, 2, 4, 8, 16, 24)], 90)
     (note,) = notes()
-    assert note.startswith("clients explains most of the differences between the runs of a side")
-    assert "compare runs of equal clients" in note
+    assert note.startswith("clients explains most of the variation between the runs of a side")
+    assert "compare runs with equal clients" in note
     paired = virtperf.compare("old", "new", higher=["throughput"], paired=True)
-    assert not any("no replicates" in said for said in paired.remarks())
+    assert not any("not replicates" in said for said in paired.remarks())
 
 
 @pytest.mark.parametrize("loads", [[1, 4, 16], [4]])
@@ -71,4 +71,6 @@ def test_measured_numbers_are_no_loads(tmp_path, monkeypatch):
             errors, seconds = NOISE.poisson(2), NOISE.normal(10, 0.1)
             (tmp_path / side / f"{run}.csv").write_text(f"errors,seconds\n{errors},{seconds:.4f}\n")
     table = virtperf.compare("old", "new")
-    assert not any("unlike" in said or "no replicates" in said for said in table.remarks())
+    assert not any(
+        "different levels" in said or "not replicates" in said for said in table.remarks()
+    )

@@ -9,12 +9,12 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from tests.cases import each_case
-from virtperf.comparison.judged import (
+from virtperf.comparison.ratio_rows import (
     ComparedQuantity,
     Pair,
     contrast,
-    judged,
     p_value,
+    ratio_rows,
 )
 from virtperf.core.contrasts import Replicates
 from virtperf.models import ratio_of_means, ratio_of_pairs
@@ -52,13 +52,13 @@ def only(rows):
 )
 def test_the_direction_of_a_quantity_decides_what_a_change_is_called(better, ratio, verdict):
     quantities = {"rate": ComparedQuantity("1/s", better)}
-    row = only(judged([pair(ratio)], quantities, margin=0.0, level=0.95))
+    row = only(ratio_rows([pair(ratio)], quantities, margin=0.0, level=0.95))
     assert row.verdict == verdict
 
 
 def test_the_interval_is_that_of_the_models():
     two = pair(0.97)
-    row = only(judged([two], RATE, margin=0.0, level=0.9))
+    row = only(ratio_rows([two], RATE, margin=0.0, level=0.9))
     expected = ratio_of_means(two.b.values, two.a.values, alpha=0.1)
     assert (row.ratio, row.low, row.high) == pytest.approx(
         (expected.value, expected.low, expected.high)
@@ -75,7 +75,7 @@ def test_the_interval_is_that_of_the_models():
     ],
 )
 def test_a_margin_makes_small_changes_the_same(ratio, cv, verdict):
-    row = only(judged([pair(ratio, cv)], RATE, margin=0.02, level=0.95))
+    row = only(ratio_rows([pair(ratio, cv)], RATE, margin=0.02, level=0.95))
     assert row.verdict == verdict
     assert (row.more_runs is not None) == (verdict == "undecided")
 
@@ -95,10 +95,10 @@ def test_rows_of_a_table_are_judged_together_by_holm():
     ratios = (0.98, 0.9885, 0.989, 0.9885, 1.0)
     quantities = {f"q{k}": ComparedQuantity("1/s", "higher") for k in range(len(ratios))}
     pairs = [pair(ratio, quantity=f"q{k}") for k, ratio in enumerate(ratios)]
-    rows = judged(pairs, quantities, margin=0.0, level=0.95)
+    rows = ratio_rows(pairs, quantities, margin=0.0, level=0.95)
     adjusted = multipletests([row.p for row in rows], method="holm")[1]
     assert [row.p_holm for row in rows] == pytest.approx(list(adjusted))
-    alone = [only(judged([each], quantities, margin=0.0, level=0.95)).verdict for each in pairs]
+    alone = [only(ratio_rows([each], quantities, margin=0.0, level=0.95)).verdict for each in pairs]
     assert alone == ["slower"] * 4 + ["undecided"]
     assert [row.verdict for row in rows] == ["slower"] + ["undecided"] * 4
 
@@ -108,52 +108,52 @@ def test_runs_in_blocks_are_compared_within_them():
     drift = np.array([1.0, 1.3, 0.8, 1.5, 0.9, 1.2])
     a = Replicates(100 * drift * (1 + 0.002 * SPREAD), days)
     b = Replicates(98 * drift * (1 + 0.002 * OTHER_SPREAD), days)
-    row = only(judged([Pair("rate", (), a, b)], RATE, margin=0.0, level=0.95))
+    row = only(ratio_rows([Pair("rate", (), a, b)], RATE, margin=0.0, level=0.95))
     assert row.verdict == "slower"
     assert row.compared == "within 6 blocks"
     paired = ratio_of_pairs(b.values, a.values)
     assert (row.low, row.high) == pytest.approx((paired.low, paired.high))
     free = [Replicates(each.values, ("",) * 6) for each in (a, b)]
-    row = only(judged([Pair("rate", (), *free)], RATE, margin=0.0, level=0.95))
+    row = only(ratio_rows([Pair("rate", (), *free)], RATE, margin=0.0, level=0.95))
     assert row.verdict == "undecided"
 
 
 @each_case(("n_a", "n_b", "said"), [(1, 6, "A has"), (6, 1, "B has"), (1, 1, "A and B have")])
 def test_one_run_a_side_has_no_interval(n_a, n_b, said):
     two = Pair("rate", (), side(100, spread=SPREAD[:n_a]), side(50, spread=OTHER_SPREAD[:n_b]))
-    row = only(judged([two], RATE, margin=0.0, level=0.95))
+    row = only(ratio_rows([two], RATE, margin=0.0, level=0.95))
     assert row.ratio == pytest.approx(0.5, rel=0.02)
     assert (row.verdict, row.low, row.high, row.p, row.more_runs) == ("undecided", *[None] * 4)
-    assert row.note.startswith(f"{said} one run: no interval between runs exists")
+    assert row.note.startswith(f"{said} one run: the variance between runs can't be estimated")
 
 
 def test_sides_of_one_day_each_have_no_interval():
     a = Replicates(side(100).values, ("",) * 6, ("2026-01-01",) * 6)
     b = Replicates(side(90).values, ("",) * 6, ("2026-01-02",) * 6)
-    row = only(judged([Pair("rate", (), a, b)], RATE, margin=0.0, level=0.95))
+    row = only(ratio_rows([Pair("rate", (), a, b)], RATE, margin=0.0, level=0.95))
     assert row.verdict == "undecided"
     assert "so there is no interval" in row.note
 
 
 def test_runs_without_any_spread_decide_nothing():
     same = [side(mean, cv=0.0) for mean in (100, 90)]
-    row = only(judged([Pair("rate", (), *same)], RATE, margin=0.0, level=0.95))
+    row = only(ratio_rows([Pair("rate", (), *same)], RATE, margin=0.0, level=0.95))
     assert (row.verdict, row.note) == ("undecided", NO_SPREAD)
 
 
 def test_values_of_zero_are_compared_by_their_means():
     a = Replicates(np.array([0.0, 4.0, 5.0, 6.0, 5.0, 4.0]), ("",) * 6)
     b = Replicates(10 * a.values + 1, ("",) * 6)
-    row = only(judged([Pair("rate", (), b, a)], RATE, margin=0.0, level=0.95))
+    row = only(ratio_rows([Pair("rate", (), b, a)], RATE, margin=0.0, level=0.95))
     assert row.ratio == pytest.approx(a.mean / b.mean)
     nothing = Replicates(np.zeros(3), ("",) * 3)
-    assert judged([Pair("rate", (), nothing, nothing)], RATE, margin=0.0, level=0.95) == []
+    assert ratio_rows([Pair("rate", (), nothing, nothing)], RATE, margin=0.0, level=0.95) == []
 
 
 def test_the_geometric_mean_over_conditions_has_an_interval_of_its_own():
     ratios = (0.9, 0.95, 1.02)
     pairs = [pair(r, condition=(("guests", k),)) for k, r in enumerate(ratios)]
-    rows = judged(pairs, RATE, margin=0.0, level=0.95)
+    rows = ratio_rows(pairs, RATE, margin=0.0, level=0.95)
     mean = rows[-1]
     assert [row.condition for row in rows] == [
         "guests=0",
@@ -187,14 +187,14 @@ def test_the_geometric_mean_of_runs_that_observe_everything_is_of_runs():
         )
         for name in quantities
     ]
-    *rows, mean = judged(pairs, quantities, margin=0.0, level=0.95)
+    *rows, mean = ratio_rows(pairs, quantities, margin=0.0, level=0.95)
     assert {row.verdict for row in rows} == {"undecided"}
     assert mean.verdict == "slower"
     assert (mean.runs_a, mean.runs_b) == (6, 6)
 
 
 def test_the_runs_that_are_said_to_decide_do():
-    row = only(judged([pair(0.995)], RATE, margin=0.0, level=0.95))
+    row = only(ratio_rows([pair(0.995)], RATE, margin=0.0, level=0.95))
     assert row.verdict == "undecided"
     n = row.runs_a + row.more_runs
     rng = np.random.default_rng(1)
