@@ -121,5 +121,5 @@ def test_stages_run_with_next_to_nothing(new, layout, missing):
 
 def test_an_id_that_is_none_is_one_line(run, layout):
     said = run("--root", str(layout.root), "new", "study", "My Study", status=1).output
-    assert said.startswith("Error: 'My Study' can't be the id of a study")
+    assert said.startswith("Error: invalid study id 'My Study'")
     assert not (layout.root / "notebooks").exists()

@@ -29,9 +29,9 @@ NO_PEAK = "a peak need not exist"
 AT_THE_END = (
     "the largest value may be at the end of the tested levels: a peak between them need not exist"
 )
-NO_LIMIT = "values without an upper limit were searched up to {:.4g}"
-LAST_GAP = "between the last two levels no data can place the break"
-NOT_POSITIVE = "the divisor may be 0: the range is that of the data sets in which it is above 0"
+NO_LIMIT = "unbounded values were searched up to {:.4g}"
+LAST_GAP = "the breakpoint is not identified between the last two levels"
+NOT_POSITIVE = "the divisor may be 0: the range is over the data sets with a divisor above 0"
 
 
 @dataclass(frozen=True)

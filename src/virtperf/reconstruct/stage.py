@@ -49,7 +49,7 @@ def reconstruct(
         progress("ranges of derived numbers")
         derived = ranges(study, claims, feasible, alone, parameters.seed)
         RANGES.write(derived, folder / RANGES.file)
-        progress("claims, each left out in turn")
+        progress("leave-one-out verdicts")
         verdicts = _verdicts(feasible, alone, claims)
         CLAIMS.write(verdicts, folder / CLAIMS.file)
         progress("other readings of words")

@@ -85,8 +85,8 @@ def load_hypotheses(
             hypothesis = Hypothesis.model_validate(said)
             if hypothesis.origin is not None and not hypothesis.reading:
                 raise StudyError(
-                    "what corresponds to the paper's quantities is not said",
-                    expected="`reading`, in a sentence",
+                    "the correspondence to the paper's quantities is not stated",
+                    expected="a sentence in `reading`",
                 )
             _check_no_test(study, hypothesis)
             entries.append((where, hypothesis))
@@ -113,10 +113,10 @@ def _check_no_test(study: Study, hypothesis: Hypothesis) -> None:
     known = [level for level in factor.levels if level != factor.default] if factor else []
     if unknown := [level for level in hypothesis.no_test if level not in known]:
         raise StudyError(
-            f"no_test names {unknown[0]!r}",
-            expected=f"another level of {study.judged_over}: {', '.join(map(str, known))}"
+            f"no_test: unknown level {unknown[0]!r}",
+            expected=f"a non-default level of {study.judged_over}: {', '.join(map(str, known))}"
             if factor
-            else "judged_over in study.yaml, which names a factor",
+            else "a factor as judged_over in study.yaml",
         )
 
 
@@ -143,7 +143,7 @@ def _inherited(
     if not (folder / "study.yaml").is_file():
         known = [p.parent.name for p in folder.parent.glob("*/study.yaml")]
         raise StudyError(
-            f"there is no paper {origin['study']!r}", remedy=did_you_mean(origin["study"], known)
+            f"unknown paper {origin['study']!r}", remedy=did_you_mean(origin["study"], known)
         )
     if folder not in papers:
         paper = load_study(folder)

@@ -425,7 +425,7 @@ def judge_claim(
     whole = len(compared) == total
     decision = decide(compared, level, whole=whole)
     if not compared:
-        return decision, {"reason": "no measured runs of all the conditions that it compares"}
+        return decision, {"reason": "no comparison has measured runs of all its conditions"}
     if study.artifact and whole and decision is Decision.UNDECIDED:
         decision = by_value(compared)
     undecided = decision is Decision.UNDECIDED
@@ -441,12 +441,14 @@ def judge_claim(
     if not whole:
         reason += f"; {len(compared)} of its {total} comparisons were measured"
     if any(each.contrast.confounded for each in compared):
-        reason += "; its conditions stand in different blocks, whose spread counts as well"
+        reason += (
+            "; the conditions are in different blocks, so the spread between blocks is included"
+        )
     if decision in (Decision.AGREES, Decision.DIFFERS):
         reason += (
-            "; its interval reaches beyond that, so that the value alone is compared"
+            "; the interval extends beyond that range, so only the value is compared"
             if shown.known
-            else "; one run shows no interval, so that the value alone is compared"
+            else "; one run gives no interval, so only the value is compared"
         )
     elif undecided and not study.artifact and not any(each.of_samples for each in compared):
         reason += _wanted(needed, compared)
@@ -530,7 +532,7 @@ def _measured(
     )
     region = ""
     if math.isfinite(ends[0]):
-        several = f", {at_once} comparisons at once" if at_once > 1 else ""
+        several = f", Bonferroni for {at_once} comparisons" if at_once > 1 else ""
         region = f"{100 * level:g} % CI {limits[0]} to {limits[1]}{several}, "
     elif shown.known:
         region = f"no finite {100 * level:g} % CI, "
@@ -563,13 +565,13 @@ def _wanted(needed: float, compared: list[Comparison]) -> str:
     unknown = [each for each in compared if not each.known]
     if any(each.runs[0] < 2 for each in unknown):
         return (
-            "; a condition with one run does not show how far runs differ: at least 2 runs of each "
-            "are needed"
+            "; the spread between runs is unknown for a condition with one run: at least 2 runs per "
+            "condition are needed"
         )
     if unknown:
         return (
-            "; one block does not show how far blocks differ: conditions are needed in the same "
-            "blocks, or in at least 2 blocks each"
+            "; the spread between blocks is unknown for a condition in one block: conditions are needed "
+            "in the same blocks, or in at least 2 blocks each"
         )
     blocks = all(WITHIN_BLOCKS.match(each.contrast.design) for each in compared)
     units = "blocks" if blocks else "runs per condition"
@@ -577,6 +579,6 @@ def _wanted(needed: float, compared: list[Comparison]) -> str:
         return f"; more than {MAX_RUNS_NEEDED:,} {units} would be needed"
     if math.isfinite(needed):
         more = needed - min(each.contrast.n for each in compared)
-        further = f", {more:,.0f} more than there are" if more >= 1 else ""
+        further = f", {more:,.0f} more than measured" if more >= 1 else ""
         return f"; about {needed:,.0f} {units} would decide{further}"
     return ""

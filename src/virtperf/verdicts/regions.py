@@ -148,7 +148,7 @@ class Comparison:
     @property
     def _of_runs(self) -> LogRatio | LinearRatio:
         if isinstance(self.contrast, SampledRatio):
-            raise TypeError("independent samples of one run show no error of runs")
+            raise TypeError("independent samples of one run have no standard error between runs")
         return self.contrast
 
 

@@ -66,9 +66,9 @@ def test_a_column_of_numbers_is_drawn_where_study_yaml_says_so(
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("table-1,lnwas,Memory [MB],9999,8192,why", "does not fit"),
-        ("table-1,lnwas#2,Memory [MB],81921,8192,why", "there is no cell"),
-        ("table-1,lnwas,Disk,81921,8192,why", "there is no cell"),
+        ("table-1,lnwas,Memory [MB],9999,8192,why", "does not match the table"),
+        ("table-1,lnwas#2,Memory [MB],81921,8192,why", "has no cell in row"),
+        ("table-1,lnwas,Disk,81921,8192,why", "has no cell in row"),
     ],
 )
 def test_a_correction_must_fit_its_table(tmp_path: Path, line: str, problem: str) -> None:

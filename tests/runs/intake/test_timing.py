@@ -56,7 +56,7 @@ def test_the_common_stretch_is_what_all_files_cover():
     found, notes = derive(files, entries)
     # a sample speaks of the interval that ends at its time
     assert covered(files, found, 1200) == {"a": (0, 1200), "b": (60, 900), "c": (0, 1000)}
-    assert "all files together cover 60 to 900 s" in notes
+    assert "common coverage of all files: 60 to 900 s" in notes
     assert (found.window_s, found.duration_s) == ((60, 900), 1200)
 
 
@@ -72,7 +72,7 @@ def test_the_window_of_the_procedure_is_taken_where_files_cover_it():
     assert window([absolute("a", 60, 840)], {}, procedure) == (300, 900)  # one interval is missing
     short, notes = derive([absolute("a", 60, 780)], {}, procedure)
     assert short.window_s == (300, 780)
-    assert any("is not covered by a" in note for note in notes)
+    assert any("a does not cover it" in note for note in notes)
 
 
 def test_a_window_that_is_given_stays():
@@ -80,22 +80,24 @@ def test_a_window_that_is_given_stays():
 
 
 def test_files_that_never_meet_are_refused():
-    with pytest.raises(RunError, match="no stretch of the run is covered by all of its files"):
+    with pytest.raises(RunError, match="no time after the warm-up is covered by all files"):
         derive([absolute("a", 60, 300), absolute("b", 600, 900)])
 
 
 def test_a_clock_of_another_time_zone_is_named_with_the_remedy():
     with pytest.raises(RunError) as err:
         derive([absolute("a", 60, 600), absolute("b", 3661, 4201), absolute("c", 3660, 4200)])
-    assert str(err.value).startswith("the clock of b, c is 3600 s later than the run's")
+    assert str(err.value).startswith("the clock of b, c is 3600 s ahead of the run's")
     assert "--file b clock_offset_s=-3600 --file c clock_offset_s=-3600" in str(err.value)
     # what began ten minutes later has no other zone
-    with pytest.raises(RunError, match=r"no stretch .* a 0 to 300 s; b 540 to 900 s"):
+    with pytest.raises(
+        RunError, match=r"no time after the warm-up .* a 0 to 300 s; b 540 to 900 s"
+    ):
         derive([absolute("a", 60, 300), absolute("b", 600, 900)])
 
 
 def test_a_run_of_snapshots_needs_a_length():
-    with pytest.raises(RunError, match="nothing says how long"):
+    with pytest.raises(RunError, match="the duration of the run is unknown"):
         derive([SNAPSHOT])
     found, notes = derive([SNAPSHOT], duration_s=600)
     assert (found.window_s, notes) == ((0, 600), [])

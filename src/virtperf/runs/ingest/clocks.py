@@ -86,12 +86,12 @@ class FileClock:
             case "sample":
                 if file.start_s is None or file.interval_s is None:
                     raise RunError(
-                        "the file numbers its samples and carries no time",
+                        "the samples are numbered and have no times",
                         file=f"{run.run_id}/{file.path}",
                         expected="start_s and interval_s in this file's entry in run.yaml",
-                        remedy=f"add - {{path: {file.path}, start_s: ..., interval_s: ...}} to files",
+                        remedy=f"under files, add - {{path: {file.path}, start_s: ..., interval_s: ...}}",
                     )
                 return file.start_s + t * file.interval_s
         raise RunError(
-            f"the reader names an unknown clock {self.clock!r}", file=f"{run.run_id}/{file.path}"
+            f"the reader returned an unknown clock {self.clock!r}", file=f"{run.run_id}/{file.path}"
         )

@@ -38,7 +38,9 @@ def raw_files(folder: Path) -> list[str]:
         raise _refused("too many files", inside.name, expected=f"at most {MAX_FILES}")
     if not found:
         raise _refused(
-            "the run has no raw file", folder.name, remedy="put the tools' files beside run.yaml"
+            "the run folder contains no raw files",
+            folder.name,
+            remedy="copy the tools' output files to the folder of run.yaml",
         )
     return sorted(found)
 
@@ -83,23 +85,28 @@ def _walk(folder: Path, inside: Path, prefix: str, around: set[Path]) -> Iterato
                 continue
             if name.encode("utf-8", "ignore").decode() != name:
                 raise _refused(
-                    "a file name is not UTF-8",
+                    "a file name is not valid UTF-8",
                     inside.name,
                     found=ascii(name),
                     remedy="rename the file",
                 )
             target = Path(entry.path).resolve() if entry.is_symlink() else Path(entry.path)
             if entry.is_symlink() and not target.is_relative_to(inside):
-                remedy = "put the file itself there"
+                remedy = "replace the link with a copy of the file"
                 raise _refused(
-                    "a link leads out of the run folder", inside.name, name, remedy=remedy
+                    "a symbolic link points outside the run folder",
+                    inside.name,
+                    name,
+                    remedy=remedy,
                 )
             if entry.is_dir():
                 if target in around:
-                    raise _refused("a link leads back to a folder around it", inside.name, name)
+                    raise _refused("a symbolic link points to a parent folder", inside.name, name)
                 yield from _walk(Path(entry.path), inside, f"{name}/", around | {target.resolve()})
             elif not entry.is_file():
-                raise _refused("neither a file nor a folder", inside.name, name, remedy="remove it")
+                raise _refused(
+                    "not a regular file or folder", inside.name, name, remedy="remove it"
+                )
             elif not entry.name.lower().endswith(_NOT_RAW):
                 size = entry.stat().st_size
                 if size > LARGEST_FILE:
@@ -109,7 +116,7 @@ def _walk(folder: Path, inside: Path, prefix: str, around: set[Path]) -> Iterato
                         name,
                         expected=f"at most {LARGEST_FILE} bytes",
                         found=str(size),
-                        remedy="collect fewer samples a file, or split it",
+                        remedy="collect fewer samples per file, or split the file",
                     )
                 yield name
 

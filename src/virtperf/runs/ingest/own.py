@@ -44,7 +44,7 @@ def _delimited(stream: io.BytesIO) -> pd.DataFrame:
             # without index_col, surplus cells would shift all columns by one
             return pd.read_csv(stream, index_col=False, **options)
         except pd.errors.ParserWarning:
-            raise _TableError("rows have more cells than the first one has names") from None
+            raise _TableError("a row has more cells than the header") from None
 
 
 def _require_different(names: Sequence[str], line: int) -> None:
@@ -55,7 +55,7 @@ def _require_different(names: Sequence[str], line: int) -> None:
             raise _TableError(
                 f"columns {first + 1} and {place + 1} have the same name",
                 line=line,
-                expected="a name of its own for each column",
+                expected="unique column names",
                 found=repr(name),
                 remedy="rename one of them",
             )
@@ -72,7 +72,7 @@ def _records(stream: io.BytesIO) -> pd.DataFrame:
     content = json.load(stream)
     records = content.get("records") if isinstance(content, dict) else content
     if not (isinstance(records, list) and all(isinstance(row, dict) for row in records)):
-        raise ValueError("the JSON document is no list of objects")
+        raise ValueError("the JSON document is not a list of objects")
     return pd.DataFrame(records)
 
 
@@ -154,7 +154,7 @@ def table(data: bytes, file: str, suffix: str) -> pd.DataFrame:
     """
     if suffix != ".parquet" and not (suffix == ".json" and is_utf16(data[:HEAD_BYTES])):
         _require_utf8(data, file)
-    expected = "a first row of names, then rows of as many cells"
+    expected = "a header row, then rows with as many cells"
     try:
         return TABLE_READERS[suffix](io.BytesIO(data))
     except _TableError as err:
@@ -171,10 +171,10 @@ def _require_utf8(data: bytes, file: str) -> None:
         data.decode()
     except UnicodeDecodeError as err:
         raise VirtperfError(
-            "a byte is no text in UTF-8",
+            "invalid UTF-8",
             file=file,
-            expected="text in UTF-8",
-            remedy="of a text in Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE",
+            expected="UTF-8 text",
+            remedy="for a Latin-1 file: iconv -f WINDOWS-1252 -t UTF-8 FILE",
             **undecodable(err),
         ) from None
 

@@ -48,7 +48,8 @@ def local_time(value: Any) -> datetime:
             value = datetime.fromisoformat(value)
     if not isinstance(value, datetime) or value.tzinfo is not None:
         raise PydanticCustomError(
-            "start", "YYYY-MM-DDTHH:MM:SS without zone, by the local clock of the system under test"
+            "start",
+            "YYYY-MM-DDTHH:MM:SS without time zone, in the local time of the system under test",
         )
     return value
 
@@ -161,12 +162,12 @@ class Run(Model):
         if given and len(given) < len(times):
             missing = [name for name in times if name not in given]
             raise ValueError(
-                f"{' and '.join(missing)} missing; leave out all of {', '.join(times)} where the "
-                "run's times are not known"
+                f"{' and '.join(missing)} missing; omit all of {', '.join(times)} if the "
+                "run's times are unknown"
             )
         if given and self.start is None:
             raise ValueError(
-                "'start' is missing; only a run without duration_s, warmup_s and window_s may lack it"
+                "'start' is missing; only a run without duration_s, warmup_s and window_s may omit it"
             )
         return self
 
@@ -185,11 +186,11 @@ class Run(Model):
             raise ValueError("the window ends before it begins")
         if end > duration:
             raise ValueError(
-                f"the window ends at {end:g}, after the run, which is duration_s = {duration:g} long"
+                f"the window ends at {end:g} s, after the end of the run (duration_s = {duration:g})"
             )
         if begin < warmup:
             raise ValueError(
-                f"the window begins at {begin:g}, before the warm-up ends at warmup_s = {warmup:g}"
+                f"the window begins at {begin:g} s, before the end of the warm-up (warmup_s = {warmup:g})"
             )
         return window
 
@@ -217,9 +218,9 @@ def load_run(
     path, file = folder / RUN_FILE, f"{folder.name}/{RUN_FILE}"
     if path.is_symlink() or not path.is_file():
         raise RunError(
-            "the file is missing or a link",
+            "the file is missing or a symbolic link",
             file=file,
-            remedy="`virtperf add run` writes it, see docs/add-a-run.md",
+            remedy="create it with `virtperf add run`, see docs/add-a-run.md",
         )
     if path.stat().st_size > LARGEST_RUN_FILE:
         raise RunError(
@@ -232,18 +233,18 @@ def load_run(
     try:
         run, document = load_model(path, Run, lambda err: report(of_run(err)), aliases=False)
         if study is not None and run.study != study.id:
-            problem = "study is not the id of the study whose folder it stands in"
+            problem = "study differs from the study of this folder"
             raise document.error(problem, "study", expected=repr(study.id), found=repr(run.study))
         if study is not None and run.run_id != folder.name:
-            problem = "run is not the folder's name"
+            problem = "run does not match the folder name"
             raise document.error(problem, "run", expected=repr(folder.name), found=repr(run.run_id))
         if run.provenance not in ROOTS[root]:
-            problem = f"provenance {run.provenance!r} has no place in this folder"
+            problem = f"provenance {run.provenance!r} is not allowed in this folder"
             raise document.error(problem, "provenance", expected=" or ".join(ROOTS[root]))
         files = dict(_files(run.files, paths, document))
         for position, entry in enumerate(run.files):
             if entry.host is not None and entry.host not in run.clocks:
-                problem = f"the clock of {entry.host!r} is none of clocks"
+                problem = f"host {entry.host!r} has no entry in clocks"
                 raise document.error(problem, "files", position, "host")
         known = tuple(
             files.get(path) or _owned(RawFile.model_validate({"path": path})) for path in paths
@@ -261,7 +262,7 @@ def _factors(written: Mapping[str, Level], study: Study, document: Document) -> 
     factors = study.filled(written)
     for name, chosen in factors.items():
         if chosen is None:
-            raise document.error(f"no level for {name}, which has no default", "factors")
+            raise document.error(f"no level for factor {name}, which has no default", "factors")
     return factors  # type: ignore[return-value]
 
 
@@ -276,7 +277,9 @@ def _files(
         )
         # absolute paths, parents, backslashes and ignored files are never among the listed paths
         if path in given or path not in paths:
-            remedy = "name raw files relative to run.yaml, with / between folders, each once"
+            remedy = (
+                "list each raw file once, with its path relative to run.yaml and / between folders"
+            )
             raise document.error(
                 problem, "files", position, "path", found=repr(entry.path), remedy=remedy
             )

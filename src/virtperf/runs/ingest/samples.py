@@ -84,13 +84,13 @@ class Overlaps:
     def _refuse(self, rows: SampleRows, place: int) -> None:
         source, kind, entity, metric = self._named(int(rows["series"][place]))
         one, other = sorted(self._paths[int(rows["file"][place + k])] for k in (0, 1))
-        whom = entity or ("the host" if kind == WHOLE else f"a {kind} without a name")
+        whom = entity or ("the host" if kind == WHOLE else f"an unnamed {kind}")
         raise FormatError(
-            f"it gives {metric} of {whom} over the same time as {one} does, both read as {source}",
+            f"{metric} of {whom} overlaps in time with that in {one}; both files have format {source}",
             file=f"{self._run_id}/{other}",
-            expected="one file of a series at a time",
-            remedy="say whose each file is: by folders (drivers/NAME.log, guests/NAME/sar.txt), by entity "
-            "in run.yaml or in the declaration; leave out what is there twice by not_read",
+            expected="files of one series that do not overlap in time",
+            remedy="assign each file to its entity: by folder (drivers/NAME.log, guests/NAME/sar.txt), or by entity "
+            "in run.yaml or in the declaration; exclude duplicate data with not_read",
         )
 
 
@@ -296,10 +296,10 @@ class Gathered:
         for file, seconds in days.items():
             self._days[file] = seconds
             if not self._found[file]:
-                said[file].append("nothing in it belongs to a metric of the dictionary")
+                said[file].append("no value belongs to a metric of the dictionary")
             if self._untimed[file]:
                 said[file].append(
-                    "values without a time were left out; give at_s in run.yaml for a snapshot"
+                    "values without a time were skipped; set at_s in run.yaml for a snapshot"
                 )
             if said[file]:
                 self._partial.add(file)
@@ -399,7 +399,7 @@ class Gathered:
         incomplete = sorted(self._incomplete.items(), key=lambda item: item[1][0])
         return [
             *(
-                f"{m}: {n} value(s) left out, since not all their parts are there"
+                f"{m}: {n} value(s) skipped, since some of their parts are missing"
                 for m, (_, n) in incomplete
             ),
             *self._rates.sentences(),
@@ -513,8 +513,8 @@ def read_run(
             found = file_blocks(folder, file, run.run_id, inputs)
             if found is None:
                 empty = not (folder / file.path).stat().st_size
-                why = "no format recognises it, and run.yaml does not name it"
-                entry["warnings"].append(f"not read: {'it is empty' if empty else why}")
+                why = "no format recognises the file, and run.yaml does not list it"
+                entry["warnings"].append(f"not read: {'the file is empty' if empty else why}")
                 continue
             clocks[number], info = _read(number, file, run, *found, entry, gathered)
             if info.get("cpus", "").isdecimal() and file.entity_kind == WHOLE:
@@ -567,10 +567,10 @@ def _blocks(chosen: Format, path: Path, place: str) -> Iterator[Reading]:
         raise
     except Exception as err:  # a bug in a reader must not stop the other runs
         raise FormatError(
-            f"the reader of {chosen.name} failed",
+            f"the reader of format {chosen.name} failed",
             file=place,
             found=f"{type(err).__name__}: {err}",
-            remedy="report it as an error of that reader, with the file.",
+            remedy="report a bug in that reader, and attach the file.",
         ) from err
 
 
@@ -600,12 +600,12 @@ def _read(
         gathered.add(block, seconds, number, name)
     if file.lines is not None and last != file.lines:
         raise FormatError(
-            "the file has not as many lines as run.yaml says",
+            "the number of lines differs from run.yaml",
             file=f"{run.run_id}/{file.path}",
             line=last,
-            expected=f"a last line {file.lines}",
-            found=f"a last line {last}",
-            remedy="it was cut off or changed: copy it again from where it comes from.",
+            expected=f"last line {file.lines}",
+            found=f"last line {last}",
+            remedy="the file is truncated or changed: copy it again from its source.",
         )
     assert clock is not None  # a reader gives one block at least
     entry |= {"format": name, "clock": clock.clock}
@@ -618,8 +618,8 @@ def _clock_warnings(clock: FileClock, info: dict[str, str], run: Run) -> list[st
     if clock.low <= clock.high and not clock.inside:
         low, high = clock.low + clock.days, clock.high + clock.days
         warnings.append(
-            f"none of its samples falls into the run: they reach from {low:.0f} s to {high:.0f} s after "
-            "its start; compare start in run.yaml with the file's clock"
+            f"no sample is within the run: the samples are from {low:.0f} s to {high:.0f} s after its "
+            "start; compare start in run.yaml with the file's clock"
         )
     if run.duration_s is None:
         return warnings

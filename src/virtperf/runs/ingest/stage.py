@@ -172,7 +172,7 @@ def _warn_of_differences(study: Study, runs: list[dict[str, Any]]) -> None:
             if value != common:
                 for run_id in listed:
                     words = f"{found.what}: {value} here, {common} in most other runs"
-                    warnings.setdefault(run_id, []).append(f"made otherwise: {words}")
+                    warnings.setdefault(run_id, []).append(f"differs from other runs: {words}")
     for place, run in enumerate(runs):
         if more := warnings.get(run["run_id"]):
             runs[place] = {**run, "warnings": [*more, *run["warnings"]]}
@@ -187,9 +187,9 @@ def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, An
         raise RunError(
             f"the {root} runs changed while they were read",
             file=changed[0],
-            found=f"{len(changed)} changes",
-            expected="no change until they are read",
-            remedy="run it again.",
+            found=f"{len(changed)} changed file(s)",
+            expected="no changes while the runs are read",
+            remedy="run the command again.",
         )
 
 
@@ -213,13 +213,13 @@ def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict
             own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
             same = "".join(sorted(digest for digest, _ in files.values()))
             if name in tasks:
-                problem = f"a run of this name stands in the {tasks[name].root} runs too"
-                raise RunError(problem, file=name, remedy="give it another name.")
+                problem = f"the {tasks[name].root} runs also contain a run with this name"
+                raise RunError(problem, file=name, remedy="rename one of the two runs.")
             whole = any(size for _, size in files.values())
             if whole and same in contents:
-                problem = f"its raw files are the same, byte for byte, as those of the run {contents[same]}"
+                problem = f"its raw files are identical to those of run {contents[same]}"
                 raise RunError(
-                    problem, file=name, remedy="remove one of the two, or put its own files there."
+                    problem, file=name, remedy="remove one of the two runs, or replace its files."
                 )
         except (VirtperfError, OSError) as err:
             refused.append(_refusal(name, root, err))
@@ -279,12 +279,12 @@ def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
     if not isinstance(err, VirtperfError):
         name = Path(str(err.filename)).name if isinstance(err, OSError) and err.filename else run
         err = RunError(
-            f"it can't be read ({type(err).__name__})",
+            f"can't be read ({type(err).__name__})",
             file=name,
             found=getattr(err, "strerror", None) or str(err),
             remedy=None
             if isinstance(err, OSError)
-            else "report it as an error of virtperf, with the run.",
+            else "report a bug in virtperf, and attach the run.",
         )
     return {"run": run, "root": root, **err.parts}
 

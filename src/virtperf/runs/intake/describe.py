@@ -113,11 +113,11 @@ def timed(
             max(0.0, *(b for b, _ in spans.values())),
             min(duration, *(e for _, e in spans.values())),
         )
-        notes.append(f"all files together cover {low:g} to {high:g} s")
+        notes.append(f"common coverage of all files: {low:g} to {high:g} s")
     if not told:
-        notes.append("the run's length is that of its files")
+        notes.append("duration: taken from the files")
     if duration <= 0:
-        raise RunError("nothing says how long the run took", remedy="give --duration")
+        raise RunError("the duration of the run is unknown", remedy="give --duration")
     warmup = float(procedure.warmup_s or 0.0 if given.warmup_s is None else given.warmup_s)
     window = (
         given.window_s
@@ -127,18 +127,18 @@ def timed(
     if given.window_s is None and not window[0] < window[1]:
         shift_s, shifted = other_zone(spans)
         if shifted:
-            hours = "later" if shift_s > 0 else "earlier"
+            direction = "ahead of" if shift_s > 0 else "behind"
             raise RunError(
-                f"the clock of {', '.join(shifted)} is {abs(shift_s):g} s {hours} than the run's",
-                expected="files on one clock; sadf prints UTC, sar and most tools the local time",
+                f"the clock of {', '.join(shifted)} is {abs(shift_s):g} s {direction} the run's",
+                expected="files in one time zone; sadf prints UTC, sar and most tools print local time",
                 remedy=" ".join(f"--file {path} clock_offset_s={-shift_s:g}" for path in shifted),
             )
         raise RunError(
-            "no stretch of the run is covered by all of its files after the warm-up",
+            "no time after the warm-up is covered by all files of the run",
             found="; ".join(
                 f"{path} {begin:g} to {end:g} s" for path, (begin, end) in spans.items()
             ),
-            remedy="compare --start with the files' clocks, leave out a file, or give --window",
+            remedy="compare --start with the files' clocks, remove a file, or set --window",
         )
     begin, end = map(_tidy, window)
     return replace(
@@ -157,17 +157,17 @@ def _declared(
     if procedure.window_s is None:
         return None
     begin, end = procedure.window_s
-    words = f"the window of the study's procedure, {begin:g} to {end:g} s"
+    words = f"window of the study's procedure, {begin:g} to {end:g} s"
     for file in files:
         low, high = spans.get(file.path, (begin, end))
         step = (high - low) / len(file.times) if len(file.times) else 0.0
         if max(0.0, low - begin) + max(0.0, end - high) > MAY_MISS * step:
-            notes.append(f"{words}, is not covered by {file.path}")
+            notes.append(f"{words}: not used, since {file.path} does not cover it")
             return None
     if begin < warmup:
-        notes.append(f"{words}, begins in the warm-up")
+        notes.append(f"{words}: not used, since it begins in the warm-up")
         return None
-    notes.append(f"it is {words}")
+    notes.append(f"{words}: used")
     return begin, end
 
 
@@ -259,7 +259,7 @@ def questions(study: Study, files: Sequence[Inspected], given: Given) -> list[Pr
             else ()
         )
         words = {
-            "start_s": "first sample, seconds after the start",
+            "start_s": "time of the first sample, in seconds after the start",
             "interval_s": "seconds between samples",
         }
         asked += [
@@ -342,11 +342,13 @@ def describe(
     asked = questions(study, files, given)
     missing = [q for q in asked if q.default is None]
     if missing and not ask:
-        problem = f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}"
+        problem = (
+            f"missing facts about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}"
+        )
         expected = "; ".join(
             f"{q.option} ({', '.join(q.choices)})".removesuffix(" ()") for q in missing
         )
-        remedy = "give these options, write a run.yaml, or answer on a terminal"
+        remedy = "set these options, write a run.yaml, or answer the prompts on a terminal"
         raise RunError(problem, file=folder.name, expected=expected, remedy=remedy)
     for question in asked:
         given = answered(

@@ -29,10 +29,10 @@ def run_name(folder: Path, name: str | None) -> str:
     chosen = name or re.sub(r"[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._")
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", chosen):
         raise RunError(
-            "no name for a run",
+            "invalid run name",
             expected="lower-case letters, digits, '.', '_' and '-'",
             found=repr(chosen),
-            remedy="give one by --name",
+            remedy="set one with --name",
         )
     return chosen
 
@@ -48,7 +48,9 @@ def snapshot(folder: Path, target: Path) -> list[str]:
         if path.is_symlink():
             place = path.relative_to(folder.parent)
             raise RunError(
-                "a symbolic link is refused", file=place, remedy="put the file itself there"
+                "symbolic links are not allowed",
+                file=place,
+                remedy="replace the link with a copy of the file",
             )
     raw = raw_files(folder)
     prose = [name for name in visible if name == RUN_FILE or name.lower().endswith(PROSE)]
@@ -70,9 +72,9 @@ def accept(copy: Path, target: Path) -> None:
     """
     if target.exists() or target.is_symlink():
         raise RunError(
-            "there is a run of this name already",
+            "a run with this name already exists",
             file=target,
-            remedy="give it another name by --name",
+            remedy="set another name with --name",
         )
     made = [place for place in (target.parent, *target.parents) if not place.exists()]
     try:
@@ -107,13 +109,13 @@ def refuse_twins(run: Path, roots: Mapping[str, Path]) -> list[str]:
         same = sorted(own[digest] for digest in own.keys() & theirs.keys())
         if same and len(same) == min(len(own), len(theirs)):
             raise RunError(
-                f"its raw files are those of the {kind} run {folder.name}, byte for byte",
+                f"its raw files duplicate those of the {kind} run {folder.name}",
                 found=", ".join(same[:5]),
-                remedy="a copy is no second measurement; add the files of another run",
+                remedy="a copy is not a replicate; add the files of another run",
             )
         if same:
             warnings.append(
-                f"{', '.join(same)}: the same bytes stand in the {kind} run {folder.name}"
+                f"{', '.join(same)}: identical to files of the {kind} run {folder.name}"
             )
     return warnings
 

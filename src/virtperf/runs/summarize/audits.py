@@ -103,7 +103,7 @@ def declared_clients(run: RunSeries) -> Iterator[AuditRow]:
     found = _total(run, CLIENTS, "driver")
     if found and run.info["clients"]:
         yield _close(
-            "clients", found.value, run.info["clients"], 0.0, "clients of all drivers together"
+            "clients", found.value, run.info["clients"], 0.0, "sum of the clients of all drivers"
         )
 
 
@@ -118,10 +118,10 @@ def processor_accounting(run: RunSeries) -> Iterator[AuditRow]:
             "processor time",
             guests.value,
             busy.value,
-            "guests alone, against the processors' own total",
+            "guests only, compared with the processors' total",
         )
     else:
-        note = "guests and uncharged hypervisor time, against the processors' own total"
+        note = "guests plus uncharged hypervisor time, compared with the processors' total"
         yield _close("processor time", guests.value + system.value, busy.value, 0.0, note)
 
 
@@ -129,7 +129,7 @@ def domain_accounting(run: RunSeries) -> Iterator[AuditRow]:
     """Check that, on Xen, all domains together use no more processors than there are."""
     domains, processors = _total(run, GUESTS, "domain"), run.info["processors"]
     if domains and processors:
-        note = "sum over all domains, against the real processors"
+        note = "sum over all domains, compared with the number of real processors"
         yield _at_most("domains' processor time", domains.value, processors, note)
 
 
@@ -144,7 +144,7 @@ def counter_against_share(run: RunSeries) -> Iterator[AuditRow]:
     times = times[(times > begin) & (times <= end)]
     span = (times[-1] - times[0]) * len(times) / (len(times) - 1)
     slack = COUNTER_STEP_S * len(counters) / span
-    note = "growth of the counters, against the printed shares"
+    note = "rate of the counters, compared with the printed shares"
     yield _close("processor seconds", found.value, shares.value, slack, note)
 
 
@@ -169,7 +169,7 @@ def agreement_of_sources(run: RunSeries) -> Iterator[AuditRow]:
                         b.value,
                         a.value,
                         slack,
-                        f"{metric} of all entities of kind {kind}: {other} against {names[0]}",
+                        f"{metric} of all entities of kind {kind}: {other} compared with {names[0]}",
                     )
 
 
@@ -188,7 +188,7 @@ def warm_up(run: RunSeries) -> Iterator[AuditRow]:
     late = steady.begin_s > run.window[0]
     note = "; ".join(f for f in steady.flags if "steady state" in f or "warm-up" in f)
     if not note and steady.warmup_s > declared:
-        note = "detected later than declared, but what it would cut off has the same mean"
+        note = "detected later than declared, but the samples it would discard have the same mean"
     yield _row("warm-up", steady.warmup_s, declared, 0.0, declared, not (late or moving), note)
 
 
@@ -222,7 +222,7 @@ def coverage(run: RunSeries) -> Iterator[AuditRow]:
             low_at_worst,
             1.0,
             worst >= low_at_worst and worst > 0,
-            f"share of the window with samples; least: {name}",
+            f"share of the window with samples; lowest: {name}",
         )
 
 
@@ -294,13 +294,13 @@ def same_entities(observed: Sequence[Mapping[str, Any]], factors: Sequence[str])
             continue
         usual = [max(seen, key=lambda n, seen=seen: (seen[n], n)) for _, seen in told]  # type: ignore[misc]
         notes = [
-            f"{row['quantity']} is of {row['entities']} {row['entity_kind']}(s), of {n} in other "
+            f"{row['quantity']} has {row['entities']} {row['entity_kind']}(s), but {n} in other "
             "runs of the condition: is a file missing?"
             for (row, _), n in zip(told, usual, strict=True)
             if row["entities"] != n
         ]
         found, expected = sum(row["entities"] for row, _ in told), sum(usual)
-        note = "; ".join(notes) or "drivers and guests of all quantities, added up"
+        note = "; ".join(notes) or "sum of drivers and guests over all quantities"
         row = _row(
             "number of drivers and guests", found, expected, expected, expected, not notes, note
         )

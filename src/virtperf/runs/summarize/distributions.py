@@ -28,7 +28,7 @@ from virtperf.study.definition import Exhibit, Study
 
 RATE = "1/s"
 """Unit of buckets from cumulative counts: their samples are rates of growth."""
-INDEPENDENT_EVENTS = "the interval takes the counted events as independent"
+INDEPENDENT_EVENTS = "the interval assumes independent events"
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,10 @@ def run_buckets(
         bucket = bucket_of(entity)
         if bucket is None:
             raise StudyError(
-                f"{name}: {entity!r} of {metric} is no bucket",
+                f"{name}: {entity!r} of {metric} is not a bucket",
                 file="study.yaml",
                 expected="a name such as 128 to 256 us",
-                remedy="declare the histogram's bounds where the file is read (histogram: ...).",
+                remedy="declare the bucket bounds in the declaration of the format (histogram: ...).",
             )
         factor = converted(name, "quantity", bucket.unit, unit)
         own = Bucket(bucket.lower * factor, bucket.upper * factor, unit)
@@ -101,7 +101,7 @@ def bucket_flags(buckets: BucketCounts, mean: Mean) -> tuple[str, ...]:
         return ("no event in the window",)
     if math.isnan(mean.value):
         last = buckets.lower[~np.isfinite(buckets.upper)].max()
-        return (f"it lies in the last bucket, which has no end: above {last:g}",)
+        return (f"the quantile is in the last bucket, which has no upper bound: above {last:g}",)
     return (INDEPENDENT_EVENTS,)
 
 

@@ -35,8 +35,8 @@ _NUMBERS = (
 OF_SINGLE_VALUES = ("median", "quantile", "interquartile", "above")
 """Statistics of the pooled single values of all drivers."""
 NO_MEAN = (
-    "not measured in this run: {metric} of {n} entities, and the mean of percentiles is no percentile; "
-    "observe single values by statistic: quantile"
+    "not measured in this run: {metric} has {n} entities, and the mean of percentiles is not a percentile; "
+    "observe single values with statistic: quantile"
 )
 
 _TEXTS = ("method", "source", "entity_kind", "metric", "stationarity", "note")
@@ -87,7 +87,7 @@ def _observe(
     )
     if found is None:
         return row | {
-            "note": f"not measured in this run: no {' nor '.join(map(_words, rule['from']))}"
+            "note": f"not measured in this run: no {' or '.join(map(_words, rule['from']))}"
         }, []
     if len(found.entities) > 1 and is_percentile(found.metric):
         return row | {"note": NO_MEAN.format(metric=found.metric, n=len(found.entities))}, []
@@ -144,7 +144,7 @@ def _observe_buckets(
     read = next(filter(None, of_runs), None)
     if read is None:
         return row | {
-            "note": f"not measured in this run: no {' nor '.join(map(_words, rule['from']))}"
+            "note": f"not measured in this run: no {' or '.join(map(_words, rule['from']))}"
         }, []
     mean = bucket_mean(read.counts, rule, rule["limit"]["value"] if share else np.nan, run.level)
     flags, found = bucket_flags(read.counts, mean), read.found
@@ -193,8 +193,8 @@ def _found(
 
 
 def _words(wanted: Mapping[str, str]) -> str:
-    called = f" called {wanted['entity']}" if "entity" in wanted else ""
-    return f"{wanted['metric']} of a {wanted['entity_kind']}{called}"
+    name = f" named {wanted['entity']}" if "entity" in wanted else ""
+    return f"{wanted['metric']} of a {wanted['entity_kind']}{name}"
 
 
 def quotient_of_means(of: Mean, to: Mean) -> Mean:
@@ -246,7 +246,7 @@ def _relate(
     k = len(reference)
     base = sum(r["value"] for r in reference) / k if k else np.nan
     if not k or base == 0:
-        problem = "no run" if not k else "nothing was observed"
+        problem = "no run" if not k else "the mean is 0"
         note = f"no relative value: {problem} at the reference point, {where}"
         row["note"] = f"{row['note']}; {note}".lstrip("; ")
         return

@@ -74,11 +74,10 @@ def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.n
         return lambda x, level: series_quantile(x, rule["share"], level)
     if name not in STATISTICS:
         raise StudyError(
-            f"{name} is for independent samples, and this run's are a series over time",
+            f"statistic {name} needs independent samples, but this run has time series",
             file="study.yaml",
             expected=f"one of {', '.join([*STATISTICS, 'quantile'])}",
-            remedy="leave duration_s, warmup_s and window_s out of run.yaml where the samples are "
-            "only numbered.",
+            remedy="omit duration_s, warmup_s and window_s in run.yaml if the samples are only numbered.",
         )
     return STATISTICS[name]
 
@@ -90,7 +89,7 @@ def converted(name: str, what: str, unit: str, wanted: str, per: str = "1") -> f
     try:
         return conversion_factor(unit, wanted, per=per)
     except VirtperfError as err:
-        remedy = f"give the {what} a unit that its metric can be converted to."
+        remedy = f"use a unit of the {what} to which its metric can be converted."
         raise err.restated(
             StudyError, problem=f"{name}: {err.problem}", file="study.yaml", remedy=remedy
         ) from err
@@ -242,15 +241,15 @@ class RunSeries:
                 SampleSeries(summed.t, summed.value * share), self.window, self.level, reduce_by
             )
         elif reduce_by is not cosine_mean:
-            note = "sampled at different times, so that their sum has no statistic but a mean"
+            note = "sampled at different times: no statistic of their sum except the mean"
             steady = Steady(_nothing(self.level), np.nan, self.window[0], "", (note,))
         else:
             steady = _independent(
                 [self.steady((name, entity_kind, e, metric)) for e in entities], share, self.level
             )
         if left_out:
-            counted = "left out" if summed is not None else "of the window"
-            note = f"{left_out} time(s) {counted} at which not every {entity_kind} has a sample"
+            note = f"{left_out} time(s) of the window without a sample of every {entity_kind}"
+            note += ", skipped" if summed is not None else ""
             steady = replace(steady, flags=(*steady.flags, note))
         return Combined(metric, name, entity_kind, entities, steady, times)
 
@@ -314,7 +313,7 @@ def evaluate(
     if t[whole][0] < begin:
         found = warmup(x[whole])
         if found.status == "not steady":
-            flags.append("no steady state: still moving in the second half")
+            flags.append("no steady state: the best warm-up cut is in the second half")
         elif found.status == "steady":
             warmup_s = float(t[whole][found.cut - 1]) if found.cut else 0.0
             early, late = inside & (t <= warmup_s), inside & (t > warmup_s)
@@ -326,7 +325,7 @@ def evaluate(
     used = x[inside]
     if too_short(used):
         flags.append(
-            f"the window lasts fewer than {FEWEST_TIMES} correlation times: its interval may be too short"
+            f"the window is shorter than {FEWEST_TIMES} correlation times: the confidence interval may be too narrow"
         )
     return Steady(
         cosine_mean(used, level), warmup_s, begin_s, stationarity(used), tuple(flags), trend(used)
@@ -389,7 +388,7 @@ def _independent(parts: list[Steady], share: float, level: float) -> Steady:
     )
     kinds = {p.stationarity for p in parts}
     flags = dict.fromkeys(flag for p in parts for flag in p.flags)
-    note = "sampled at different times; errors are taken as independent"
+    note = "sampled at different times; errors are assumed independent"
     return Steady(
         mean,
         float(np.max([p.warmup_s for p in parts])),

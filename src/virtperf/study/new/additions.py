@@ -36,7 +36,7 @@ def add_exhibit(
     study.yaml would be invalid, or `check` rejects the study with the exhibit.
     """
     if any(exhibit == each.id for each in study.exhibits):
-        raise StudyError(f"there is an exhibit {exhibit!r} already", file="study.yaml")
+        raise StudyError(f"exhibit {exhibit!r} already exists", file="study.yaml")
     entry: dict[str, Any] = {"id": exhibit, "kind": kind, "title": f"{REPLACE}: a title"}
     if study.kind == "paper":
         entry["section"] = REPLACE
@@ -75,7 +75,7 @@ def add_claim(study: Study, claim: str, kind: str, given: Mapping[str, Any]) -> 
     path, definition = study.folder / name, study.document.path
     before, defined = path.read_text(encoding="utf-8"), definition.read_text(encoding="utf-8")
     entry = {"id": claim, "kind": kind, **given}
-    entry.setdefault("says", f"{REPLACE}: what it says, in words of your own.")
+    entry.setdefault("says", f"{REPLACE}: the statement, in your own words.")
     entry.setdefault("about", _about(study, given))
     written = [path]
     if not measured:
