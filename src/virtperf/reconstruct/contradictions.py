@@ -29,7 +29,7 @@ Beyond it, all alternatives of a group are dropped at once: ranges are then cons
 possibly too wide, never too narrow.
 """
 
-MAX_SEARCHED, MAX_LISTED_CONFLICTS = 8, 4
+MAX_CONFLICTS_SEARCHED, MAX_LISTED_CONFLICTS = 8, 4
 """Number of different conflicts searched per dropped claim, and of the smallest ones listed."""
 
 Sentences = Mapping[str, frozenset[str]]
@@ -296,7 +296,7 @@ def _conflicts_with(
     found: list[tuple[str, ...]] = []
     queue: list[frozenset[str]] = [frozenset()]
     seen: set[frozenset[str]] = set()
-    while queue and len(found) < MAX_SEARCHED and len(seen) < 2 * MAX_SEARCHED:
+    while queue and len(found) < MAX_CONFLICTS_SEARCHED and len(seen) < 2 * MAX_CONFLICTS_SEARCHED:
         without = queue.pop(0)
         if without in seen:
             continue

@@ -21,7 +21,7 @@ from virtperf.study.constraints import Inequality, claim_rows, natural_rows
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
 
-TOUCHING = 1e-6
+MERGE_TOLERANCE = 1e-6
 """Relative tolerance at which two ranges are merged: below the exported digits."""
 
 
@@ -140,7 +140,7 @@ def merge_intervals(ranges: Iterable[tuple[float, float]]) -> list[float]:
     """Merge overlapping intervals: low1, high1, low2, high2, ... in ascending order."""
     ends: list[float] = []
     for low, high in sorted(ranges):
-        if ends and low <= ends[-1] + TOUCHING * max(1.0, abs(ends[-1])):
+        if ends and low <= ends[-1] + MERGE_TOLERANCE * max(1.0, abs(ends[-1])):
             ends[-1] = max(ends[-1], high)
         else:
             ends += [low, high]

@@ -225,7 +225,7 @@ class _Assumption(Claim):
     why: str
 
 
-class _LeftOut(Model):
+class _NotEncoded(Model):
     ledger: Texts
     reason: str = Field(min_length=10)
 
@@ -237,7 +237,7 @@ class ClaimsFile(Model):
     claims: tuple[_PaperClaim, ...]
     assumptions: tuple[_Assumption, ...] = ()
     tables: tuple[TableClaims, ...] = ()
-    not_encoded: tuple[_LeftOut, ...]
+    not_encoded: tuple[_NotEncoded, ...]
 
 
 def sentences_and_rows(claims: Iterable[Claim]) -> tuple[int, int]:
@@ -312,12 +312,12 @@ def _claims(
         report(err)
     entries += [(("claims", i), claim) for i, claim in enumerate(file.claims)]
     entries += [(("assumptions", i), claim) for i, claim in enumerate(file.assumptions)]
-    loaded = finished(study, entries, document, report, reading)
+    loaded = resolve_claims(study, entries, document, report, reading)
     left_out = {ledger: entry.reason for entry in file.not_encoded for ledger in entry.ledger}
     return Claims(loaded, reading, left_out, file, document)
 
 
-def finished(
+def resolve_claims(
     study: Study,
     entries: Sequence[tuple[tuple[str, int], Claim]],
     document: Document,

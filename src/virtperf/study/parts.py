@@ -88,8 +88,8 @@ class _Observed(Model):
     at: dict[str, Level | Levels] = Field({}, description="only for runs at these levels")
 
     @model_validator(mode="after")
-    def _whole(self) -> _Observed:
-        self._of_buckets()
+    def _check(self) -> _Observed:
+        self._check_buckets()
         for statistic, needed in (("quantile", "share"), ("above", "limit")):
             if (self.statistic == statistic) != (getattr(self, needed) is not None):
                 raise ValueError(
@@ -97,7 +97,7 @@ class _Observed(Model):
                 )
         return self
 
-    def _of_buckets(self) -> None:
+    def _check_buckets(self) -> None:
         buckets = [source.entity_kind == BUCKET for source in self.sources]
         if self.interpolate and not (all(buckets) and self.statistic in ("median", "quantile")):
             raise ValueError("interpolate is only for a median or a quantile of buckets")
@@ -232,19 +232,19 @@ class Finding(Model):
     def _complete(self) -> Finding:
         if not self.claims and not self.numbers:
             raise ValueError("no evidence: set rests_on, or numbers of measured runs")
-        told = self._told
-        if unused := [name for name in self.numbers if name not in told]:
+        placeholders = self._placeholders
+        if unused := [name for name in self.numbers if name not in placeholders]:
             raise ValueError(f"the sentence does not use the number {unused[0]!r}")
         return self
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _placeholders(self) -> tuple[str, ...]:
         return tuple(re.findall(r"\{([a-z0-9-]+)\}", self.says))
 
     @property
     def printed_numbers(self) -> tuple[str, ...]:
         """Ids of the claims whose numbers the sentence quotes."""
-        return tuple(name for name in self._told if name not in self.numbers)
+        return tuple(name for name in self._placeholders if name not in self.numbers)
 
 
 class Erratum(Model):

@@ -59,13 +59,13 @@ def _table(path: Path) -> pd.DataFrame:
     except ValueError as err:
         place = re.search(r"\b(line|row) (\d+)", str(err))  # row numbers start at 0
         line = int(place[2]) + (place[1] == "row") if place else 1
-        raise _no_table(file, line, str(err).strip()) from err
+        raise _invalid_table(file, line, str(err).strip()) from err
     if not isinstance(table.index, pd.RangeIndex):  # pandas takes surplus cells as the index
-        raise _no_table(file, 2, "a row has more cells than the header")
+        raise _invalid_table(file, 2, "a row has more cells than the header")
     return table
 
 
-def _no_table(file: str, line: int, why: str) -> StudyError:
+def _invalid_table(file: str, line: int, why: str) -> StudyError:
     return StudyError(
         f"not a table: {why}",
         file=file,

@@ -85,7 +85,7 @@ def test_a_table_never_leaves_its_folder(tmp_path: Path) -> None:
     study = data / "published" / "toy" / "study.yaml"
     study.write_text(study.read_text().replace("table: table-1", "table: ../../../secret"))
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(StudyError, match="are missing"):
+    with pytest.raises(StudyError, match="is missing"):
         load_study("toy", data)
 
 

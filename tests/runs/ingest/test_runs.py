@@ -193,7 +193,7 @@ def test_a_pipe_is_refused_and_not_opened(tmp_path):
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_folder, "LARGEST_FILE", 1000)
+    monkeypatch.setattr(run_folder, "MAX_FILE_BYTES", 1000)
     with pytest.raises(RunError, match="too large") as err:
         raw_files(write_run(tmp_path))
     assert err.value.file == "r1/d1.log"

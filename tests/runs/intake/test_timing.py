@@ -8,35 +8,35 @@ import numpy as np
 import pytest
 
 from rawperf.core.errors import RunError
-from virtperf.runs.intake.describe import Inspected, covered, first_time, timed
-from virtperf.runs.intake.given import Given
+from virtperf.runs.intake.describe import InspectedFile, complete_times, coverage_spans, first_time
+from virtperf.runs.intake.given import RunFacts
 from virtperf.study.parts import Procedure
 
 START = datetime(2009, 1, 9, 14, 0)
 EPOCH = START.replace(tzinfo=UTC).timestamp()
 
 
-def absolute(path: str, first: float, last: float, step: float = 60.0) -> Inspected:
+def absolute(path: str, first: float, last: float, step: float = 60.0) -> InspectedFile:
     times = EPOCH + np.arange(first, last + step / 2, step)
-    return Inspected(path, "sar", "absolute", times)
+    return InspectedFile(path, "sar", "absolute", times)
 
 
-def numbered(path: str, n: int) -> Inspected:
-    return Inspected(path, "iwl-console", "sample", np.arange(float(n)))
+def numbered(path: str, n: int) -> InspectedFile:
+    return InspectedFile(path, "iwl-console", "sample", np.arange(float(n)))
 
 
-def time_of_day(path: str, first: float, last: float) -> Inspected:
+def time_of_day(path: str, first: float, last: float) -> InspectedFile:
     times = 14 * 3600 + np.arange(first, last + 1, 60.0)
-    return Inspected(path, "xentop", "time-of-day", times)
+    return InspectedFile(path, "xentop", "time-of-day", times)
 
 
-SNAPSHOT = Inspected("netstat.txt", "netstat", "none")
-UNKNOWN = Inspected("notes.txt")
+SNAPSHOT = InspectedFile("netstat.txt", "netstat", "none")
+UNKNOWN = InspectedFile("notes.txt")
 
 
 def derive(files, entries=None, procedure=None, **given):
-    return timed(
-        files, Given(files=entries or {}, start=START, **given), Procedure(**(procedure or {}))
+    return complete_times(
+        files, RunFacts(files=entries or {}, start=START, **given), Procedure(**(procedure or {}))
     )
 
 
@@ -55,7 +55,7 @@ def test_the_common_stretch_is_what_all_files_cover():
     entries = {"c": {"start_s": 10.0, "interval_s": 10.0}}
     found, notes = derive(files, entries)
     # a sample speaks of the interval that ends at its time
-    assert covered(files, found, 1200) == {"a": (0, 1200), "b": (60, 900), "c": (0, 1000)}
+    assert coverage_spans(files, found, 1200) == {"a": (0, 1200), "b": (60, 900), "c": (0, 1000)}
     assert "common coverage of all files: 60 to 900 s" in notes
     assert (found.window_s, found.duration_s) == ((60, 900), 1200)
 
@@ -114,9 +114,9 @@ def test_the_first_time_is_a_start_only_where_no_tool_has_a_clock_of_its_own():
 def test_an_offset_of_a_files_clock_counts():
     files = [absolute("a", 3660, 4800)]
     found, _ = derive(files, {"a": {"clock_offset_s": -3600.0}})
-    assert covered(files, found, 1200)["a"] == (0, 1200)
+    assert coverage_spans(files, found, 1200)["a"] == (0, 1200)
 
 
 def test_a_time_past_the_year_9999_is_no_start():
-    late = Inspected("sar.txt", "sar", "absolute", np.array([253_402_300_801.0]))
+    late = InspectedFile("sar.txt", "sar", "absolute", np.array([253_402_300_801.0]))
     assert first_time([late]) is None

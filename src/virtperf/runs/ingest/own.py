@@ -37,7 +37,7 @@ def _delimited(stream: io.BytesIO) -> pd.DataFrame:
     options: dict[str, Any] = {"sep": sep, "engine": "python", "skipinitialspace": True}
     heading = pd.read_csv(stream, header=None, nrows=1, dtype=str, **options)
     line = data.count(b"\n", 0, blank) + 1
-    _require_different([name if isinstance(name, str) else "" for name in heading.iloc[0]], line)
+    _require_unique_names([name if isinstance(name, str) else "" for name in heading.iloc[0]], line)
     stream.seek(0)
     with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
         try:
@@ -47,7 +47,7 @@ def _delimited(stream: io.BytesIO) -> pd.DataFrame:
             raise _TableError("a row has more cells than the header") from None
 
 
-def _require_different(names: Sequence[str], line: int) -> None:
+def _require_unique_names(names: Sequence[str], line: int) -> None:
     """Raise `_TableError` for duplicate column names, which pandas would silently rename."""
     for place, name in enumerate(names):
         if name and name in names[:place]:
@@ -120,7 +120,7 @@ def read(
     """
     place, layout = Path(path), _layout()
     inputs, name = declared_inputs(layout, study, format)
-    said: tuple[str, ...] = ()
+    reader_warnings: tuple[str, ...] = ()
     with opened(place) as stream:
         head, stream = peeked(stream)
         known = name is not None or any(form.takes(place.name, head_of(head)) for form in inputs)
@@ -136,11 +136,11 @@ def read(
                 inputs=inputs,
                 dictionary=dictionary_of(METRICS if layout is None else layout.metrics, inputs),
             )
-            frame, said = raw.table, raw.warnings
+            frame, reader_warnings = raw.table, raw.warnings
     taken = [name for name in ("provenance", "file") if name in frame.columns]
     frame = frame.rename(columns={name: f"{name}_in_file" for name in taken})
     frame = frame.assign(provenance=str(Provenance.OWN_DATA), file=place.name)
-    frame.attrs["warnings"] = list(said)
+    frame.attrs["warnings"] = list(reader_warnings)
     return frame
 
 

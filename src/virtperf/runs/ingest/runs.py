@@ -25,8 +25,8 @@ from rawperf.core.yamlio import Document
 from virtperf.runs.ingest.folder import RUN_FILE, owner
 from virtperf.study.definition import Study
 
-LARGEST_RUN_FILE = 1024**2
-LARGEST_NUMBER = 1e12
+MAX_RUN_FILE_BYTES = 1024**2
+MAX_SECONDS = 1e12
 MAX_RUN_S = 366 * 86400.0
 
 ROOTS: Mapping[str, tuple[str, ...]] = {
@@ -37,7 +37,7 @@ ROOTS: Mapping[str, tuple[str, ...]] = {
 
 
 Seconds = Annotated[float, Strict(), Field(ge=0, le=MAX_RUN_S)]
-Anywhere = Annotated[float, Strict(), Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
+SignedSeconds = Annotated[float, Strict(), Field(ge=-MAX_SECONDS, le=MAX_SECONDS)]
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -64,10 +64,10 @@ class RawFile(Model):
     )
     entity_kind: Text | None = None  # kind of that entity where the format calls it "host"
     # for files without absolute times: seconds from the run's start
-    start_s: Anywhere | None = None
-    interval_s: Annotated[float, Strict(), Field(gt=0, le=LARGEST_NUMBER)] | None = None
-    at_s: Anywhere | None = None
-    clock_offset_s: Anywhere = 0.0  # added to the file's own clock
+    start_s: SignedSeconds | None = None
+    interval_s: Annotated[float, Strict(), Field(gt=0, le=MAX_SECONDS)] | None = None
+    at_s: SignedSeconds | None = None
+    clock_offset_s: SignedSeconds = 0.0  # added to the file's own clock
     host: Text | None = None  # host of the file's clock, one of the run's `clocks`
     lines: Count | None = None  # expected number of lines, to reject truncated files
     listed: bool = Field(False, alias="<listed>")  # has an entry in run.yaml
@@ -94,9 +94,9 @@ class HostClock(Model):
     within the run.
     """
 
-    offset_s: Anywhere
+    offset_s: SignedSeconds
     uncertainty_s: Annotated[float, Strict(), Field(ge=0, le=1)]
-    drift_s: Anywhere = 0.0
+    drift_s: SignedSeconds = 0.0
 
 
 class Attempt(Model):
@@ -156,7 +156,7 @@ class Run(Model):
         return self.start.replace(tzinfo=UTC).timestamp()
 
     @model_validator(mode="after")
-    def _timed(self) -> Self:
+    def _check_times(self) -> Self:
         times = ("duration_s", "warmup_s", "window_s")
         given = [name for name in times if getattr(self, name) is not None]
         if given and len(given) < len(times):
@@ -173,7 +173,7 @@ class Run(Model):
 
     @field_validator("window_s")
     @classmethod
-    def _inside(
+    def _check_window(
         cls, window: tuple[float, float] | None, info: ValidationInfo
     ) -> tuple[float, float] | None:
         if window is None:
@@ -222,9 +222,9 @@ def load_run(
             file=file,
             remedy="create it with `virtperf add run`, see docs/add-a-run.md",
         )
-    if path.stat().st_size > LARGEST_RUN_FILE:
+    if path.stat().st_size > MAX_RUN_FILE_BYTES:
         raise RunError(
-            "the file is too large", file=file, expected=f"at most {LARGEST_RUN_FILE} bytes"
+            "the file is too large", file=file, expected=f"at most {MAX_RUN_FILE_BYTES} bytes"
         )
 
     def of_run(err: VirtperfError) -> RunError:
@@ -247,7 +247,7 @@ def load_run(
                 problem = f"host {entry.host!r} has no entry in clocks"
                 raise document.error(problem, "files", position, "host")
         known = tuple(
-            files.get(path) or _owned(RawFile.model_validate({"path": path})) for path in paths
+            files.get(path) or _with_owner(RawFile.model_validate({"path": path})) for path in paths
         )
         factors = run.factors if study is None else _factors(run.factors, study, document)
         return run.model_copy(update={"factors": factors, "files": known})
@@ -284,10 +284,10 @@ def _files(
                 problem, "files", position, "path", found=repr(entry.path), remedy=remedy
             )
         given.add(path)
-        yield path, _owned(entry.model_copy(update={"path": path, "listed": True}))
+        yield path, _with_owner(entry.model_copy(update={"path": path, "listed": True}))
 
 
-def _owned(file: RawFile) -> RawFile:
+def _with_owner(file: RawFile) -> RawFile:
     """Set the file's owner: from run.yaml, else from its path."""
     entity, kind = owner(file.path)
     if file.entity is not None:

@@ -56,7 +56,7 @@ def disturbed(
     return found
 
 
-def other_windows(study: Study, run: Mapping[str, Any], root: Path) -> list[str]:
+def window_differences(study: Study, run: Mapping[str, Any], root: Path) -> list[str]:
     """Describe differing windows of the replicates in the folder `root`, in one line."""
     if run.get("window_s") is None:
         return []

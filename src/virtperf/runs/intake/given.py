@@ -19,7 +19,7 @@ NUMBER_KEYS = ("start_s", "interval_s", "at_s", "clock_offset_s")
 
 
 @dataclass(frozen=True)
-class Given:
+class RunFacts:
     """Known facts about a run, initially from the user; None or missing ones are asked for, derived
     or omitted.
     """

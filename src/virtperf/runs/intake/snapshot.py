@@ -11,9 +11,9 @@ from rawperf.core.errors import RunError
 from rawperf.core.files import replaced_folder
 from virtperf.runs.ingest.cache import hash_file
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders, state
-from virtperf.runs.ingest.runs import LARGEST_RUN_FILE
+from virtperf.runs.ingest.runs import MAX_RUN_FILE_BYTES
 
-PROSE = (".md", ".rst")
+DOC_SUFFIXES = (".md", ".rst")
 """Suffixes of documentation beside a run's files."""
 
 
@@ -22,7 +22,7 @@ def run_name(folder: Path, name: str | None) -> str:
     an invalid one.
     """
     described = folder / RUN_FILE
-    if name is None and described.is_file() and described.stat().st_size <= LARGEST_RUN_FILE:
+    if name is None and described.is_file() and described.stat().st_size <= MAX_RUN_FILE_BYTES:
         text = described.read_text(encoding="utf-8", errors="replace")
         match = re.search(r"^run:\s*[\"']?([a-z0-9][a-z0-9._-]*)", text, re.M)
         name = match[1] if match else None
@@ -53,11 +53,11 @@ def snapshot(folder: Path, target: Path) -> list[str]:
                 remedy="replace the link with a copy of the file",
             )
     raw = raw_files(folder)
-    prose = [name for name in visible if name == RUN_FILE or name.lower().endswith(PROSE)]
+    prose = [name for name in visible if name == RUN_FILE or name.lower().endswith(DOC_SUFFIXES)]
     for path in (folder / name for name in prose):
-        if path.stat().st_size > LARGEST_RUN_FILE:
+        if path.stat().st_size > MAX_RUN_FILE_BYTES:
             raise RunError(
-                "the file is too large", file=path, expected=f"at most {LARGEST_RUN_FILE} bytes"
+                "the file is too large", file=path, expected=f"at most {MAX_RUN_FILE_BYTES} bytes"
             )
     for name in (*prose, *raw):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ def accept(copy: Path, target: Path) -> None:
         raise
 
 
-def refuse_twins(run: Path, roots: Mapping[str, Path]) -> list[str]:
+def check_duplicates(run: Path, roots: Mapping[str, Path]) -> list[str]:
     """Compare a run's raw files with those of all existing runs; returns a warning for each run
     with some identical files.
 

@@ -65,7 +65,7 @@ def run_buckets(
             )
         factor = converted(name, "quantity", bucket.unit, unit)
         own = Bucket(bucket.lower * factor, bucket.upper * factor, unit)
-        sums[own] = sums.get(own, 0.0) + _counted(samples, run.window, rate)
+        sums[own] = sums.get(own, 0.0) + _n_events(samples, run.window, rate)
     ordered = sorted(sums)
     columns = [(bucket.lower, bucket.upper, sums[bucket]) for bucket in ordered]
     lower, upper, count = (np.array(column, dtype=float) for column in zip(*columns, strict=True))
@@ -105,7 +105,7 @@ def bucket_flags(buckets: BucketCounts, mean: Mean) -> tuple[str, ...]:
     return (INDEPENDENT_EVENTS,)
 
 
-def _counted(samples: SampleSeries, window: tuple[float, float], rate: bool) -> float:
+def _n_events(samples: SampleSeries, window: tuple[float, float], rate: bool) -> float:
     """Number of events counted by a bucket's samples in the window. Rates are multiplied by the
     time since the previous sample; for the first, by the time to the next, or since the window's
     begin.
@@ -135,11 +135,11 @@ def distribution_rows(study: Study, exhibit: Exhibit, run: RunSeries) -> Iterato
     has no independent samples, and gives no row. Raises as `converted`.
     """
     for series, _, quantity in study.points(exhibit):
-        if not _at(run.info["factors"], dict(quantity.at)):
+        if not _matches(run.info["factors"], dict(quantity.at)):
             continue
         kind = study.quantities[quantity.name]
         for source in kind.observed.get("from", ()):
-            found = _shown(run, source, f"{exhibit.id}, {series.label}", kind.unit)
+            found = _bounds_and_counts(run, source, f"{exhibit.id}, {series.label}", kind.unit)
             if found is None:
                 continue
             for lower, value, count in found:
@@ -156,7 +156,7 @@ def distribution_rows(study: Study, exhibit: Exhibit, run: RunSeries) -> Iterato
             break
 
 
-def _shown(
+def _bounds_and_counts(
     run: RunSeries, source: Mapping[str, Any], name: str, unit: str
 ) -> list[tuple[float, float, float]] | None:
     """Bounds and count of each sample or bucket, in `unit`; None if the run has none."""
@@ -177,5 +177,5 @@ def _shown(
     return [(value, value, 1.0) for value in (values * factor).tolist()]
 
 
-def _at(levels: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def _matches(levels: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return all(levels.get(name) == level for name, level in wanted.items())

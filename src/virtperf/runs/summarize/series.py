@@ -17,7 +17,7 @@ from rawperf.core.units import conversion_factor
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.summarize.steady import (
-    FEWEST_TIMES,
+    MIN_CORRELATION_TIMES,
     cosine_mean,
     departs,
     independent_mean,
@@ -39,7 +39,7 @@ WARMUP_CONFIDENCE = 0.999
 """Confidence level at which a warm-up detected later than declared shortens the window: MSER
 selects the most extreme cut, so a test at a lower level has too many false alarms."""
 
-SAME_ROUND = 0.1
+POLLING_TOLERANCE = 0.1
 """Share of a sampling interval within which entities count as sampled together."""
 
 
@@ -242,7 +242,7 @@ class RunSeries:
             )
         elif reduce_by is not cosine_mean:
             note = "sampled at different times: no statistic of their sum except the mean"
-            steady = Steady(_nothing(self.level), np.nan, self.window[0], "", (note,))
+            steady = Steady(_no_samples(self.level), np.nan, self.window[0], "", (note,))
         else:
             steady = _independent(
                 [self.steady((name, entity_kind, e, metric)) for e in entities], share, self.level
@@ -304,7 +304,9 @@ def evaluate(
         return Steady(cosine_mean(x[:1], level), np.nan, np.nan, "", ())
     inside = (t > begin) & (t <= end)
     if not inside.any():
-        return Steady(_nothing(level), np.nan, begin, "undetermined", ("no sample in the window",))
+        return Steady(
+            _no_samples(level), np.nan, begin, "undetermined", ("no sample in the window",)
+        )
     if reduce_by is not cosine_mean:
         return Steady(reduce_by(x[inside], level), np.nan, begin, "", ())
     flags: list[str] = []
@@ -325,27 +327,28 @@ def evaluate(
     used = x[inside]
     if too_short(used):
         flags.append(
-            f"the window is shorter than {FEWEST_TIMES} correlation times: the confidence interval may be too narrow"
+            f"the window is shorter than {MIN_CORRELATION_TIMES} correlation times: "
+            "its confidence interval may be too narrow"
         )
     return Steady(
         cosine_mean(used, level), warmup_s, begin_s, stationarity(used), tuple(flags), trend(used)
     )
 
 
-def _nothing(level: float) -> Mean:
+def _no_samples(level: float) -> Mean:
     return without_error(np.nan, 0, level, "no sample")
 
 
-def in_rounds(series: Mapping[str, SampleSeries]) -> dict[str, SampleSeries]:
+def align_polling_rounds(series: Mapping[str, SampleSeries]) -> dict[str, SampleSeries]:
     """Align the times of samples of one polling round.
 
-    A monitor that reads entities in turn stamps each with its own time. Samples within `SAME_ROUND`
-    of a sampling interval of a time of the longest series get that time.
+    A monitor that reads entities in turn stamps each with its own time. Samples within
+    `POLLING_TOLERANCE` of a sampling interval of a time of the longest series get that time.
     """
     longest = max(series.values(), key=lambda s: len(s.t)).t
     if len(longest) < 2 or all(np.array_equal(s.t, longest) for s in series.values()):
         return dict(series)
-    apart = SAME_ROUND * min(
+    tolerance = POLLING_TOLERANCE * min(
         float(np.median(np.diff(s.t))) for s in series.values() if len(s.t) > 1
     )
     found = {}
@@ -353,7 +356,7 @@ def in_rounds(series: Mapping[str, SampleSeries]) -> dict[str, SampleSeries]:
         after = np.clip(np.searchsorted(longest, one.t), 1, len(longest) - 1)
         earlier = one.t - longest[after - 1] < longest[after] - one.t
         near = longest[np.where(earlier, after - 1, after)]
-        t = np.where(abs(one.t - near) <= apart, near, one.t)
+        t = np.where(abs(one.t - near) <= tolerance, near, one.t)
         found[entity] = replace(one, t=t) if len(np.unique(t)) == len(t) else one
     return found
 
