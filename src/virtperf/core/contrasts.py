@@ -314,12 +314,12 @@ def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -
     found = _own_log_ratio(a, b)
     if pooled is None or not math.isfinite(found.se):
         return found
-    said = f"error pooled over {pooled.conditions} conditions"
+    pooling = f"error pooled over {pooled.conditions} conditions"
     return replace(
         found,
         se=max(found.se, pooled.deviation * math.sqrt(2 / found.n)),
         df=pooled.df,
-        design=f"{found.design}, {said}" if found.design else said,
+        design=f"{found.design}, {pooling}" if found.design else pooling,
     )
 
 
@@ -486,5 +486,5 @@ def _independent(
     errors = [u.var(ddof=1) / len(u) if len(u) > 1 else math.nan for u in units]
     means = np.array([*(u.mean() for u in units), 1.0])
     dfs = tuple(max(len(u) - 1.0, 1.0) for u in units)
-    fewest = min(len(u) for u in units)
-    return LinearRatio(over, under, means, np.diag([*errors, 0.0]), dfs, fewest, design)
+    n = min(len(u) for u in units)
+    return LinearRatio(over, under, means, np.diag([*errors, 0.0]), dfs, n, design)

@@ -217,8 +217,8 @@ def _scaled(study: Study, number: _Number, samples: StudySamples) -> _Number | N
         return number
     reference = references.pop() if len(references) == 1 else None
     if reference is not None and reference[0] in samples and samples[reference[0]].mean:
-        point, hundred = reference
-        return replace(number, under={point: 1 / hundred})
+        point, reference_value = reference
+        return replace(number, under={point: 1 / reference_value})
     without_scale = {number.low, number.high} <= {0.0, -math.inf, math.inf}
     return replace(number, unit=None) if without_scale else None
 
