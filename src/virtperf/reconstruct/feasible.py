@@ -176,16 +176,20 @@ def _solved(
     known: Feasible | None,
 ) -> Feasible:
     sentences = {c.id: sentence_keys(c) for c in active}
-    before = {} if known is None else {cluster.systems: cluster for cluster in known.clusters}
-    same = {} if known is None else {system.rows: system for system in known.systems}
+    known_clusters = (
+        {} if known is None else {cluster.systems: cluster for cluster in known.clusters}
+    )
+    known_systems = {} if known is None else {system.rows: system for system in known.systems}
     clusters: list[Cluster] = []
     for groups in _clusters(_rows(study, active, limits), sentences):
-        systems = tuple(same.get(tuple(rows)) or linear(rows) for rows in groups)
-        if systems not in before:
+        systems = tuple(known_systems.get(tuple(rows)) or linear(rows) for rows in groups)
+        if systems not in known_clusters:
             own = {row.claim for rows in groups for row in rows}
-            said = {c: keys for c, keys in sentences.items() if c in own}
-            before[systems] = Cluster(systems, find_contradictions(systems, said, explain=explain))
-        clusters.append(before[systems])
+            own_sentences = {c: keys for c, keys in sentences.items() if c in own}
+            known_clusters[systems] = Cluster(
+                systems, find_contradictions(systems, own_sentences, explain=explain)
+            )
+        clusters.append(known_clusters[systems])
     found = [cluster.found for cluster in clusters]
     dropped = {claim for f in found for claim in f.dropped}
     contradictions = Contradictions(
@@ -282,8 +286,8 @@ def _clusters(
     groups = groups_sharing_keys(
         rows, [[*(q for q, _ in r.terms), *((r.claim,) if r.claim else ())] for r in rows]
     )
-    said = [
+    own_sentences = [
         [key for claim in dict.fromkeys(r.claim for r in rows) for key in sentences.get(claim, ())]
         for rows in groups
     ]
-    return groups_sharing_keys(groups, said)
+    return groups_sharing_keys(groups, own_sentences)

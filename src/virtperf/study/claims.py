@@ -305,8 +305,8 @@ def _claims(
     entries: list[tuple[tuple[str, int], Claim]] = []
     try:
         entries += [
-            (w, Claim.model_validate(said))
-            for w, said in table_claims(study, file.tables, document)
+            (w, Claim.model_validate(fields))
+            for w, fields in table_claims(study, file.tables, document)
         ]
     except StudyError as err:
         report(err)

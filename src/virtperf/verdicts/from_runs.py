@@ -490,12 +490,12 @@ def judge(
     rows = []
     for claim in claims:
         decision, found = judge_claim(study, claim, samples, level, provenance=provenance)
-        said = {
+        columns = {
             "claim": claim.id,
             "text_verdict": text.get(claim.id, "hypothesis"),
             "measured_verdict": words[decision],
         }
-        rows.append({**NO_VERDICT, **said, **found, **(ours if claim.assumed else {})})
+        rows.append({**NO_VERDICT, **columns, **found, **(ours if claim.assumed else {})})
     return VERDICTS.frame(rows)
 
 
