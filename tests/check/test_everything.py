@@ -56,14 +56,19 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             STUDY,
             "study: mine",
             "study: other",
-            "calls itself 'other'; expected the folder's name 'mine'",
+            "the id 'other' differs from the folder name; expected the folder name 'mine'",
         ),
-        (STUDY, "default: a\n", "default: c\n", "the default 'c' of system is none of its levels"),
+        (
+            STUDY,
+            "default: a\n",
+            "default: c\n",
+            "the default 'c' of system is not one of its levels",
+        ),
         (
             STUDY,
             "{a: system A, b: system B}",
             "{a: system A, z: system B}",
-            "a label for 'z', which is no level of system",
+            "label of 'z', which is not a level of system",
         ),
         (
             STUDY,
@@ -120,7 +125,7 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             "'titel' may be a misspelling of it: correct it",
         ),
         (STUDY, "id: figure-1", "id: table-1", "duplicate id 'table-1'"),
-        (STUDY, "table: table-1}", "table: table-9}", "the cells of table-9 are missing"),
+        (STUDY, "table: table-1}", "table: table-9}", "the file of table table-9 is missing"),
         (STUDY, "    over: guests\n", "    over: zzz\n", "figure-1: unknown factor 'zzz'"),
         (STUDY, "kind: line ", "kind: diagram ", "exhibits/figure-1: 'rows' is missing"),
         (
@@ -166,7 +171,7 @@ def test_nothing_is_wrong_with_a_new_study(repository):
             CLAIMS,
             "ledger: c001\n",
             "ledger: c001\n    conflicts: [nobody]\n",
-            "conflicts names 'nobody'",
+            "conflicts: unknown claim 'nobody'",
         ),
         (
             CLAIMS,
@@ -317,7 +322,7 @@ def test_corrections_that_fit_no_cell(repository):
     )
     (problem,) = found(repository)
     assert problem.startswith(
-        "data/published/mine/tables/corrections.csv line 2: there is no cell 'nowhere'"
+        "data/published/mine/tables/corrections.csv line 2: table table-1 has no cell in row 'nowhere'"
     )
 
 
@@ -327,11 +332,11 @@ HEADING = "table,row,column,printed,corrected,reason\n"
 @pytest.mark.parametrize(
     ("content", "line", "problem"),
     [
-        (b"", 1, "the file is empty; expected a heading"),
-        (b"a,b\n1,2\n", 1, f"the heading is not that of corrections; expected {HEADING.strip()}"),
+        (b"", 1, "the file is empty; expected a header"),
+        (b"a,b\n1,2\n", 1, f"unexpected header; expected {HEADING.strip()}"),
         (f"{HEADING}table-1,\xff\n".encode("latin-1"), 2, "not UTF-8; found the byte 0xff. Save"),
-        (f"{HEADING}table-1\n".encode(), 2, "there is no cell ''"),
-        (f"{HEADING}table-1,a,b,c,d,e,f\n".encode(), 2, "it has more cells than the heading"),
+        (f"{HEADING}table-1\n".encode(), 2, "has no cell in row ''"),
+        (f"{HEADING}table-1,a,b,c,d,e,f\n".encode(), 2, "a row has more cells than the header"),
         (f'{HEADING}table-1,"a\n'.encode(), 2, "not a table"),
     ],
 )
@@ -528,9 +533,9 @@ def test_measured_runs_are_checked_without_reading_them(repository):
     write_run(root, "nothing", raw={}, study="mine", factors=FACTORS)
     (root / "levels" / "link").symlink_to("/")
     text = "\n".join(found(repository))
-    assert "data/measured/mine/levels/link: a link leads out of the run folder" in text
+    assert "data/measured/mine/levels/link: a symbolic link points outside the run folder" in text
     assert "data/measured/mine/window/run.yaml line" in text
-    assert "data/measured/mine/nothing: the run has no raw file" in text
+    assert "data/measured/mine/nothing: the run folder contains no raw files" in text
 
 
 def test_all_problems_of_a_run_are_listed(repository):
@@ -574,7 +579,7 @@ def test_a_level_that_does_not_test_a_hypothesis_is_another_level_of_judged_over
         text.replace("{id: two-do-more-than-one,", "{id: two-do-more-than-one, no_test: {7: why},")
     )
     (problem,) = found(repository, "machine")
-    assert "no_test names 7" in problem and "judged_over in study.yaml" in problem
+    assert "no_test: unknown level 7" in problem and "judged_over in study.yaml" in problem
 
 
 def test_a_paper_whose_claim_is_repeated_is_a_dependency(repository):

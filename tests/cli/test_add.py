@@ -64,12 +64,12 @@ def test_a_preview_copies_nothing(run: Run, repository, folder):
     text = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
     assert "monday-run: toy, measured, replicate 1" in text
     assert "test load (default), system b, guests 2" in text
-    assert "all files together cover 300 to 900 s" in text
+    assert "common coverage of all files: 300 to 900 s" in text
     assert "measurement window 300 to 900 s" in text
     assert "iwl-console" in text
     assert "page_element_throughput" in text
     assert (
-        "not measured in this run: no processor_busy of a processor nor guest_cpu of a domain"
+        "not measured in this run: no processor_busy of a processor or guest_cpu of a domain"
         in text
     )
     assert "5 % of the processor time was stolen by the hypervisor in the window" in text
@@ -137,8 +137,11 @@ def test_a_run_whose_times_are_not_known_is_taken(run: Run, repository, tmp_path
             {"factors": {"system": "c", "guests": 1}},
             "unknown level 'c' of system; expected one of 'a', 'b'",
         ),
-        ({"window_s": [300, 2000]}, "window_s: the window ends at 2000, after the run"),
-        ({"study": "other"}, "study is not the id of the study"),
+        (
+            {"window_s": [300, 2000]},
+            "window_s: the window ends at 2000 s, after the end of the run",
+        ),
+        ({"study": "other"}, "study differs from the study"),
         ({"replicate": None}, "'replicate' is missing"),
         ({"start": None}, "'start' is missing; only a run without duration_s"),
     ],
@@ -197,7 +200,7 @@ def test_replicates_are_counted(run: Run, repository, folder, tmp_path):
     text = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
     assert "replicate 4" in text
     assert re.search(
-        r"window, 300 to 900 s, is not that of its replicates: first 400 to 800 s", text
+        r"window, 300 to 900 s, differs from that of its replicates: first 400 to 800 s", text
     )
     assert (
         "replicate 1"
@@ -220,7 +223,7 @@ def test_a_copy_of_a_run_that_is_there_is_refused(run: Run, repository, tmp_path
     (again / "d1.log").rename(again / "other.log")
     for _ in range(2):
         said = run("add", "run", "toy", str(again), *FACTORS, *TIMES[:2], "--yes", status=1).output
-        assert f"its raw files are those of the {kind} run there, byte for byte" in said
+        assert f"its raw files duplicate those of the {kind} run there" in said
         (again / "a.txt").unlink(missing_ok=True)  # a part of a run is a copy too
     assert measured(repository) == before
 
@@ -232,7 +235,7 @@ def test_one_common_file_is_only_a_warning(run: Run, repository, folder):
         raw={"d1.log": console(seed="y"), "sar.txt": sar()},
     )
     said = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
-    assert "warning: guests/web1/sar.txt: the same bytes stand in the measured run there" in said
+    assert "warning: guests/web1/sar.txt: identical to files of the measured run there" in said
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "run.yaml", "whole", "broken"])
@@ -294,7 +297,7 @@ def test_a_run_that_shows_nothing_of_the_study_is_refused(run: Run, repository, 
         "--yes",
         status=1,
     ).output
-    assert "the run shows none of the quantities of toy" in said
+    assert "the run contains none of the quantities of toy" in said
     assert "page_element_throughput of a driver" in said
     assert measured(repository) == []
 
@@ -322,10 +325,10 @@ def test_a_name_that_is_taken_or_none_is_refused(run: Run, repository, folder):
     said = run(
         "add", "run", "toy", str(folder), *FACTORS, *TIMES, "--name", "taken", "--yes", status=1
     ).output
-    assert "there is a run of this name already" in said
+    assert "a run with this name already exists" in said
     for name in ("../out", "Upper", "-x"):
         assert (
-            "no name for a run"
+            "invalid run name"
             in run(
                 "add", "run", "toy", str(folder), *FACTORS, *TIMES, f"--name={name}", status=1
             ).output
@@ -349,14 +352,17 @@ def test_a_copy_that_fails_leaves_nothing_behind(run: Run, repository, folder, m
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--factor", "colour=red"), "expected name=level, the name one of test, system, guests"),
+        (
+            ("--factor", "colour=red"),
+            "expected name=level, where name is one of test, system, guests",
+        ),
         (("--factor", "guests=12"), "unknown level of guests; expected one of 1, 2, 3; found 12"),
-        (("--start", "yesterday"), "no date and time of a local clock"),
-        (("--start", "2009-01-09"), "no date and time of a local clock"),
-        (("--start", "2009-01-09T14:00:00Z"), "no date and time of a local clock"),
-        (("--file", "*.xml", "start_s=1"), "no raw file has that path"),
-        (("--file", "drivers/*", "begin=1"), "expected key=value, keys format"),
-        (("--file", "drivers/*", "start_s=soon"), "start_s is no number"),
+        (("--start", "yesterday"), "invalid date and time"),
+        (("--start", "2009-01-09"), "invalid date and time"),
+        (("--start", "2009-01-09T14:00:00Z"), "invalid date and time"),
+        (("--file", "*.xml", "start_s=1"), "no raw file matches"),
+        (("--file", "drivers/*", "begin=1"), "expected key=value, where key is one of format"),
+        (("--file", "drivers/*", "start_s=soon"), "start_s is not a number"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(run: Run, repository, folder, options, message):

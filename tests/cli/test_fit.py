@@ -120,16 +120,16 @@ def test_rows_without_a_number_are_left_out_and_named(run, tmp_path):
 def test_errors_name_the_column_the_line_and_the_group(run, tmp_path, table):
     (tmp_path / "t.csv").write_text("n,x\n1,10\n2,many\n")
     said = run("fit", "line", "t.csv", "--x", "n", "--y", "x", status=1).output
-    assert "t.csv line 3: column 'x' holds something that is no finite number" in said
+    assert "t.csv line 3: column 'x' contains a value that is not a finite number" in said
     assert "found 'many'" in said
     (tmp_path / "t.csv").write_text('n,x\n1,"1,955.16"\n2,"3,000.5"\n')
     said = run("fit", "line", "t.csv", "--x", "n", "--y", "x", status=1).output
-    assert "Write '1955.16', without commas between thousands" in said
+    assert "Write '1955.16', without thousands separators" in said
     rows = [f"{n},{10 * n}" for n in range(1, 600)]
     rows[498] = "499,1e308"
     (tmp_path / "t.csv").write_text("\n".join(["n,x", *rows]) + "\n")
     said = run("fit", "usl", "t.csv", "--x", "n", "--y", "x", status=1).output
-    assert "t.csv line 500: column 'x' holds a number that is too large; expected" in said
+    assert "t.csv line 500: column 'x' contains a number that is too large; expected" in said
     wrong = ("fit", "usl", "load.csv", "--x", "load", "--y", "throughput")
     assert "no column 'load'; expected one of system" in run(*wrong, status=1).output
     (tmp_path / "few.csv").write_text("g,n,x\na,1,10\na,2,19\n")

@@ -97,7 +97,7 @@ def test_a_published_table_becomes_runs_that_claims_are_judged_by(run, layout, t
     assert verdicts["measured_verdict"].tolist() == ["value agrees"]
     again = subprocess.run(made, capture_output=True, text=True)
     assert again.returncode == 1
-    assert "a-1-r1/rates.csv is there: remove the run folders" in again.stderr
+    assert "a-1-r1/rates.csv already exists: remove the run folders" in again.stderr
 
 
 @pytest.mark.parametrize("missing", ["claims", "figures", "exhibits and claims"])
@@ -121,5 +121,5 @@ def test_stages_run_with_next_to_nothing(new, layout, missing):
 
 def test_an_id_that_is_none_is_one_line(run, layout):
     said = run("--root", str(layout.root), "new", "study", "My Study", status=1).output
-    assert said.startswith("Error: 'My Study' can't be the id of a study")
+    assert said.startswith("Error: invalid study id 'My Study'")
     assert not (layout.root / "notebooks").exists()

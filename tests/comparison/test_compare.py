@@ -251,9 +251,9 @@ def number_tables(folder, cells, heading="score"):
 @pytest.mark.parametrize(
     ("cell", "said"),
     [
-        ("timeout", "no finite"),
-        ("inf", "no finite"),
-        ('"6,1"', "no finite"),
+        ("timeout", "not a finite"),
+        ("inf", "not a finite"),
+        ('"6,1"', "not a finite"),
         ("1e308", "too large"),
     ],
 )
@@ -261,7 +261,7 @@ def test_a_cell_of_a_table_that_is_no_number_is_refused(tmp_path, percentiles, c
     rows = [f"6.{k}" for k in range(8)]
     number_tables(tmp_path / "a", [rows, rows[1:]])
     number_tables(tmp_path / "b", [rows[2:], [*rows[3:], cell]])
-    with pytest.raises(VirtperfError, match=f"column 'score' holds .*{said}") as caught:
+    with pytest.raises(VirtperfError, match=f"column 'score' contains .*{said}") as caught:
         virtperf.compare(tmp_path / "a", tmp_path / "b", percentiles=percentiles)
     assert (caught.value.file, caught.value.line) == (str(tmp_path / "b" / "2.csv"), 7)
 
@@ -277,9 +277,11 @@ def test_a_cell_of_a_table_in_a_folder_of_files_is_named(tmp_path):
     broken = tmp_path / "b" / "r2" / "1.csv"
     broken.write_text(broken.read_text() + "many\n")
     notes = virtperf.compare(tmp_path / "a", tmp_path / "b").notes
-    assert any("r2: not read: 1.csv line 6: column 'score' holds" in note for note in notes)
+    assert any("r2: not read: 1.csv line 6: column 'score' contains" in note for note in notes)
     (tmp_path / "b" / "r2" / "2.csv").unlink()
-    with pytest.raises(VirtperfError, match="column 'score' holds something") as caught:
+    with pytest.raises(
+        VirtperfError, match="column 'score' contains a value that is not a finite number"
+    ) as caught:
         virtperf.compare(tmp_path / "a", tmp_path / "b")
     assert (caught.value.file, caught.value.line) == (str(broken), 6)
 
@@ -290,7 +292,7 @@ def test_a_cell_that_other_runs_have_as_a_number_is_refused(tmp_path):
         sides = [tmp_path / f"{side}{rest}" for side in "ab"]
         number_tables(sides[0], [[f"6.{k}{rest}"] for k in "123"], heading)
         number_tables(sides[1], [[f"6.{k}{rest}"] for k in "4x6"], heading)
-        with pytest.raises(VirtperfError, match=r"column 'score' holds .*'6\.x'") as caught:
+        with pytest.raises(VirtperfError, match=r"column 'score' contains .*'6\.x'") as caught:
             virtperf.compare(*sides)
         assert (caught.value.file, caught.value.line) == (str(sides[1] / "2.csv"), 2)
 

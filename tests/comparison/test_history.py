@@ -183,14 +183,14 @@ def test_either_all_revisions_of_run_folders_have_a_date_or_none(tmp_path):
 def test_a_cell_that_is_no_number_is_refused(tmp_path):
     dates = [f"2026-01-{day:02}" for day in range(1, 31)]
     for cell, said in (
-        ("abc", "no finite number"),
-        ("inf", "no finite number"),
+        ("abc", "not a finite number"),
+        ("inf", "not a finite number"),
         ("1e+308", "too large"),
-        ("1,5", "no finite number"),
+        ("1,5", "not a finite number"),
     ):
         written = f'"{cell}"'
         path = history_table(tmp_path, dates, [*["1.25"] * 29, written])
-        with pytest.raises(VirtperfError, match=f"column 'x' holds .*{said}") as caught:
+        with pytest.raises(VirtperfError, match=f"column 'x' contains .*{said}") as caught:
             virtperf.history(path)
         assert (caught.value.line, caught.value.found) == (31, repr(cell))
 

@@ -84,7 +84,9 @@ def test_a_table_of_a_revision_is_named_by_it(tmp_path, monkeypatch):
         git(tmp_path, "add", "-A")
         git(tmp_path, "commit", "-qm", name)
         git(tmp_path, "tag", name)
-    with pytest.raises(VirtperfError, match="column 'x' holds something") as caught:
+    with pytest.raises(
+        VirtperfError, match="column 'x' contains a value that is not a finite number"
+    ) as caught:
         virtperf.compare("runs", revisions=["old", "new"])
     assert (caught.value.file, caught.value.line) == ("old:runs/1.csv", 4)
 

@@ -253,7 +253,7 @@ def test_check_and_ingest_tell_of_runs_that_were_made_otherwise(repository):
 def test_a_factor_of_machines_that_is_none_is_named(repository):
     edit_study(repository, "machine_factor: sessions")
     said = " ".join(str(p) for p in check_everything(Layout(repository.root), ["toy"])[0])
-    assert "names no factor" in said
+    assert "unknown factor" in said
 
 
 def test_runs_without_a_record_are_a_group_of_their_own_and_no_problem(repository):

@@ -235,8 +235,8 @@ def test_files_are_described_as_declared(repository):
             {"collect": [{"run": "true", "files": [{"path": "no.csv"}]}]},
             "the file is not in the run folder",
         ),
-        ({"collect": ["rm work1.csv"]}, "the run has no raw file"),
-        ({"collect": ["ln -s /etc/passwd x"]}, "a link leads out of the run folder"),
+        ({"collect": ["rm work1.csv"]}, "the run folder contains no raw files"),
+        ({"collect": ["ln -s /etc/passwd x"]}, "a symbolic link points outside the run folder"),
         (
             {"collect": [{"run": 'echo "run: x" > "$fields"', "shell": True}]},
             "unknown key 'run'",

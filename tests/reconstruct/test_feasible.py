@@ -47,8 +47,8 @@ def test_a_point_that_nothing_speaks_of_is_unbounded(tiny):
 def test_limits_name_the_claims_that_hold_them(tiny):
     feasible = solve(*tiny("claims:\n" + RATIO + PEAK))
     low, high = feasible.interval(feasible.study.quantity("throughput[system=b, guests=3]"))
-    assert low.held_by == ("b-half",)
-    assert high.held_by == ("b-half",)
+    assert low.binding_claims == ("b-half",)
+    assert high.binding_claims == ("b-half",)
 
 
 def test_what_is_said_twice_weighs_no_more_than_what_is_said_once(tiny):

@@ -35,9 +35,9 @@ def test_the_ranges_of_the_parts_limit_the_mean(tiny, more):
     assert interval(feasible, "response_time[guests=1]") == pytest.approx(
         ((38 + 45) / 2, (42 + 55) / 2)
     )
-    assert feasible.interval(feasible.study.quantity("response_time[guests=1]"))[0].held_by == (
-        "mean",
-    )
+    assert feasible.interval(feasible.study.quantity("response_time[guests=1]"))[
+        0
+    ].binding_claims == ("mean",)
     low, high = interval(feasible, "response_time[guests=2]")
     assert low == pytest.approx(0) and high == float("inf")  # nothing is said of the parts
 

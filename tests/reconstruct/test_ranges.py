@@ -11,7 +11,7 @@ import yaml
 
 from tests.reconstruct.conftest import STUDY, claim
 from virtperf.reconstruct.feasible import solve
-from virtperf.reconstruct.ranges import AT_THE_END, NO_PEAK, NOT_POSITIVE, ranges
+from virtperf.reconstruct.ranges import NO_PEAK, NOT_POSITIVE, PEAK_AT_END, ranges
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
 
@@ -138,7 +138,7 @@ def test_a_range_has_the_gaps_between_resolutions(table):
 def test_levels_at_which_a_peak_can_be(table):
     text = "claims:\n" + claim("below", "kind: range, of: 'throughput[guests=2]', high: 90")
     (row,) = table(text, [entry("argmax", of="throughput")]).values()
-    assert row["levels"] == ["1", "3", "4"] and ends(row) == (1, 4) and row["note"] == AT_THE_END
+    assert row["levels"] == ["1", "3", "4"] and ends(row) == (1, 4) and row["note"] == PEAK_AT_END
     peak = claim("peak", "kind: argmax, of: throughput, over: guests, levels: [1, 2, 3, 4], at: 3")
     (row,) = table("claims:\n" + peak, [entry("argmax", of="throughput")]).values()
     assert row["levels"] == row["levels_text"] == ["3"] and row["note"] == ""

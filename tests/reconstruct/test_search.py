@@ -8,7 +8,7 @@ import pytest
 from tests.cases import each_case
 from virtperf.models import many
 from virtperf.reconstruct.region import Region
-from virtperf.reconstruct.search import searched
+from virtperf.reconstruct.search import search_ranges
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.constraints import Inequality
 from virtperf.study.quantities import Expression, Quantity
@@ -26,7 +26,7 @@ def box(low: np.ndarray, high: np.ndarray, *more: Inequality) -> Region:
 
 
 def range_of(region: Region, function, name: str = "n", seed: int = 1) -> tuple[float, float]:
-    (found,) = searched(region, PARTS, (name,), function, seed)
+    (found,) = search_ranges(region, PARTS, (name,), function, seed)
     return found.ranges[name]
 
 
@@ -92,11 +92,11 @@ def test_data_sets_of_a_narrower_region_count_in_a_wider_one():
         near = np.abs(y - peak).max(axis=1) < 1e-6
         return {"n": (np.where(near, 9.0, y[:, 0]),) * 2}
 
-    (narrow,) = searched(box(peak, peak), PARTS, ("n",), needle, 1)
+    (narrow,) = search_ranges(box(peak, peak), PARTS, ("n",), needle, 1)
     wide = box(np.ones(4), np.full(4, 2.0))
-    (found,) = searched(wide, PARTS, ("n",), needle, 1, narrow.best)
+    (found,) = search_ranges(wide, PARTS, ("n",), needle, 1, narrow.best)
     assert found.ranges["n"][1] == 9.0
-    (other,) = searched(
+    (other,) = search_ranges(
         box(np.full(4, 1.5), np.full(4, 2.0)), PARTS, ("n",), needle, 1, narrow.best
     )
     assert other.ranges["n"] == pytest.approx((1.5, 2.0))  # the data set is none of that region's

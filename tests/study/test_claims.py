@@ -100,23 +100,23 @@ MISTAKES = {
         "half_width: 0.5, high: 49.8,",
         "49.5 to 49.8 exclude the printed value 50",
     ),
-    "limits crossed": ("low: 90,", "low: 90, high: 80,", "90 to 80 exclude"),
+    "limits crossed": ("low: 90,", "low: 90, high: 80,", "low 90 is above high 80"),
     "winner not among levels": (
         "at: 4, for_each",
         "at: 3, for_each",
-        "at: 3 is not among the levels",
+        "at: 3 is not one of the levels",
     ),
     "conflict with nothing": (
         "conflicts: [faster]",
         "conflicts: [slower]",
-        "'slower', which is no claim",
+        "unknown claim 'slower'",
     ),
-    "id given twice": ("{id: busy,", "{id: faster,", "'faster' is given twice"),
+    "id given twice": ("{id: busy,", "{id: faster,", "duplicate id 'faster'"),
     "key given twice": ("low: 90,", "low: 90, low: 91,", "'low' is given twice"),
     "half width missing": (
         "value: 50, half_width: 0.5,",
         "value: 50,",
-        "no limits: give value and half_width",
+        "no limits: set value and half_width",
     ),
     "unknown kind": (
         "{id: full, kind: range",
@@ -131,7 +131,7 @@ MISTAKES = {
     "a rule over names": (
         "kind: linear, of: speed, over: guests, levels: [1, 2, 4], margin: 0.1",
         "kind: rule, of: speed, over: system, levels: [a, b], intercept: 1, slope: 2, intercept_half_width: 0, slope_half_width: 0",
-        "the levels of a rule are numbers",
+        "a rule needs numeric levels",
     ),
     "no reason": ("why: A test.}", "enabled: true}", "'why' is missing"),
     "reason too short": ("reason: They say nothing.", "reason: none", "at least 10 characters"),

@@ -64,7 +64,9 @@ def changed(old: str, new: str) -> str:
 def test_a_factor_called_like_a_column_of_a_table_is_named_with_its_line(tmp_path, table):
     name = next(iter(table.columns))
     text = changed("factors:\n", f"factors:\n  {name}: {{levels: [1, 2], default: 1}}\n")
-    with pytest.raises(StudyError, match=f"a factor is called '{name}'.*another name") as raised:
+    with pytest.raises(
+        StudyError, match=f"factor '{name}' has the same name.*Rename the factor"
+    ) as raised:
         load_study(write(tmp_path, text))
     assert raised.value.line == line_of(text, f"  {name}: ")
 
@@ -186,7 +188,7 @@ def test_series_over_an_unknown_level_names_the_exhibit(tmp_path):
 
 
 def test_folder_and_study_must_agree(tmp_path):
-    with pytest.raises(StudyError, match=r"line 1.*calls itself 'toy'.*folder's name 'other'"):
+    with pytest.raises(StudyError, match=r"line 1.*the id 'toy' differs.*folder name 'other'"):
         load_study(write(tmp_path, name="other"))
 
 

@@ -52,23 +52,23 @@ def test_each_number_has_its_label_unit_and_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("id: busy", "id: gain", "the id 'gain' is given twice"),
+        ("id: busy", "id: gain", "duplicate id 'gain'"),
         ("about: [text]", "about: [figure-7]", "unknown exhibit 'figure-7'"),
-        ("{system}, {guests} guests", "{system}", "'System A' is the label of several numbers"),
+        ("{system}, {guests} guests", "{system}", "duplicate label 'System A'"),
         (
             "{system}, {guests} guests",
             "{system}, {gests} {guests}",
-            "{gests} in the label is no factor of for_each",
+            "{gests} in the label is not a factor of for_each",
         ),
         ("guests: [2, 4]}}", "guests: [2, 5]}}", "unknown level 5 of guests"),
         ('of: "load[guests=2]", to', 'of: "lod[guests=2]", to', "unknown quantity 'lod'"),
         (
             "gives: {slope: each",
             "gives: {steepness: each",
-            "line does not give 'steepness', but intercept, slope",
+            "line has no result 'steepness', only intercept, slope",
         ),
         ("levels: [1, 2, 4], load: 8", "levels: [1, 2], load: 8", "usl needs at least 3 levels"),
-        ("levels: [1, 2, 4], load: 8", "levels: [1, 2, 4]", "capacity needs load"),
+        ("levels: [1, 2, 4], load: 8", "levels: [1, 2, 4]", "load is required with capacity"),
         (
             'kind: ratio, about: [text], label: load per speed, of: "load[guests=2]", to: "speed[guests=2]"',
             "kind: ratio, about: [text], label: load per speed, of: load",
@@ -77,7 +77,7 @@ def test_each_number_has_its_label_unit_and_parts(tmp_path: Path) -> None:
         (
             'label: A, of: "load[guests=2]", over: guests, levels: [1, 2, 4, 8]',
             'label: A, of: "load[guests=2]", over: system, levels: [a, b, a, b]',
-            "needs levels that are numbers",
+            "needs numeric levels",
         ),
         (
             "over: guests, levels: [1, 2, 4],\n     gives: {slope",

@@ -136,12 +136,12 @@ def test_limits_of_a_claim(readings, word, kind, value, room, limits):
     ("word", "kind", "value", "problem"),
     [
         ("nerly", "ratio", 2.0, "did you mean 'nearly'"),
-        ("nearly", "ratio", None, "needs the number"),
-        ("nearly", "ordering", 2.0, "can't be read in a claim of the kind ordering"),
-        ("twice", "percent_change", None, "needs the number"),  # 100 %, not 2 %
-        ("same", "ordering", None, "can't be read in a claim of the kind ordering"),
-        ("no increase", "equivalence", None, "can't be read in a claim of the kind equivalence"),
-        ("slightly more", "ratio", 3.0, "read without a number"),
+        ("nearly", "ratio", None, "needs a number"),
+        ("nearly", "ordering", 2.0, "is not allowed in a claim of kind ordering"),
+        ("twice", "percent_change", None, "needs a number"),  # 100 %, not 2 %
+        ("same", "ordering", None, "is not allowed in a claim of kind ordering"),
+        ("no increase", "equivalence", None, "is not allowed in a claim of kind equivalence"),
+        ("slightly more", "ratio", 3.0, "takes no number"),
     ],
 )
 def test_a_word_that_does_not_fit_is_refused(readings, word, kind, value, problem):
@@ -170,15 +170,15 @@ words:
 @pytest.mark.parametrize(
     ("old", "new", "problem", "line"),
     [
-        ("[0.95, 1]", "[0.85, 1]", "allow all that the stricter one allows", 2),
-        ("[0.95, 1]", "[1.1, 1]", "the lower limit 1.1 is above the upper one", 4),
+        ("[0.95, 1]", "[0.85, 1]", "must include those of the stricter one", 2),
+        ("[0.95, 1]", "[1.1, 1]", "the lower limit 1.1 is above the upper limit 1", 4),
         ("strict: 1.01", "strict: 0.99", "at least 1", 11),
-        ("[equal]", "[nearly]", "'nearly' stands twice", 8),
+        ("[equal]", "[nearly]", "duplicate word 'nearly'", 8),
         ("    why: Short of", "    uses: [0.97, 0.92]\n    why: Short of", "excludes 0.92", 2),
         (
             "words:\n",
             "words:\n  hardly: {inverse: nearly, uses: [1.2], why: The other side.}\n",
-            "excludes 1.2, which a paper calls so",
+            "excludes 1.2, a number under uses",
             2,
         ),
         ("of: reference", "of: refrence", "did you mean 'reference'", 10),
@@ -225,9 +225,9 @@ def test_a_claim_has_the_limits_of_its_word_and_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [
-        ("word: nearly,", "needs the number"),
+        ("word: nearly,", "needs a number"),
         ("word: neerly, value: 50,", "did you mean 'nearly'"),
-        ("word: nearly, value: 50, low: 40,", "leave out low"),
+        ("word: nearly, value: 50, low: 40,", "omit low"),
     ],
 )
 def test_a_word_that_is_wrong_is_named_with_the_claim(tmp_path, entry, problem):

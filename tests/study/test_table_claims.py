@@ -85,7 +85,7 @@ def test_cells_of_a_row_have_the_sentence_of_their_row(folder):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("table: table-1, key", "table: table-9, key", "there is no table 'table-9'"),
+        ("table: table-1, key", "table: table-9, key", "table 'table-9' not found"),
         ("jobs: N}", "jobs: jobs}", "has no column 'jobs'"),
         ("plain_s: ", "plain_h: ", "has no column 'plain_h'"),
         ("runtime[swap=plain]", "runtime[swap=none]", "unknown level 'none' of swap"),
@@ -105,7 +105,7 @@ def test_what_a_table_lacks_is_named_with_its_line(folder, old, new, message):
 
 def test_a_cell_that_is_no_number_is_named(folder):
     (folder / "tables" / "table-1.csv").write_text(TABLE.replace("128", "about 2 minutes"))
-    with pytest.raises(StudyError, match="row 2: plain_s is no number"):
+    with pytest.raises(StudyError, match="row 2: plain_s is not a number"):
         load_claims(load_study(folder))
 
 
@@ -115,7 +115,7 @@ def test_thousands_and_rows_that_are_numbered(folder):
     (folder / "tables" / "table-1.csv").write_text(
         'N,plain_s,zswap_s\n1,"1,107.5",\nSum:,128,"1,10"\n'
     )
-    with pytest.raises(StudyError, match="row 2: zswap_s is no number"):
+    with pytest.raises(StudyError, match="row 2: zswap_s is not a number"):
         load_claims(load_study(folder))
     (folder / "tables" / "table-1.csv").write_text('N,plain_s,zswap_s\n1,"1,107.5",\nSum:,128,\n')
     loaded = load_claims(load_study(folder))

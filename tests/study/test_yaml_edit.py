@@ -53,5 +53,5 @@ def test_a_mapping_is_set_and_replaced(tmp_path: Path) -> None:
     assert (
         '      lines\n    for:\n      b: "2"\n      c: "3"\n\n  # of the second' in path.read_text()
     )
-    with pytest.raises(StudyError, match="line 12: the entry is written in one line"):
+    with pytest.raises(StudyError, match="line 12: the entry is in flow style"):
         set_in_entry(path, "rows", 1, "for", {"a": "1"})

@@ -112,7 +112,7 @@ def test_noisy_data_leave_it_undecided_and_say_how_many_runs_would_decide(tiny):
     assert 3 < few["runs_needed"] < many["runs_needed"]
     wanted = few["runs_needed"]
     said = (
-        f"about {wanted:.0f} runs per condition would decide, {wanted - 3:.0f} more than there are"
+        f"about {wanted:.0f} runs per condition would decide, {wanted - 3:.0f} more than measured"
     )
     assert said in few["reason"]
     hopeless = verdicts(tiny, observed([-7800.0, 8200.0, 200.0])).loc["b-half"]
@@ -141,7 +141,7 @@ def test_one_run_a_condition_has_a_number_and_no_verdict(tiny):
     assert found["estimate"] == 0.75
     assert found[["estimate_low", "estimate_high", "runs_needed"]].isna().all()
     assert "measured 0.75 (1 run per condition)" in found["reason"]
-    assert found["reason"].endswith("at least 2 runs of each are needed")
+    assert found["reason"].endswith("at least 2 runs per condition are needed")
 
 
 BOTH = claim(
@@ -167,7 +167,7 @@ def test_where_instances_disagree_the_worst_is_named(tiny):
     found = judge(study, claims, BOTH_TEXT, observed([480.0, 484.0, 476.0]), level=0.95).iloc[0]
     assert found["measured_verdict"] == "refuted"
     assert found["reason"].startswith("b: measured 120")
-    assert "2 comparisons at once" in found["reason"]
+    assert "Bonferroni for 2 comparisons" in found["reason"]
     assert found["estimate"] == pytest.approx(120)
     other = judge(study, claims, BOTH_TEXT, observed([300.0, 301.0, 299.0]), level=0.95).iloc[0]
     assert other["measured_verdict"] == "reproduced"
@@ -266,7 +266,7 @@ def test_conditions_of_different_blocks_need_several_of_them(tiny):
         one = far.assign(**{column: np.where(far["system"] == "a", monday, tuesday)})
         found = verdicts(tiny, one).loc["b-half"]
         assert found["measured_verdict"] == "undecided"
-        assert "its conditions stand in different blocks" in found["reason"]
+        assert "the conditions are in different blocks" in found["reason"]
         assert found["reason"].endswith("in the same blocks, or in at least 2 blocks each")
     several = far.assign(block=far["system"] + far["run_id"])
     found = verdicts(tiny, several).loc["b-half"]

@@ -21,7 +21,7 @@ from virtperf.verdicts.regions import (
     bonferroni_level,
     by_value,
     decide,
-    least_seen,
+    detectable_difference,
     runs_to_decide,
     worst,
 )
@@ -241,7 +241,7 @@ def test_a_detectable_difference_is_refuted_in_four_of_five_cases(kind):
     n, cv = 6, 0.1
     spread = stats.norm.ppf((np.arange(n) + 0.5) / n)
     a = 1 + cv * spread / spread.std(ddof=1)  # runs whose mean and spread are the true ones
-    least, of = least_seen([kind(a, a, low=1 if kind is log_ratio_of else 0)], LEVEL)
+    least, of = detectable_difference([kind(a, a, low=1 if kind is log_ratio_of else 0)], LEVEL)
     assert of is not None
     lower = 1 / (1 + least) if of.relative else 1 - least
     limit = 1 if of.relative else 0
@@ -257,10 +257,10 @@ def test_a_detectable_difference_is_refuted_in_four_of_five_cases(kind):
 
 def test_what_several_comparisons_could_show_is_the_worst_of_them():
     close, far = level((5.0, 5.1, 4.9), high=10), level((5.0, 7.0, 3.0), high=10)
-    least, of = least_seen([close, far, level((5.0,), high=10)], LEVEL)
+    least, of = detectable_difference([close, far, level((5.0,), high=10)], LEVEL)
     assert of is far
     assert least == far.detectable(bonferroni_level([close, far], LEVEL))
-    assert math.isnan(least_seen([level((5.0,), high=10)], LEVEL)[0])
+    assert math.isnan(detectable_difference([level((5.0,), high=10)], LEVEL)[0])
 
 
 def of_samples(value, low, high, method=ORDERED):

@@ -114,10 +114,10 @@ def run(
     from virtperf.core.params import load_parameters
     from virtperf.runs.ingest.folder import RUN_FILE
     from virtperf.runs.intake.describe import describe
-    from virtperf.runs.intake.doubts import disturbed, other_windows
-    from virtperf.runs.intake.given import Given, parse_factor, parse_files, parse_start
+    from virtperf.runs.intake.doubts import disturbed, window_differences
+    from virtperf.runs.intake.given import RunFacts, parse_factor, parse_files, parse_start
     from virtperf.runs.intake.preview import preview
-    from virtperf.runs.intake.snapshot import accept, refuse_twins, run_name, snapshot
+    from virtperf.runs.intake.snapshot import accept, check_duplicates, run_name, snapshot
     from virtperf.study.definition import load_study
 
     study = load_study(layout.known(study_id))
@@ -144,11 +144,11 @@ def run(
             "measured": layout.measured(study_id),
             "example": layout.examples(study_id),
         }
-        warnings = refuse_twins(copy, roots)
+        warnings = check_duplicates(copy, roots)
         notes: Sequence[str] = ()
         assumed: set[str] = set()
         if not described:
-            given = Given(
+            given = RunFacts(
                 dict(parse_factor(study, text) for text in factors),
                 parse_files(files, raw),
                 parse_start(start) if start else None,
@@ -170,7 +170,7 @@ def run(
             *found.warnings,
             *disturbed(found.samples, found.run.get("window_s"), asked_for),
         ]
-        warnings += other_windows(study, found.run, roots[found.run["provenance"]])
+        warnings += window_differences(study, found.run, roots[found.run["provenance"]])
         _show(study, found, notes, warnings, assumed)
         where = target.relative_to(layout.root)
         if not yes and not _terminal.interactive():

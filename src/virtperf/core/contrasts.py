@@ -314,12 +314,12 @@ def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -
     found = _own_log_ratio(a, b)
     if pooled is None or not math.isfinite(found.se):
         return found
-    said = f"error pooled over {pooled.conditions} conditions"
+    pooling = f"error pooled over {pooled.conditions} conditions"
     return replace(
         found,
         se=max(found.se, pooled.deviation * math.sqrt(2 / found.n)),
         df=pooled.df,
-        design=f"{found.design}, {said}" if found.design else said,
+        design=f"{found.design}, {pooling}" if found.design else pooling,
     )
 
 
@@ -336,10 +336,10 @@ def pooled_error(conditions: Sequence[Replicates]) -> PooledError | None:
     logs = np.log(np.column_stack(units))
     first = conditions[0]
     if first.in_blocks and len(first.by_block) > 1:
-        squares, free, alike = _pair_squares(logs) / k, (k - 1) * (n - 1.0), _equal_pairs(logs)
+        squares, free, equal = _pair_squares(logs) / k, (k - 1) * (n - 1.0), _equal_pairs(logs)
     else:
-        squares, free, alike = n * logs.var(axis=0), k * (n - 1.0), _equal_spreads(logs)
-    return PooledError(math.sqrt(squares.sum() / free), free, k) if alike else None
+        squares, free, equal = n * logs.var(axis=0), k * (n - 1.0), _equal_spreads(logs)
+    return PooledError(math.sqrt(squares.sum() / free), free, k) if equal else None
 
 
 def paired_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> LogRatio:
@@ -419,7 +419,7 @@ def _pair_squares(logs: np.ndarray) -> np.ndarray:
     return ((centred[:, one] - centred[:, other]) ** 2).sum(axis=0)
 
 
-def _unequal(squares: np.ndarray) -> float:
+def _bartlett_statistic(squares: np.ndarray) -> float:
     """Bartlett's statistic up to a factor: the log ratio of the arithmetic to the geometric mean of
     the sums of squares.
     """
@@ -434,17 +434,19 @@ def _equal_pairs(logs: np.ndarray) -> bool:
     spread = squares > ROUNDING * (1 + np.abs(logs).max() ** 2)
     if not spread.all():
         return not spread.any()
-    return bool(_unequal(squares) <= _critical_unequal(*logs.shape))
+    return bool(_bartlett_statistic(squares) <= _critical_bartlett(*logs.shape))
 
 
 @lru_cache(maxsize=256)
-def _critical_unequal(blocks: int, conditions: int) -> float:
-    """Simulate the critical value of `_unequal` at level `POOLING_ALPHA`; under equal spreads it
-    depends on the shape only.
+def _critical_bartlett(blocks: int, conditions: int) -> float:
+    """Simulate the critical value of `_bartlett_statistic` at level `POOLING_ALPHA`; under equal
+    spreads it depends on the shape only.
     """
     draws = np.random.default_rng([blocks, conditions])
     shape = blocks, conditions
-    drawn = [_unequal(_pair_squares(draws.standard_normal(shape))) for _ in range(NULL_DRAWS)]
+    drawn = [
+        _bartlett_statistic(_pair_squares(draws.standard_normal(shape))) for _ in range(NULL_DRAWS)
+    ]
     return float(np.quantile(drawn, 1 - POOLING_ALPHA))
 
 
@@ -484,5 +486,5 @@ def _independent(
     errors = [u.var(ddof=1) / len(u) if len(u) > 1 else math.nan for u in units]
     means = np.array([*(u.mean() for u in units), 1.0])
     dfs = tuple(max(len(u) - 1.0, 1.0) for u in units)
-    fewest = min(len(u) for u in units)
-    return LinearRatio(over, under, means, np.diag([*errors, 0.0]), dfs, fewest, design)
+    n = min(len(u) for u in units)
+    return LinearRatio(over, under, means, np.diag([*errors, 0.0]), dfs, n, design)

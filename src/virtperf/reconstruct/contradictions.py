@@ -29,7 +29,7 @@ Beyond it, all alternatives of a group are dropped at once: ranges are then cons
 possibly too wide, never too narrow.
 """
 
-MAX_SEARCHED, MAX_LISTED_CONFLICTS = 8, 4
+MAX_CONFLICTS_SEARCHED, MAX_LISTED_CONFLICTS = 8, 4
 """Number of different conflicts searched per dropped claim, and of the smallest ones listed."""
 
 Sentences = Mapping[str, frozenset[str]]
@@ -117,10 +117,10 @@ def smallest_resolutions(
     independently. Our assumptions are dropped if they take part in a conflict under any of the
     resolutions.
     """
-    said = [c for c in sentences if sentences[c]]
+    stated = [c for c in sentences if sentences[c]]
 
     def without(aside: frozenset[str]) -> tuple[str, ...]:
-        return tuple(c for c in said if sentences[c] <= aside)
+        return tuple(c for c in stated if sentences[c] <= aside)
 
     while True:
         known = [c for c in conflicts if all(sentences.get(claim) for claim in c)]
@@ -144,10 +144,10 @@ def smallest_resolutions(
         first = [frozenset().union(*(part[0] for part in parts))] if wider else []
         combinations = (frozenset().union(*one) for one in product(*tried))
         for aside in (*first, *islice(combinations, MAX_COMBINATIONS)):
-            gone = without(aside)
-            kept = [c for c in said if c not in gone]
+            dropped_claims = without(aside)
+            kept = [c for c in stated if c not in dropped_claims]
             if consistent(systems, kept):
-                answers.append(gone)
+                answers.append(dropped_claims)
                 continue
             conflicts.append(irreducible_conflict(systems, kept))
             if not answers:
@@ -157,7 +157,9 @@ def smallest_resolutions(
     answers = list(dict.fromkeys(answers))
     ours = _assumptions_in_conflict(systems, sentences, answers, conflicts)
     order = {c: k for k, c in enumerate(sentences)}
-    dropped = tuple(tuple(sorted({*gone, *ours}, key=order.__getitem__)) for gone in answers)
+    dropped = tuple(
+        tuple(sorted({*dropped_claims, *ours}, key=order.__getitem__)) for dropped_claims in answers
+    )
     choices = tuple(tuple(map(without, part)) for part in parts)
     return Resolutions(dropped, choices, wider)
 
@@ -175,7 +177,7 @@ def _assumptions_in_conflict(
     """
     assumed = [c for c in sentences if not sentences[c]]
     found: set[str] = set()
-    for gone in answers if assumed else ():
+    for dropped_claims in answers if assumed else ():
         queue: list[frozenset[str]] = [frozenset()]
         seen: set[frozenset[str]] = set()
         while queue:
@@ -183,7 +185,7 @@ def _assumptions_in_conflict(
             if aside in seen:
                 continue
             seen.add(aside)
-            kept = [c for c in sentences if c not in gone and c not in aside]
+            kept = [c for c in sentences if c not in dropped_claims and c not in aside]
             if consistent(systems, kept):
                 continue
             for ours in [c for c in kept if not sentences[c]]:  # deletion filter, assumptions only
@@ -296,7 +298,7 @@ def _conflicts_with(
     found: list[tuple[str, ...]] = []
     queue: list[frozenset[str]] = [frozenset()]
     seen: set[frozenset[str]] = set()
-    while queue and len(found) < MAX_SEARCHED and len(seen) < 2 * MAX_SEARCHED:
+    while queue and len(found) < MAX_CONFLICTS_SEARCHED and len(seen) < 2 * MAX_CONFLICTS_SEARCHED:
         without = queue.pop(0)
         if without in seen:
             continue

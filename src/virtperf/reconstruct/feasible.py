@@ -21,7 +21,7 @@ from virtperf.study.constraints import Inequality, claim_rows, natural_rows
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
 
-TOUCHING = 1e-6
+MERGE_TOLERANCE = 1e-6
 """Relative tolerance at which two ranges are merged: below the exported digits."""
 
 
@@ -140,7 +140,7 @@ def merge_intervals(ranges: Iterable[tuple[float, float]]) -> list[float]:
     """Merge overlapping intervals: low1, high1, low2, high2, ... in ascending order."""
     ends: list[float] = []
     for low, high in sorted(ranges):
-        if ends and low <= ends[-1] + TOUCHING * max(1.0, abs(ends[-1])):
+        if ends and low <= ends[-1] + MERGE_TOLERANCE * max(1.0, abs(ends[-1])):
             ends[-1] = max(ends[-1], high)
         else:
             ends += [low, high]
@@ -176,16 +176,20 @@ def _solved(
     known: Feasible | None,
 ) -> Feasible:
     sentences = {c.id: sentence_keys(c) for c in active}
-    before = {} if known is None else {cluster.systems: cluster for cluster in known.clusters}
-    same = {} if known is None else {system.rows: system for system in known.systems}
+    known_clusters = (
+        {} if known is None else {cluster.systems: cluster for cluster in known.clusters}
+    )
+    known_systems = {} if known is None else {system.rows: system for system in known.systems}
     clusters: list[Cluster] = []
     for groups in _clusters(_rows(study, active, limits), sentences):
-        systems = tuple(same.get(tuple(rows)) or linear(rows) for rows in groups)
-        if systems not in before:
+        systems = tuple(known_systems.get(tuple(rows)) or linear(rows) for rows in groups)
+        if systems not in known_clusters:
             own = {row.claim for rows in groups for row in rows}
-            said = {c: keys for c, keys in sentences.items() if c in own}
-            before[systems] = Cluster(systems, find_contradictions(systems, said, explain=explain))
-        clusters.append(before[systems])
+            own_sentences = {c: keys for c, keys in sentences.items() if c in own}
+            known_clusters[systems] = Cluster(
+                systems, find_contradictions(systems, own_sentences, explain=explain)
+            )
+        clusters.append(known_clusters[systems])
     found = [cluster.found for cluster in clusters]
     dropped = {claim for f in found for claim in f.dropped}
     contradictions = Contradictions(
@@ -282,8 +286,8 @@ def _clusters(
     groups = groups_sharing_keys(
         rows, [[*(q for q, _ in r.terms), *((r.claim,) if r.claim else ())] for r in rows]
     )
-    said = [
+    own_sentences = [
         [key for claim in dict.fromkeys(r.claim for r in rows) for key in sentences.get(claim, ())]
         for rows in groups
     ]
-    return groups_sharing_keys(groups, said)
+    return groups_sharing_keys(groups, own_sentences)

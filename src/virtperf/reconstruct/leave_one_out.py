@@ -16,7 +16,7 @@ import numpy as np
 from rawperf.core.tables import rounded
 from virtperf.reconstruct.contradictions import sentence_keys, smallest_resolutions
 from virtperf.reconstruct.feasible import Cluster, Feasible
-from virtperf.reconstruct.remembered import CachedLinearSystem
+from virtperf.reconstruct.lp_cache import CachedLinearSystem
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
@@ -26,7 +26,7 @@ LP_TOLERANCE = 1e-6
 EXPORT_TOLERANCE = 1e-10
 """Tolerance below the exported digits."""
 
-SURE_DIGITS = 12
+STABLE_DIGITS = 12
 """Significant digits to which two solution paths to the same vertex agree."""
 
 
@@ -55,7 +55,7 @@ class LeaveOneOut:
     def __init__(self, feasible: Feasible) -> None:
         self.feasible = feasible
         self._active = {c.id: c for c in feasible.active}
-        self._clusters = [_Resolved(cluster, self._active) for cluster in feasible.clusters]
+        self._clusters = [_ResolvedCluster(cluster, self._active) for cluster in feasible.clusters]
 
     def judge(self, claim: Claim) -> TextVerdict:
         """Leave out the claim and its statement, and compare it with the range the rest implies."""
@@ -64,13 +64,13 @@ class LeaveOneOut:
         cluster = self._cluster(claim)
         system = cluster.system_of(claim)
         masks = list(cluster.without(claim))
-        least = _least(self.feasible.study, claim)
+        least = _natural_lower_bound(self.feasible.study, claim)
         verdict = self._verdict(claim, system, masks)
         find = _implied_where_excluded if verdict == "contradicted" else _implied
         spans = [find(system, mask, claim, least) for mask in masks]
         # round first: solver noise must not flip the exported digit
         low, high = rounded(
-            (min(low for low, _ in spans), max(high for _, high in spans)), SURE_DIGITS
+            (min(low for low, _ in spans), max(high for _, high in spans)), STABLE_DIGITS
         )
         if low > high:  # a ratio whose divisor is 0 under every resolution
             low, high = least, np.inf
@@ -88,7 +88,7 @@ class LeaveOneOut:
     def _verdict(self, claim: Claim, system: LinearSystem, masks: Iterable[np.ndarray]) -> str:
         if claim.assumed:
             return "contradicted" if claim.id in self.feasible.contradictions.dropped else "assumed"
-        if _by_nature(system, claim.id):
+        if _implied_by_bounds(system, claim.id):
             return "convention"
         return verdict_of(system, masks, claim.id)
 
@@ -98,7 +98,7 @@ class LeaveOneOut:
             not keys for keys in self._cluster(claim).sentences.values()
         )
 
-    def _cluster(self, claim: Claim) -> _Resolved:
+    def _cluster(self, claim: Claim) -> _ResolvedCluster:
         return next(cluster for cluster in self._clusters if claim.id in cluster.sentences)
 
     def _information(self, system: LinearSystem, claim: Claim) -> float:
@@ -112,7 +112,9 @@ class LeaveOneOut:
         with_it = {
             q: self.feasible.pieces(q)[0] for q in named
         }  # by the first resolution, as `kept`
-        asked = [q for q, ends in with_it.items() if any(claim.id in end.held_by for end in ends)]
+        asked = [
+            q for q, ends in with_it.items() if any(claim.id in end.binding_claims for end in ends)
+        ]
         single = [Expression(((1.0, q),)) for q in asked]
         others = system.intervals(single, self.feasible.mask(system, claim.id))
         without = {**with_it, **dict(zip(asked, others, strict=True))}
@@ -124,7 +126,7 @@ class LeaveOneOut:
         return float(np.mean(gains)) if gains else 0.0
 
 
-class _Resolved:
+class _ResolvedCluster:
     """A cluster of systems with a cache of the known conflicts among its claims.
 
     `sentences`: by claim of the cluster, the sentences that state it.
@@ -198,7 +200,7 @@ def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
     return True
 
 
-def _by_nature(system: LinearSystem, claim: str) -> bool:
+def _implied_by_bounds(system: LinearSystem, claim: str) -> bool:
     """Whether the natural bounds of the claim's own quantities imply it."""
     rows = [system.rows[i] for i in np.flatnonzero(system.owner == claim)]
     named = {q for row in rows for q, _ in row.terms}
@@ -240,7 +242,9 @@ def _implied_where_excluded(
         _implied_by_instance(system, others, claim, at.parts)
         for at in (claim.instances if claim.kind in _WITH_LIMITS else ())
     ]
-    excluded = [(max(span[0], least), span[1]) for span in found if span and _apart(span, limits)]
+    excluded = [
+        (max(span[0], least), span[1]) for span in found if span and _disjoint(span, limits)
+    ]
     if not excluded:
         return _implied(system, others, claim, least)
     return min(low for low, _ in excluded), max(high for _, high in excluded)
@@ -249,13 +253,13 @@ def _implied_where_excluded(
 _WITH_LIMITS = ("value", "range", "ratio", "percent_change", "difference", "equivalence")
 
 
-def _apart(one: tuple[float, float], other: tuple[float, float]) -> bool:
+def _disjoint(one: tuple[float, float], other: tuple[float, float]) -> bool:
     """Whether two non-empty ranges are disjoint."""
     room = LP_TOLERANCE * max(1.0, *(abs(end) for end in other if np.isfinite(end)))
     return one[0] <= one[1] and (one[0] > other[1] + room or one[1] < other[0] - room)
 
 
-def _least(study: Study, claim: Claim) -> float:
+def _natural_lower_bound(study: Study, claim: Claim) -> float:
     """Natural lower bound of the claim's number, independent of all claims."""
     terms = [term for instance in claim.instances for part in instance.parts for term in part.terms]
     if claim.kind in ("difference", "ordering") or any(

@@ -15,9 +15,9 @@ import pandas as pd
 
 from virtperf.core.levels import level_text
 from virtperf.core.stage_tables import RANGES
-from virtperf.reconstruct.feasible import TOUCHING, Feasible, merge_intervals
+from virtperf.reconstruct.feasible import MERGE_TOLERANCE, Feasible, merge_intervals
 from virtperf.reconstruct.region import Region, Regions
-from virtperf.reconstruct.search import Function, SearchResult, searched
+from virtperf.reconstruct.search import Function, SearchResult, search_ranges
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
@@ -26,12 +26,12 @@ from virtperf.study.quantities import Expression
 SEARCHED_FORMS = ("usl", "segmented")
 
 NO_PEAK = "a peak need not exist"
-AT_THE_END = (
+PEAK_AT_END = (
     "the largest value may be at the end of the tested levels: a peak between them need not exist"
 )
-NO_LIMIT = "values without an upper limit were searched up to {:.4g}"
-LAST_GAP = "between the last two levels no data can place the break"
-NOT_POSITIVE = "the divisor may be 0: the range is that of the data sets in which it is above 0"
+SEARCH_LIMIT = "unbounded values were searched up to {:.4g}"
+BREAK_NOT_IDENTIFIED = "the breakpoint is not identified between the last two levels"
+NOT_POSITIVE = "the divisor may be 0: the range is over the data sets with a divisor above 0"
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Answers:
             ] or [(least, np.inf)]
             if kind == "percent_change":
                 found = [(100 * (low - 1), 100 * (high - 1)) for low, high in found]
-            positive = min(low for low, _ in region.ranges(to)) > TOUCHING
+            positive = min(low for low, _ in region.ranges(to)) > MERGE_TOLERANCE
             return AllowedRange(merge_intervals(found), notes=() if positive else (NOT_POSITIVE,))
         if kind == "maximum":
             return AllowedRange(merge_intervals(region.maxima(parts)))
@@ -88,9 +88,9 @@ class Answers:
             return AllowedRange(data_sets=tried)
         pieces = merge_intervals(ranges)
         notes = [NO_PEAK] if asked.gives == "peak_load" and np.isinf(pieces[-1]) else []
-        at_the_end = pieces[-1] >= max(asked.axis) - TOUCHING
-        notes += [LAST_GAP] if asked.gives == "breakpoint" and at_the_end else []
-        notes += [NO_LIMIT.format(most)] if np.isfinite(most) else []
+        at_the_end = pieces[-1] >= max(asked.axis) - MERGE_TOLERANCE
+        notes += [BREAK_NOT_IDENTIFIED] if asked.gives == "breakpoint" and at_the_end else []
+        notes += [SEARCH_LIMIT.format(most)] if np.isfinite(most) else []
         return AllowedRange(pieces, notes=tuple(notes), data_sets=tried)
 
     def _data_sets(self, asked: Derivation) -> tuple[list[SearchResult], float]:
@@ -103,7 +103,7 @@ class Answers:
             region, most = self.regions.of(asked.parts).closed(asked.parts, limits)
             names = tuple(asked.derived.gives)
             self._found[asked.parts] = (
-                searched(region, asked.parts, names, _model(asked), self.seed, also),
+                search_ranges(region, asked.parts, names, _model(asked), self.seed, also),
                 most,
             )
         return self._found[asked.parts]
@@ -193,7 +193,7 @@ def _argmax(asked: Derivation, region: Region) -> AllowedRange:
     return AllowedRange(
         (min(numbers), max(numbers)) if numbers else (-np.inf, np.inf),
         tuple(level_text(levels[k]) for k in places),
-        notes=(AT_THE_END,) if ends & set(places) else (),
+        notes=(PEAK_AT_END,) if ends & set(places) else (),
     )
 
 

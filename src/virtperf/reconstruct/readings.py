@@ -15,10 +15,10 @@ from rawperf.core.tables import rounded
 from virtperf.core.params import WordReading
 from virtperf.core.stage_tables import RANGES, READINGS
 from virtperf.reconstruct.feasible import Feasible, connected_claims, solve
-from virtperf.reconstruct.leave_one_out import SURE_DIGITS, LeaveOneOut
+from virtperf.reconstruct.leave_one_out import STABLE_DIGITS, LeaveOneOut
+from virtperf.reconstruct.lp_cache import CachedLinearSystem
 from virtperf.reconstruct.ranges import Answers
 from virtperf.reconstruct.region import Regions
-from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
 from virtperf.study.derived import derivations
@@ -53,14 +53,14 @@ def other_readings(
         others = claims.reread(study, reading)
         before = {c.id: c for c in claims}
         changed = {c.id for c in others if c != before[c.id]}
-        if touched := _touched(study, others, changed):
+        if affected := _affected_claims(study, others, changed):
             feasible = solve(
                 study, others, _TEXT, explain=False, linear=CachedLinearSystem, known=alone
             )
-            again = [c for c in others if c.id in touched]
+            affected_claims = [c for c in others if c.id in affected]
             found = (
-                *_verdicts(feasible, again, verdicts),
-                *_set_aside(alone, feasible),
+                *_verdicts(feasible, affected_claims, verdicts),
+                *_dropped_differences(alone, feasible),
                 *_ranges(study, feasible, points),
                 *_derived(alone, feasible, changed, derived, seed),
             )
@@ -77,18 +77,18 @@ _EMPTY = {
 }
 
 
-def _touched(study: Study, others: Claims, changed: set[str]) -> set[str]:
+def _affected_claims(study: Study, others: Claims, changed: set[str]) -> set[str]:
     """Claims of the clusters in which the limits of at least one claim change."""
     members = connected_claims(study, others.active(_TEXT))
     return {claim for group in members if group & changed for claim in group}
 
 
 def _verdicts(
-    feasible: Feasible, again: Iterable[Claim], verdicts: pd.DataFrame
+    feasible: Feasible, affected_claims: Iterable[Claim], verdicts: pd.DataFrame
 ) -> Iterator[dict[str, Any]]:
     in_force = verdicts.set_index("claim")["text_verdict"]
     others = LeaveOneOut(feasible)
-    for claim in again:
+    for claim in affected_claims:
         found = others.verdict(claim)
         if found != in_force[claim.id]:
             yield {
@@ -99,9 +99,9 @@ def _verdicts(
             }
 
 
-def _set_aside(alone: Feasible, feasible: Feasible) -> Iterator[dict[str, Any]]:
+def _dropped_differences(alone: Feasible, feasible: Feasible) -> Iterator[dict[str, Any]]:
     """Claims whose dropped state differs between the two readings."""
-    before, after = _aside(alone), _aside(feasible)
+    before, after = _dropped_states(alone), _dropped_states(feasible)
     for claim in (c.id for c in feasible.active if c.id in before or c.id in after):
         states = before.get(claim, "kept"), after.get(claim, "kept")
         if states[0] != states[1]:
@@ -113,7 +113,7 @@ def _set_aside(alone: Feasible, feasible: Feasible) -> Iterator[dict[str, Any]]:
             }
 
 
-def _aside(feasible: Feasible) -> dict[str, str]:
+def _dropped_states(feasible: Feasible) -> dict[str, str]:
     """Dropped claims, and whether every smallest resolution drops them or only some."""
     found: dict[str, str] = {}
     for cluster in feasible.clusters:
@@ -135,7 +135,7 @@ def _ranges(study: Study, feasible: Feasible, points: pd.DataFrame) -> Iterator[
     feasible.measure(q for q, _ in about)
     for quantity, row in about:
         low, high = map(
-            float, rounded([end.value for end in feasible.interval(quantity)], SURE_DIGITS)
+            float, rounded([end.value for end in feasible.interval(quantity)], STABLE_DIGITS)
         )
         before = float(row["low_text"]), float(row["high_text"])
         if differs(before, (low, high), study.quantities[quantity.name].resolution):
@@ -156,15 +156,17 @@ def _derived(
     answers = Answers(Regions(feasible), seed)
     for asked in derivations(feasible.study):
         named = dict.fromkeys(q for part in asked.parts for _, q in part.terms)
-        anew = [q for q in named if _read_anew(alone, feasible, q)]
-        if asked.of_itself or not anew:
+        changed_quantities = [q for q in named if _system_changed(alone, feasible, q)]
+        if asked.of_itself or not changed_quantities:
             continue
-        owners = {c for q in anew if (system := feasible.system_of(q)) for c in system.owner}
+        owners = {
+            c for q in changed_quantities if (system := feasible.system_of(q)) for c in system.owner
+        }
         row, found = in_force[asked.derived.id, asked.label], answers.answer(asked)
         before = float(row["low_text"]), float(row["high_text"])
         # round to the digits of the stored table: smaller differences do not count
         low, high = map(
-            float, rounded([found.pieces[0], found.pieces[-1]], RANGES.digits or SURE_DIGITS)
+            float, rounded([found.pieces[0], found.pieces[-1]], RANGES.digits or STABLE_DIGITS)
         )
         levels = tuple(row["levels_text"])
         if levels != found.levels or (not levels and differs(before, (low, high), 0.0)):
@@ -185,15 +187,15 @@ def _derived(
 def _nearest_first(claims: Iterable[Claim], wanted: set[str], asked: set[Quantity]) -> list[str]:
     """Ids of the wanted claims: those that name an asked quantity first, then indirect ones."""
     found = [claim for claim in claims if claim.id in wanted]
-    return [c.id for c in sorted(found, key=lambda c: asked.isdisjoint(_speaks_of(c)))]
+    return [c.id for c in sorted(found, key=lambda c: asked.isdisjoint(_quantities_of(c)))]
 
 
-def _speaks_of(claim: Claim) -> set[Quantity]:
+def _quantities_of(claim: Claim) -> set[Quantity]:
     terms = (term for at in claim.instances for part in at.parts for term in part.terms)
     return {quantity for _, quantity in terms}
 
 
-def _read_anew(alone: Feasible, feasible: Feasible, quantity: Quantity) -> bool:
+def _system_changed(alone: Feasible, feasible: Feasible, quantity: Quantity) -> bool:
     """Whether the system or the resolutions of a quantity differ under the other reading."""
     system = feasible.system_of(quantity)
     if system is not alone.system_of(quantity):

@@ -18,18 +18,18 @@ import numpy as np
 from virtperf.reconstruct.region import Region
 from virtperf.study.quantities import Expression, Quantity
 
-CORNERS, WALKS = 48, 160
+VERTEX_DIRECTIONS, HIT_AND_RUN_STEPS = 48, 160
 """Random directions for vertices, and hit-and-run steps."""
 
-STARTS, STEPS = 2, 6
+LOCAL_STARTS, LOCAL_STEPS = 2, 6
 """Start points of the local search of one end, and its maximum number of steps."""
 
-ROUNDS, AROUND, SHORTEST = 12, 48, 1e-4
+RANDOM_ROUNDS, STEPS_PER_ROUND, MIN_STEP = 12, 48, 1e-4
 """Rounds of random steps, steps per round, and the shortest step, as a share of the way to another
 data set.
 """
 
-ON_THE_WAY = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 1.0])
+STEP_SIZES = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 1.0])
 """Step sizes tried between a data set and the next vertex."""
 
 MIN_GAIN = 1e-4
@@ -40,8 +40,8 @@ ZERO_SHARE = 1e-6
 exclude such data sets.
 """
 
-SmallestAndLargest = Mapping[str, tuple[np.ndarray, np.ndarray]]
-Function = Callable[[np.ndarray], SmallestAndLargest]
+MinMaxByName = Mapping[str, tuple[np.ndarray, np.ndarray]]
+Function = Callable[[np.ndarray], MinMaxByName]
 """Function of data sets, shape (m, n): maps each name to the minimum and maximum per data set, NaN
 where undefined.
 """
@@ -59,7 +59,7 @@ class SearchResult:
     data_sets: int = 0
 
 
-def searched(
+def search_ranges(
     region: Region,
     parts: Sequence[Expression],
     names: Sequence[str],
@@ -93,14 +93,16 @@ class _Search:
         self.tried = 0
 
     def run(self, names: Sequence[str], also: Sequence[Mapping[Quantity, float]]) -> SearchResult:
-        corners = self._corners() if self.known else np.empty((0, self.E.shape[1]))
-        if not len(corners):
+        vertices = self._vertices() if self.known else np.empty((0, self.E.shape[1]))
+        if not len(vertices):
             return SearchResult()
-        points, ends = self._numbers(np.vstack([self._given(also), corners, self._walk(corners)]))
+        points, ends = self._evaluate(
+            np.vstack([self._initial_points(also), vertices, self._hit_and_run(vertices)])
+        )
         found = SearchResult()
         for name in names if len(points) else ():
-            low, first = self._end(points, ends, name, 0)
-            high, last = self._end(points, ends, name, 1)
+            low, first = self._extreme(points, ends, name, 0)
+            high, last = self._extreme(points, ends, name, 1)
             if low <= high:
                 found.ranges[name] = (low, high)
                 found.best += [
@@ -110,32 +112,34 @@ class _Search:
         found.data_sets = self.tried
         return found
 
-    def _numbers(self, points: np.ndarray) -> tuple[np.ndarray, SmallestAndLargest]:
+    def _evaluate(self, points: np.ndarray) -> tuple[np.ndarray, MinMaxByName]:
         """The points with all values positive, and their numbers."""
         values = points @ self.E.T
         kept = values.min(axis=1) > ZERO_SHARE * np.abs(values).max(axis=1)
         self.tried += int(kept.sum())
         return points[kept], self.function(values[kept]) if kept.any() else {}
 
-    def _given(self, data_sets: Sequence[Mapping[Quantity, float]]) -> np.ndarray:
+    def _initial_points(self, data_sets: Sequence[Mapping[Quantity, float]]) -> np.ndarray:
         quantities = self.system.quantities
         points = [[x[q] for q in quantities] for x in data_sets if all(q in x for q in quantities)]
         return self.system.feasible_points(np.array(points).reshape(-1, len(quantities)), self.mask)
 
-    def _corners(self) -> np.ndarray:
+    def _vertices(self) -> np.ndarray:
         """Vertices of the feasible set: along each axis, both ways, and in random directions."""
         n = len(self.E)
-        directions = np.vstack([np.eye(n), -np.eye(n), self.rng.standard_normal((CORNERS, n))])
+        directions = np.vstack(
+            [np.eye(n), -np.eye(n), self.rng.standard_normal((VERTEX_DIRECTIONS, n))]
+        )
         found = [self.system.vertex(direction @ self.E, self.mask) for direction in directions]
         return np.array([x for x in found if x is not None]).reshape(-1, self.E.shape[1])
 
-    def _walk(self, corners: np.ndarray) -> np.ndarray:
+    def _hit_and_run(self, vertices: np.ndarray) -> np.ndarray:
         """Hit-and-run samples: a random direction, then a uniform step within the rows."""
         A, b = (part[self.mask] for part in (self.system.A, self.system.b))
-        x = corners.mean(axis=0)
-        spread = corners - x
+        x = vertices.mean(axis=0)
+        spread = vertices - x
         found = []
-        for weights in self.rng.standard_normal((WALKS, len(corners))):
+        for weights in self.rng.standard_normal((HIT_AND_RUN_STEPS, len(vertices))):
             step = weights @ spread
             along, room = A @ step, np.maximum(b - A @ x, 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -145,28 +149,30 @@ class _Search:
             found.append(x)
         return np.array(found)
 
-    def _end(
-        self, points: np.ndarray, ends: SmallestAndLargest, name: str, k: int
+    def _extreme(
+        self, points: np.ndarray, ends: MinMaxByName, name: str, k: int
     ) -> tuple[float, np.ndarray]:
         """Minimum (k = 0) or maximum (k = 1) of a number, after local search, and its data set."""
         values = _signed(ends, name, k)
         order = np.argsort(values, kind="stable")
         best, x = values[order[0]], points[order[0]]
-        for place in order[:STARTS]:
+        for place in order[:LOCAL_STARTS]:
             if np.isfinite(values[place]) and np.isfinite(best):
-                value, at = self._followed(points[place], values[place], name, k)
+                value, at = self._frank_wolfe(points[place], values[place], name, k)
                 best, x = min((best, x), (value, at), key=lambda pair: pair[0])
         if np.isfinite(best):
-            best, x = self._stepped(x, best, points, name, k)
+            best, x = self._random_steps(x, best, points, name, k)
         return float(-best if k else best), x
 
-    def _followed(self, x: np.ndarray, best: float, name: str, k: int) -> tuple[float, np.ndarray]:
+    def _frank_wolfe(
+        self, x: np.ndarray, best: float, name: str, k: int
+    ) -> tuple[float, np.ndarray]:
         """Frank-Wolfe steps: towards the vertex in the direction of the gradient."""
-        for _ in range(STEPS):
-            corner = self.system.vertex(self._gradient(x, name, k) @ self.E, self.mask)
-            if corner is None:
+        for _ in range(LOCAL_STEPS):
+            vertex = self.system.vertex(self._gradient(x, name, k) @ self.E, self.mask)
+            if vertex is None:
                 break
-            value, at = self._best_of(x + ON_THE_WAY[:, None] * (corner - x), name, k)
+            value, at = self._best_of(x + STEP_SIZES[:, None] * (vertex - x), name, k)
             if not value < best:
                 break
             gain, best, x = best - value, value, at
@@ -174,21 +180,23 @@ class _Search:
                 break
         return best, x
 
-    def _stepped(
+    def _random_steps(
         self, x: np.ndarray, best: float, points: np.ndarray, name: str, k: int
     ) -> tuple[float, np.ndarray]:
         """Random steps towards other data sets, starting from the best one so far."""
-        for _ in range(ROUNDS):
-            share = SHORTEST ** self.rng.uniform(size=(AROUND, 1))
+        for _ in range(RANDOM_ROUNDS):
+            share = MIN_STEP ** self.rng.uniform(size=(STEPS_PER_ROUND, 1))
             value, at = self._best_of(
-                x + share * (points[self.rng.integers(len(points), size=AROUND)] - x), name, k
+                x + share * (points[self.rng.integers(len(points), size=STEPS_PER_ROUND)] - x),
+                name,
+                k,
             )
             if value < best:
                 best, x = value, at
         return best, x
 
     def _best_of(self, points: np.ndarray, name: str, k: int) -> tuple[float, np.ndarray]:
-        points, ends = self._numbers(points)
+        points, ends = self._evaluate(points)
         if not len(points):
             return np.inf, np.empty(0)
         values = _signed(ends, name, k)
@@ -206,7 +214,7 @@ class _Search:
         return np.where(np.isfinite(slope), slope, 0.0)
 
 
-def _signed(ends: SmallestAndLargest, name: str, k: int) -> np.ndarray:
+def _signed(ends: MinMaxByName, name: str, k: int) -> np.ndarray:
     """Objective to minimise: the minimum, or the negated maximum (k = 1); NaN becomes inf."""
     values = -ends[name][1] if k else ends[name][0]
     return np.where(np.isnan(values), np.inf, values)

@@ -15,9 +15,9 @@ from virtperf.core.stage_tables import CLAIMS, POINTS, RANGES, READINGS
 from virtperf.reconstruct.causes import contradictions_by_cause
 from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
+from virtperf.reconstruct.lp_cache import CachedLinearSystem
 from virtperf.reconstruct.ranges import ranges
 from virtperf.reconstruct.readings import other_readings
-from virtperf.reconstruct.remembered import CachedLinearSystem
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
 
@@ -49,7 +49,7 @@ def reconstruct(
         progress("ranges of derived numbers")
         derived = ranges(study, claims, feasible, alone, parameters.seed)
         RANGES.write(derived, folder / RANGES.file)
-        progress("claims, each left out in turn")
+        progress("leave-one-out verdicts")
         verdicts = _verdicts(feasible, alone, claims)
         CLAIMS.write(verdicts, folder / CLAIMS.file)
         progress("other readings of words")
@@ -83,10 +83,10 @@ def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:
                     "high_text": text_high.value,
                     "pieces": feasible.union(quantity),
                     "pieces_text": alone.union(quantity),
-                    "low_by": low.held_by,
-                    "high_by": high.held_by,
-                    "low_text_by": text_low.held_by,
-                    "high_text_by": text_high.held_by,
+                    "low_by": low.binding_claims,
+                    "high_by": high.binding_claims,
+                    "low_text_by": text_low.binding_claims,
+                    "high_text_by": text_high.binding_claims,
                 }
             )
     return POINTS.frame(rows)

@@ -33,7 +33,7 @@ class LPResult:
     status: highspy.HighsModelStatus
     value: float
     x: np.ndarray
-    held: tuple[int, ...]
+    binding: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Extreme:
     """One end of an interval, and the claims whose rows bind it (non-zero dual values)."""
 
     value: float
-    held_by: tuple[str, ...]
+    binding_claims: tuple[str, ...]
 
 
 class LinearSystem:
@@ -61,7 +61,7 @@ class LinearSystem:
         self.owner = np.array([row.claim for row in rows], dtype=object)
         self._owners = list(dict.fromkeys(row.claim for row in rows))
         place = {owner: k for k, owner in enumerate(self._owners)}
-        self._owned_by = np.array([place[row.claim] for row in rows], dtype=np.int64)
+        self._owner_index = np.array([place[row.claim] for row in rows], dtype=np.int64)
 
     def vector(self, expression: Expression) -> np.ndarray | None:
         """Coefficient vector over `quantities`, or None if a quantity occurs in no row."""
@@ -74,7 +74,7 @@ class LinearSystem:
 
     def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> LPResult:
         """Minimise ``c x`` over the (masked) rows."""
-        self._program.switch(mask)
+        self._program.activate(mask)
         return self._program.minimum(c)
 
     @cached_property
@@ -84,7 +84,7 @@ class LinearSystem:
     def mask_of(self, claims: Iterable[str]) -> np.ndarray:
         """Boolean mask of the rows of the given claims and of the natural bounds."""
         wanted = {"", *claims}
-        return np.array([owner in wanted for owner in self._owners], dtype=bool)[self._owned_by]
+        return np.array([owner in wanted for owner in self._owners], dtype=bool)[self._owner_index]
 
     def feasible(self, mask: np.ndarray | None = None) -> bool:
         """Whether the (masked) rows are feasible."""
@@ -116,13 +116,13 @@ class LinearSystem:
         if found.status != OPTIMAL:
             return Extreme(-np.inf, ())
         return Extreme(
-            found.value, tuple(dict.fromkeys(o for o in self.owner[list(found.held)] if o))
+            found.value, tuple(dict.fromkeys(o for o in self.owner[list(found.binding)] if o))
         )
 
     def maximum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
         """Maximum of the expression: inf if it is unbounded."""
         extreme = self.minimum(Expression(()).minus(expression), mask)
-        return Extreme(-extreme.value, extreme.held_by)
+        return Extreme(-extreme.value, extreme.binding_claims)
 
     def interval(
         self, expression: Expression, mask: np.ndarray | None = None
@@ -160,15 +160,15 @@ class LinearSystem:
 
     def _ratio(self, c: np.ndarray, d: np.ndarray, mask: np.ndarray | None) -> LPResult:
         """Minimise ``c @ x / d @ x``; x is returned as ``(x t, t)``."""
-        program, divisor = self._ratios
-        program.switch(mask)
+        program, divisor = self._ratio_program
+        program.activate(mask)
         for i in np.flatnonzero(d != divisor):
             program.model.changeCoeff(len(self.rows), int(i), float(d[i]))
         divisor[:] = d
         return program.minimum(np.append(c, 0.0))
 
     @cached_property
-    def _ratios(self) -> tuple[Program, np.ndarray]:
+    def _ratio_program(self) -> tuple[Program, np.ndarray]:
         """The Charnes-Cooper program, and the divisor in its last row."""
         A, b = self._scaled
         program = Program(np.column_stack([A, -b]), np.zeros(len(b)))
@@ -204,7 +204,7 @@ class Program:
 
     def __init__(self, A: np.ndarray, b: np.ndarray) -> None:
         rows, columns = A.shape
-        self.b, self.on = b, np.ones(rows, dtype=bool)
+        self.b, self.active = b, np.ones(rows, dtype=bool)
         lp = highspy.HighsLp()
         lp.num_row_, lp.num_col_ = rows, columns
         lp.col_cost_ = np.zeros(columns)
@@ -221,16 +221,16 @@ class Program:
         self.model.setOptionValue("solver", "simplex")
         self.model.passModel(lp)
 
-    def switch(self, mask: np.ndarray | None) -> None:
+    def activate(self, mask: np.ndarray | None) -> None:
         """Activate the rows of the mask (None: all); inactive rows get an infinite bound."""
         wanted = np.ones(len(self.b), dtype=bool) if mask is None else mask.copy()
-        other = np.flatnonzero(wanted != self.on)
+        other = np.flatnonzero(wanted != self.active)
         # new bounds keep the last basis dual feasible; a new objective alone keeps it primal
         # feasible
         self.model.setOptionValue("simplex_strategy", DUAL if len(other) else PRIMAL)
         for i in other:
             self.model.changeRowBounds(int(i), -np.inf, float(self.b[i]) if wanted[i] else np.inf)
-        self.on = wanted
+        self.active = wanted
 
     def minimum(self, c: np.ndarray) -> LPResult:
         """Minimise ``c @ x``, and return the binding rows (non-zero duals) too."""
@@ -246,6 +246,6 @@ class Program:
         if status != OPTIMAL:
             return LPResult(status, np.inf if status == INFEASIBLE else -np.inf, np.zeros(0), ())
         solution = model.getSolution()
-        held = np.flatnonzero(np.abs(np.asarray(solution.row_dual)[: len(self.b)]) > DUAL_ZERO)
+        binding = np.flatnonzero(np.abs(np.asarray(solution.row_dual)[: len(self.b)]) > DUAL_ZERO)
         value = model.getInfo().objective_function_value
-        return LPResult(status, value, np.asarray(solution.col_value), tuple(held.tolist()))
+        return LPResult(status, value, np.asarray(solution.col_value), tuple(binding.tolist()))

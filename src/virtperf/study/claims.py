@@ -146,9 +146,9 @@ class Claim(Model):
         if missing := [name for name in _NEEDS[self.kind] if name not in given]:
             raise ValueError(f"{self.kind} needs {', '.join(missing)}")
         if self.word and (twice := {"low", "high", "margin"} & self.model_fields_set):
-            raise ValueError(f"word gives the limits: leave out {', '.join(sorted(twice))}")
+            raise ValueError(f"word sets the limits: omit {', '.join(sorted(twice))}")
         if self.kind == "rule" and not all(isinstance(level, int | float) for level in self.levels):
-            raise ValueError("the levels of a rule are numbers")
+            raise ValueError("a rule needs numeric levels")
         return self
 
     def read(self, readings: Readings) -> Claim:
@@ -189,19 +189,21 @@ class Claim(Model):
         """Check that the claim's numbers are consistent; raises `ValueError`."""
         if self.kind in NUMBERED and self.low == -float("inf") and self.high == float("inf"):
             raise ValueError(
-                "no limits: give value and half_width (what the printed precision implies), or low, or high"
+                "no limits: set value and half_width (the printed precision), or low, or high"
             )
         outside = (
             self.value is not None
             and self.half_width is not None
             and not self.low <= self.value <= self.high
         )
-        if self.low > self.high or outside:
+        if self.low > self.high:
+            raise ValueError(f"low {self.low:g} is above high {self.high:g}")
+        if outside:
             raise ValueError(
                 f"the limits {self.low:g} to {self.high:g} exclude the printed value {self.value}"
             )
         if self.kind in ("argmax", "argmin") and self.at not in self.levels:
-            raise ValueError(f"at: {self.at} is not among the levels")
+            raise ValueError(f"at: {self.at} is not one of the levels")
 
     @property
     def n_places(self) -> int:
@@ -223,7 +225,7 @@ class _Assumption(Claim):
     why: str
 
 
-class _LeftOut(Model):
+class _NotEncoded(Model):
     ledger: Texts
     reason: str = Field(min_length=10)
 
@@ -235,7 +237,7 @@ class ClaimsFile(Model):
     claims: tuple[_PaperClaim, ...]
     assumptions: tuple[_Assumption, ...] = ()
     tables: tuple[TableClaims, ...] = ()
-    not_encoded: tuple[_LeftOut, ...]
+    not_encoded: tuple[_NotEncoded, ...]
 
 
 def sentences_and_rows(claims: Iterable[Claim]) -> tuple[int, int]:
@@ -303,19 +305,19 @@ def _claims(
     entries: list[tuple[tuple[str, int], Claim]] = []
     try:
         entries += [
-            (w, Claim.model_validate(said))
-            for w, said in table_claims(study, file.tables, document)
+            (w, Claim.model_validate(fields))
+            for w, fields in table_claims(study, file.tables, document)
         ]
     except StudyError as err:
         report(err)
     entries += [(("claims", i), claim) for i, claim in enumerate(file.claims)]
     entries += [(("assumptions", i), claim) for i, claim in enumerate(file.assumptions)]
-    loaded = finished(study, entries, document, report, reading)
+    loaded = resolve_claims(study, entries, document, report, reading)
     left_out = {ledger: entry.reason for entry in file.not_encoded for ledger in entry.ledger}
     return Claims(loaded, reading, left_out, file, document)
 
 
-def finished(
+def resolve_claims(
     study: Study,
     entries: Sequence[tuple[tuple[str, int], Claim]],
     document: Document,
@@ -330,10 +332,10 @@ def finished(
     loaded: list[Claim] = []
     for where, claim in entries:
         if ids.count(claim.id) > 1:
-            report(document.error(f"the id {claim.id!r} is given twice", *where, "id"))
+            report(document.error(f"duplicate id {claim.id!r}", *where, "id"))
         for exhibit in claim.exhibits:
             if exhibit not in exhibits:
-                expected = "an id of study.yaml, or text"
+                expected = "the id of an exhibit in study.yaml, or text"
                 report(
                     document.error(
                         f"unknown exhibit {exhibit!r}", *where, "about", expected=expected
@@ -341,11 +343,7 @@ def finished(
                 )
         for other in claim.conflicts:
             if other not in ids:
-                report(
-                    document.error(
-                        f"conflicts names {other!r}, which is no claim", *where, "conflicts"
-                    )
-                )
+                report(document.error(f"conflicts: unknown claim {other!r}", *where, "conflicts"))
         try:
             claim = claim.read(readings)
             claim.consistent()

@@ -34,7 +34,7 @@ from virtperf.study.quantities import Quantity
 CONSTANT, DRIFT, UNDETERMINED = "constant", "drift", "undetermined"
 STEADY_MARGIN = 0.05
 """Equivalence margin for the change over the window, as a share of the mean."""
-FEWEST_UNITS = 3
+MIN_UNITS = 3
 """Minimum number of runs, or blocks of runs, for a confidence interval."""
 
 
@@ -59,7 +59,7 @@ def mean_trend(rows: Sequence[Mapping[str, Any]], level: float) -> Trend:
     values = np.array([row["trend"] for row in known])
     units = Replicates(values, tuple(row["block"] for row in known)).units
     value = float(units.mean())
-    if len(units) < FEWEST_UNITS:
+    if len(units) < MIN_UNITS:
         return Trend(value)
     se = float(units.std(ddof=1)) / math.sqrt(len(units))
     if se == 0:
@@ -70,7 +70,7 @@ def mean_trend(rows: Sequence[Mapping[str, Any]], level: float) -> Trend:
     return Trend(value, value - half, value + half, p)
 
 
-def steady_words(trends: Sequence[Trend], level: float) -> list[str]:
+def classify_trends(trends: Sequence[Trend], level: float) -> list[str]:
     """Classify each trend of a study.
 
     `CONSTANT` if the interval lies within `STEADY_MARGIN` of zero (two one-sided tests, each at
@@ -109,9 +109,9 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
 
     The independent samples of a single run count in place of runs. A relative mean over several
     runs includes the error of its reference point (delta method, Welch-Satterthwaite degrees of
-    freedom); the mean at the reference point itself keeps its own error. `steady_words` classifies
-    the trend of each condition on its own scale. Intervals are clipped to the bounds of their
-    quantity.
+    freedom); the mean at the reference point itself keeps its own error. `classify_trends`
+    classifies the trend of each condition on its own scale. Intervals are clipped to the bounds of
+    their quantity.
     """
     conditions: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in observations.to_dict("records"):
@@ -149,7 +149,7 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
                 runs = [row["run_id"] for row in found if math.isfinite(row[_COLUMNS[scale][0]])]
                 rows.append({**head, "scale": scale, **facts, "runs": sorted(runs)})
                 trends.append(mean_trend(found, level) if scale == OWN_SCALE else Trend())
-    for made, trend, word in zip(rows, trends, steady_words(trends, level), strict=True):
+    for made, trend, word in zip(rows, trends, classify_trends(trends, level), strict=True):
         made |= {
             "trend": trend.value,
             "trend_low": trend.low,

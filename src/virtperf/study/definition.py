@@ -119,14 +119,16 @@ class Study(Model):
         Raises `ValueError` for unknown names or levels, and for a missing level.
         """
         if name not in self.quantities:
-            raise ValueError(f"unknown quantity {name!r}; known are {', '.join(self.quantities)}")
+            raise ValueError(
+                f"unknown quantity {name!r}; known quantities: {', '.join(self.quantities)}"
+            )
         for factor, level in levels.items():
             if wrong := self.level_problem(factor, level):
                 raise ValueError(f"{wrong['problem']}, expected {wrong['expected']}")
         at = tuple(self.filled(levels).items())
         missing = [name for name, level in at if level is None]
         if missing:
-            raise ValueError(f"{name}: no level for {', '.join(missing)}, which has no default")
+            raise ValueError(f"{name}: no level for {', '.join(missing)}, and no default")
         return Quantity(name, at)  # type: ignore[arg-type]
 
     def level_problem(self, factor: str, level: Level) -> dict[str, str]:
@@ -168,7 +170,7 @@ class Study(Model):
                 return exhibit
         known = ", ".join(e.id for e in self.exhibits)
         raise StudyError(
-            f"no exhibit is called {exhibit_id!r}", file="study.yaml", expected=f"one of {known}"
+            f"unknown exhibit {exhibit_id!r}", file="study.yaml", expected=f"one of {known}"
         )
 
     def points(self, exhibit: Exhibit) -> list[tuple[Series, Level, Quantity]]:
@@ -220,8 +222,12 @@ def load_study(folder: Path, report: Report = stop) -> Study:
     study, document = load_model(folder / "study.yaml", Study, report)
     study._document = document
     if study.id != folder.name:
-        expected = f"the folder's name {folder.name!r}"
-        report(document.error(f"the study calls itself {study.id!r}", "study", expected=expected))
+        expected = f"the folder name {folder.name!r}"
+        report(
+            document.error(
+                f"the id {study.id!r} differs from the folder name", "study", expected=expected
+            )
+        )
     study = study.model_copy(
         update={"exhibits": tuple(_with_marks(study, e) for e in study.exhibits)}
     )
@@ -253,10 +259,10 @@ def _check(study: Study, report: Report) -> None:
     _check_names_of_factors(study, report)
     for name, factor in study.factors.items():
         if factor.default is not None and factor.default not in factor.levels:
-            problem = f"the default {factor.default!r} of {name} is none of its levels"
+            problem = f"the default {factor.default!r} of {name} is not one of its levels"
             report(study.document.error(problem, "factors", name, "default"))
         for level in factor.level_labels.keys() - set(factor.levels):
-            problem = f"a label for {level!r}, which is no level of {name}"
+            problem = f"label of {level!r}, which is not a level of {name}"
             report(study.document.error(problem, "factors", name, "labels"))
     for position, name in enumerate(study.blocks):
         if name not in (*study.factors, REPLICATE):
@@ -281,10 +287,20 @@ def _check(study: Study, report: Report) -> None:
             report(study.document.error(f"unknown factor {less!r}", *place, expected=expected))
     if study.machine_factor and study.machine_factor not in study.factors:
         expected = f"one of {', '.join(study.factors)}"
-        report(study.document.error("it names no factor", "machine_factor", expected=expected))
+        report(
+            study.document.error(
+                f"unknown factor {study.machine_factor!r}", "machine_factor", expected=expected
+            )
+        )
     if study.judged_over and study.factors.get(study.judged_over, _NO_FACTOR).default is None:
-        expected = "a factor with a default, at which the paper's claims are"
-        report(study.document.error("it names no such factor", "judged_over", expected=expected))
+        expected = "a factor whose default is the level of the paper's claims"
+        report(
+            study.document.error(
+                f"{study.judged_over!r} is not a factor with a default",
+                "judged_over",
+                expected=expected,
+            )
+        )
     if study.headline_figure not in (
         None,
         *(e.id for e in study.exhibits if e.series or e.spec.get("bars")),
@@ -292,10 +308,10 @@ def _check(study: Study, report: Report) -> None:
         expected = "the id of a line or bar figure, or of a table with bars"
         report(
             study.document.error(
-                f"headline_figure {study.headline_figure!r} is no figure with points",
+                f"headline_figure {study.headline_figure!r} is not a figure with points",
                 "headline_figure",
                 expected=expected,
-                remedy="name it once the exhibit is there.",
+                remedy="set it after adding the exhibit.",
             )
         )
     for position, exhibit in enumerate(study.exhibits):
@@ -321,10 +337,10 @@ def _check_names_of_factors(study: Study, report: Report) -> None:
     columns = {name: table.file for table in TABLES_WITH_FACTORS for name in table.columns}
     for name in study.factors:
         if name in columns:
-            problem = f"a factor is called {name!r}, as a column of {columns[name]} is"
+            problem = f"factor {name!r} has the same name as a column of {columns[name]}"
             parts = {
-                "expected": f"none of {', '.join(sorted(columns))}",
-                "remedy": "give the factor another name.",
+                "expected": f"a name other than {', '.join(sorted(columns))}",
+                "remedy": "rename the factor.",
             }
             report(study.document.error(problem, "factors", name, **parts))
 
@@ -337,11 +353,11 @@ def _check_derived(study: Study, report: Report) -> None:
     for position, derived in enumerate(study.derived):
         place = ("derived", position)
         if derived.id in [*ids[:position], *exhibits]:
-            report(study.document.error(f"the id {derived.id!r} is given twice", *place, "id"))
+            report(study.document.error(f"duplicate id {derived.id!r}", *place, "id"))
         for exhibit in derived.exhibits:
             if exhibit not in exhibits:
                 parts = {
-                    "expected": "an id of exhibits, or text",
+                    "expected": "the id of an exhibit, or text",
                     "remedy": did_you_mean(exhibit, exhibits),
                 }
                 report(

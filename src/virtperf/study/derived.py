@@ -80,10 +80,10 @@ class Derived(Model):
         known = CURVE_RESULTS.get(self.kind, ())
         if unknown := [name for name in self.gives if name not in known]:
             raise ValueError(
-                f"{self.kind} does not give {unknown[0]!r}, but {', '.join(known) or 'one number'}"
+                f"{self.kind} has no result {unknown[0]!r}, only {', '.join(known) or 'one number'}"
             )
         if ("capacity" in self.gives) != (self.load is not None):
-            raise ValueError("capacity needs load, which nothing else has")
+            raise ValueError("load is required with capacity, and only there")
         if self.levels and len(self.levels) < _MIN_LEVELS.get(self.kind, 2):
             raise ValueError(f"{self.kind} needs at least {_MIN_LEVELS[self.kind]} levels")
         return self
@@ -125,9 +125,7 @@ def derivations_of(study: Study, derived: Derived) -> list[Derivation]:
     found = [derivation for also in combos for derivation in _instance(study, derived, also)]
     labels = [derivation.label for derivation in found]
     if twice := [label for label in labels if labels.count(label) > 1]:
-        raise ValueError(
-            f"{twice[0]!r} is the label of several numbers; name the levels of for_each in it"
-        )
+        raise ValueError(f"duplicate label {twice[0]!r}: include the levels of for_each")
     return found
 
 
@@ -144,10 +142,12 @@ def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iter
     axis: tuple[float, ...] = ()
     if derived.kind in CURVE_RESULTS:
         if not all(isinstance(level, int | float) for level in derived.levels):
-            raise ValueError(f"{derived.kind} needs levels that are numbers")
+            raise ValueError(f"{derived.kind} needs numeric levels")
         levels = [float(level) for level in derived.levels]
         if (derived.kind == "usl" or derived.dividend) and min(levels) <= 0:
-            raise ValueError(f"{derived.kind} needs levels above 0 here")
+            raise ValueError(
+                f"{derived.kind} needs levels above 0{' with dividend' if derived.dividend else ''}"
+            )
         axis = (
             tuple(derived.dividend / level for level in levels)
             if derived.dividend
@@ -166,7 +166,7 @@ def _filled(study: Study, label: str, also: Mapping[str, Level]) -> str:
             f"{{{factor}}}", f"{level:,}" if plain else study.factors[factor].show(level)
         )
     if left := re.search(r"{[^{}]*}", label):
-        raise ValueError(f"{left[0]} in the label is no factor of for_each")
+        raise ValueError(f"{left[0]} in the label is not a factor of for_each")
     return label
 
 

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean, stop
 from rawperf.core.model import Level, Model, load_model, problems
 from virtperf.core.params import WordReading
-from virtperf.study.claims import Claim, Claims, ClaimsFile, finished, load_claims
+from virtperf.study.claims import Claim, Claims, ClaimsFile, load_claims, resolve_claims
 from virtperf.study.definition import Study, load_study
 
 HYPOTHESES_FILE = "hypotheses.yaml"
@@ -21,7 +21,7 @@ INHERITED = ("kind", "value", "half_width", "low", "high", "margin", "direction"
 """Fields that a hypothesis inherits from the repeated claim unless it sets them."""
 
 
-class _From(Model):
+class _Origin(Model):
     study: str
     claim: str
 
@@ -29,7 +29,7 @@ class _From(Model):
 class Hypothesis(Claim):
     """A hypothesis; `origin` is the paper's claim that it tests, if any, `repeats` its text."""
 
-    origin: _From | None = Field(None, alias="from")
+    origin: _Origin | None = Field(None, alias="from")
     repeats: str = Field("", alias="<repeats>")
     no_test: dict[Level, str] = {}
     """By level of `judged_over`, the reason why its runs are no test: the premise does not hold."""
@@ -81,12 +81,12 @@ def load_hypotheses(
     for position, written in enumerate(file.hypotheses):
         where = ("hypotheses", position)
         try:
-            said = {**_inherited(study, written.get("from"), reading, loaded), **written}
-            hypothesis = Hypothesis.model_validate(said)
+            fields = {**_inherited(study, written.get("from"), reading, loaded), **written}
+            hypothesis = Hypothesis.model_validate(fields)
             if hypothesis.origin is not None and not hypothesis.reading:
                 raise StudyError(
-                    "what corresponds to the paper's quantities is not said",
-                    expected="`reading`, in a sentence",
+                    "the correspondence to the paper's quantities is not stated",
+                    expected="a sentence in `reading`",
                 )
             _check_no_test(study, hypothesis)
             entries.append((where, hypothesis))
@@ -104,7 +104,7 @@ def load_hypotheses(
                 )
             )
     empty = ClaimsFile(study=file.study, claims=(), not_encoded=())
-    own = finished(study, entries, document, report, reading)
+    own = resolve_claims(study, entries, document, report, reading)
     return Claims(own, reading, {}, empty, document, loaded)
 
 
@@ -113,10 +113,10 @@ def _check_no_test(study: Study, hypothesis: Hypothesis) -> None:
     known = [level for level in factor.levels if level != factor.default] if factor else []
     if unknown := [level for level in hypothesis.no_test if level not in known]:
         raise StudyError(
-            f"no_test names {unknown[0]!r}",
-            expected=f"another level of {study.judged_over}: {', '.join(map(str, known))}"
+            f"no_test: unknown level {unknown[0]!r}",
+            expected=f"a non-default level of {study.judged_over}: {', '.join(map(str, known))}"
             if factor
-            else "judged_over in study.yaml, which names a factor",
+            else "a factor as judged_over in study.yaml",
         )
 
 
@@ -143,7 +143,7 @@ def _inherited(
     if not (folder / "study.yaml").is_file():
         known = [p.parent.name for p in folder.parent.glob("*/study.yaml")]
         raise StudyError(
-            f"there is no paper {origin['study']!r}", remedy=did_you_mean(origin["study"], known)
+            f"unknown paper {origin['study']!r}", remedy=did_you_mean(origin["study"], known)
         )
     if folder not in papers:
         paper = load_study(folder)

@@ -72,41 +72,46 @@ class _Observed(Model):
         "mean"
     )
     share: Annotated[float, Field(gt=0, lt=1)] | None = Field(
-        None, description="of a quantile: the share of samples below it"
+        None, description="for quantile: the share of samples below it"
     )
-    limit: _Limit | None = Field(None, description="of above: samples above it are counted")
+    limit: _Limit | None = Field(None, description="for above: samples above it are counted")
     less: str | None = Field(
-        None, description="a factor whose level, in its unit, is taken away from the number"
+        None, description="a factor whose level, in its unit, is subtracted from the number"
     )
     interpolate: Flag = Field(
-        False, description="of a quantile of buckets: linear within its bucket, not its upper bound"
+        False,
+        description="for a quantile of buckets: interpolate within the bucket, instead of its upper bound",
     )
-    cpus: Count | None = Field(None, description="the sum is a share of so many processors")
+    cpus: Count | None = Field(None, description="the sum is a share of this number of processors")
     per: _Metric | None = Field(None, description="divide by this metric, summed over its entities")
     relative: Flag = False
-    at: dict[str, Level | Levels] = Field({}, description="only of runs at these levels")
+    at: dict[str, Level | Levels] = Field({}, description="only for runs at these levels")
 
     @model_validator(mode="after")
-    def _whole(self) -> _Observed:
-        self._of_buckets()
+    def _check(self) -> _Observed:
+        self._check_buckets()
         for statistic, needed in (("quantile", "share"), ("above", "limit")):
             if (self.statistic == statistic) != (getattr(self, needed) is not None):
-                raise ValueError(f"{needed} is given with statistic: {statistic}, and only there")
+                raise ValueError(
+                    f"{needed} is required with statistic: {statistic}, and only there"
+                )
         return self
 
-    def _of_buckets(self) -> None:
+    def _check_buckets(self) -> None:
         buckets = [source.entity_kind == BUCKET for source in self.sources]
         if self.interpolate and not (all(buckets) and self.statistic in ("median", "quantile")):
-            raise ValueError("interpolate is for a median or a quantile of buckets")
+            raise ValueError("interpolate is only for a median or a quantile of buckets")
         if not any(buckets):
             return
         if not all(buckets):
-            raise ValueError("from names buckets and others: give each a quantity of its own")
+            raise ValueError("from mixes buckets and other entities: use separate quantities")
         if self.statistic not in ("median", "quantile", "above"):
-            raise ValueError(f"of buckets there is no {self.statistic}: median, quantile or above")
+            raise ValueError(
+                f"statistic {self.statistic} is not available for buckets: use median, quantile or above"
+            )
         other = next((n for n in ("per", "relative", "cpus") if getattr(self, n)), None)
         if other is not None:
-            raise ValueError(f"{other} is not for buckets, which give an interval and no error")
+            raise ValueError(f"{other} is not available for buckets: they have no standard error")
 
 
 class _Reference(Model):
@@ -204,11 +209,9 @@ class MeasuredNumber(Model):
     @model_validator(mode="after")
     def _complete(self) -> MeasuredNumber:
         if self.show != "value" and not self.to:
-            raise ValueError(f"{self.show} needs to: what it is compared with")
+            raise ValueError(f"show: {self.show} needs to, the reference")
         if self.low == -inf and self.high == inf:
-            raise ValueError(
-                "what the sentence says of the number is not said: give low, high or both"
-            )
+            raise ValueError("no limits: set low, high or both, as the sentence implies")
         return self
 
 
@@ -228,20 +231,20 @@ class Finding(Model):
     @model_validator(mode="after")
     def _complete(self) -> Finding:
         if not self.claims and not self.numbers:
-            raise ValueError("it rests on nothing: give rests_on, or numbers of measured runs")
-        told = self._told
-        if unused := [name for name in self.numbers if name not in told]:
-            raise ValueError(f"the sentence does not tell the number {unused[0]!r}")
+            raise ValueError("no evidence: set rests_on, or numbers of measured runs")
+        placeholders = self._placeholders
+        if unused := [name for name in self.numbers if name not in placeholders]:
+            raise ValueError(f"the sentence does not use the number {unused[0]!r}")
         return self
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _placeholders(self) -> tuple[str, ...]:
         return tuple(re.findall(r"\{([a-z0-9-]+)\}", self.says))
 
     @property
     def printed_numbers(self) -> tuple[str, ...]:
         """Ids of the claims whose numbers the sentence quotes."""
-        return tuple(name for name in self._told if name not in self.numbers)
+        return tuple(name for name in self._placeholders if name not in self.numbers)
 
 
 class Erratum(Model):

@@ -24,7 +24,7 @@ def read_printed_table(study: Study, exhibit: Exhibit) -> pd.DataFrame:
     name = exhibit.spec.get("table")
     if not name:
         raise StudyError(
-            f"{exhibit.id} names no table",
+            f"{exhibit.id} has no table",
             file="study.yaml",
             expected="table: <name of a file in tables/>",
         )
@@ -35,9 +35,9 @@ def _cells(study: Study, name: str) -> pd.DataFrame:
     path = study.folder / "tables" / f"{name}.csv"
     if path.parent.resolve() not in path.resolve().parents or not path.is_file():
         raise StudyError(
-            f"the cells of {name} are missing",
+            f"the file of table {name} is missing",
             file=f"tables/{name}.csv",
-            remedy="add it, or correct `table`",
+            remedy="add the file, or correct `table`",
         )
     return _table(path)
 
@@ -53,25 +53,25 @@ def _table(path: Path) -> pd.DataFrame:
             "the file is empty",
             file=file,
             line=1,
-            expected="a heading, then a line for each row",
+            expected="a header line, then one line per row",
             remedy="write the table, or remove the file",
         ) from err
     except ValueError as err:
         place = re.search(r"\b(line|row) (\d+)", str(err))  # row numbers start at 0
         line = int(place[2]) + (place[1] == "row") if place else 1
-        raise _no_table(file, line, str(err).strip()) from err
+        raise _invalid_table(file, line, str(err).strip()) from err
     if not isinstance(table.index, pd.RangeIndex):  # pandas takes surplus cells as the index
-        raise _no_table(file, 2, "it has more cells than the heading")
+        raise _invalid_table(file, 2, "a row has more cells than the header")
     return table
 
 
-def _no_table(file: str, line: int, why: str) -> StudyError:
+def _invalid_table(file: str, line: int, why: str) -> StudyError:
     return StudyError(
         f"not a table: {why}",
         file=file,
         line=line,
-        expected="as many cells as the heading has, separated by commas",
-        remedy="put cells that hold a comma between double quotes",
+        expected="as many comma-separated cells as the header",
+        remedy="put cells that contain a comma in double quotes",
     )
 
 
@@ -106,12 +106,12 @@ def corrections(study: Study, table: str | None = None) -> list[Correction]:
     written = _table(path).fillna("")
     if set(written.columns) != set(_CORRECTION):
         raise StudyError(
-            "the heading is not that of corrections",
+            "unexpected header",
             file="tables/corrections.csv",
             line=1,
             expected=",".join(_CORRECTION),
             found=",".join(map(str, written.columns)),
-            remedy="write the first line so",
+            remedy="replace the first line by the expected one",
         )
     entries = written.to_dict("records")
     found = []
@@ -126,18 +126,18 @@ def corrections(study: Study, table: str | None = None) -> list[Correction]:
         place = int(count) - 1 if count.isdecimal() else -1
         if entry["column"] not in cells.columns or not 0 <= place < len(rows):
             raise StudyError(
-                f"there is no cell {entry['row']!r}, {entry['column']!r} in {entry['table']}",
+                f"table {entry['table']} has no cell in row {entry['row']!r}, column {entry['column']!r}",
                 file="tables/corrections.csv",
                 line=number,
-                expected=f"a first cell and one of the columns {', '.join(map(str, cells.columns))}",
+                expected=f"the text of a row's first cell, and one of the columns {', '.join(map(str, cells.columns))}",
             )
-        held = str(cells[entry["column"]].iloc[rows[place]])
-        if held != entry["printed"]:
+        content = str(cells[entry["column"]].iloc[rows[place]])
+        if content != entry["printed"]:
             raise StudyError(
-                f"a correction of {entry['table']} does not fit",
+                f"a correction of {entry['table']} does not match the table",
                 file="tables/corrections.csv",
                 line=number,
-                expected=f"{held!r}, which stands in that cell",
+                expected=f"{content!r}, the content of that cell",
                 found=repr(entry["printed"]),
             )
         found.append(Correction(**{str(k): str(v) for k, v in entry.items()}, position=rows[place]))
@@ -181,7 +181,7 @@ def table_claims(
         path = study.folder / "tables" / f"{entry.table}.csv"
         if not path.is_file():
             raise document.error(
-                f"there is no table {entry.table!r}", *where, "table", expected=f"a file {path}"
+                f"table {entry.table!r} not found", *where, "table", expected=f"a file {path}"
             )
         table = _cells(study, entry.table)
         named = entry.table.replace("-", " ").capitalize()
@@ -210,7 +210,7 @@ def table_claims(
                 try:
                     value = float(cell)
                 except ValueError:
-                    problem = f"{path.name}, row {row}: {column} is no number"
+                    problem = f"{path.name}, row {row}: {column} is not a number"
                     raise document.error(problem, *where, found=repr(cells[column])) from None
                 at = ", ".join(
                     study.level_words(factor, level)

@@ -67,7 +67,7 @@ def split_quantity(text: str) -> tuple[str, dict[str, Level]]:
     """Parse ``name[factor=level, ...]`` to name and explicit levels; raises `ValueError`."""
     match = _QUANTITY.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is not written as name[factor=level, ...]")
+        raise ValueError(f"invalid quantity {text!r}: expected name[factor=level, ...]")
     levels: dict[str, Level] = {}
     for part in filter(None, (p.strip() for p in (match[2] or "").split(","))):
         factor, equals, level = part.partition("=")

@@ -27,7 +27,7 @@ def _ends(value: Any) -> Any:
     """Normalise limits: a factor f means 1/f to f; null means unbounded."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not 1 <= value < inf:
-            raise ValueError("a single factor stands for 1/factor to factor, and is at least 1")
+            raise ValueError("a single factor f means 1/f to f, and must be at least 1")
         return {"low": 1 / value, "high": float(value)}
     if isinstance(value, list) and len(value) == 2:
         return {
@@ -45,9 +45,9 @@ class ReadingLimits(Model):
     @model_validator(mode="after")
     def _ordered(self) -> ReadingLimits:
         if not self.low <= self.top:
-            raise ValueError(f"the lower limit {self.low:g} is above the upper one, {self.top:g}")
+            raise ValueError(f"the lower limit {self.low:g} is above the upper limit {self.top:g}")
         if self.low == 0 and self.high is None:
-            raise ValueError("two open ends limit nothing")
+            raise ValueError("no limits: both ends are open")
         return self
 
     @property
@@ -90,7 +90,7 @@ class Word(Model):
     @model_validator(mode="after")
     def _nested(self) -> Word:
         if not (self.strict.within(self.default) and self.default.within(self.lenient)):
-            raise ValueError("each reading must allow all that the stricter one allows")
+            raise ValueError("the limits of each reading must include those of the stricter one")
         if problem := _excluded_use(self.uses, self.strict):
             raise ValueError(problem)
         return self
@@ -102,7 +102,7 @@ def _excluded_use(uses: Iterable[float], strict: ReadingLimits) -> str:
     if found is None:
         return ""
     limits = _words(strict.low or -inf, strict.top)
-    return f"the strict reading, {limits}, excludes {found:g}, which a paper calls so"
+    return f"the strict reading, {limits}, excludes {found:g}, a number under uses"
 
 
 class _Inverse(Model):
@@ -169,14 +169,14 @@ class Readings:
             return self._of_number(name, kind, value, room)
         if value is not None:
             raise ValueError(
-                f"the word {name!r} is read without a number, but the claim has value {value:g}"
+                f"the word {name!r} takes no number, but the claim has value {value:g}"
             )
         if kind in DIRECTION and (low, high) in ((1.0, inf), (0.0, 1.0)):
             return Read(-inf, inf, f"{name}: the direction only")
         if kind in WITHIN and isfinite(high) and abs(low * high - 1) < 1e-3:
             return Read(low, high, f"{name}: within {100 * (high - 1):.4g} %")
         if kind not in OF_REFERENCE:
-            raise ValueError(f"the word {name!r} can't be read in a claim of the kind {kind}")
+            raise ValueError(f"the word {name!r} is not allowed in a claim of kind {kind}")
         if kind == "ratio":
             return Read(low or -inf, high, f"{name}: {_words(low or -inf, high)} times the other")
         low, high = (100 * (low - 1) if low else -inf), 100 * (high - 1)
@@ -185,13 +185,11 @@ class Readings:
     def _of_number(self, name: str, kind: str, value: float | None, room: float) -> Read:
         word, (low, high) = self[name], self.limits(name)
         if kind not in NUMBERED:
-            raise ValueError(f"the word {name!r} can't be read in a claim of the kind {kind}")
+            raise ValueError(f"the word {name!r} is not allowed in a claim of kind {kind}")
         if value is None and kind in ("ratio", "value", "range"):
             value = word.number
         if not value:
-            raise ValueError(
-                f"the word {name!r} needs the number that it speaks of: give value, not 0"
-            )
+            raise ValueError(f"the word {name!r} needs a number: set value, not 0")
         least, most = low * abs(value) or -inf, high * abs(value)
         if value < 0:  # a decrease: at most 10 % is -10 % or more
             least, most = -most, -least
@@ -238,7 +236,7 @@ def load_readings(path: Path, reading: WordReading = "default", report: Report =
             )
         for each in (name, *word.also):
             if each in words:
-                report(document.error(f"the word {each!r} stands twice", "words", name))
+                report(document.error(f"duplicate word {each!r}", "words", name))
             words[each] = word
     return Readings(reading, words)
 

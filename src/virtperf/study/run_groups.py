@@ -47,7 +47,7 @@ class FactDifference:
         declare = (
             ""
             if self.fact == PROTOCOL
-            else f"make {self.fact} a factor, name a factor in which they differ as machine_factor, "
+            else f"make {self.fact} a factor, set machine_factor to a factor in which they differ, "
         )
         return (
             f"remove the runs of one kind and measure them again, {declare}"
@@ -204,4 +204,6 @@ def run_groups(entries: Iterable[RunEntry]) -> list[RunGroup]:
 def _protocol_text(entry: RunEntry, name: str) -> str:
     protocol = entry.get("protocol") or {}
     text = str(protocol.get(name) or "")
-    return f"{text}, changed since" if name == "commit" and text and protocol["dirty"] else text
+    return (
+        f"{text} (uncommitted changes)" if name == "commit" and text and protocol["dirty"] else text
+    )

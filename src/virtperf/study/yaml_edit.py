@@ -35,9 +35,9 @@ def append_entry(path: Path, key: str, entry: Mapping[str, Any]) -> int:
             at = len(lines)
     elif node.flow_style:
         raise before.error(
-            f"{key} is written in one line, to which nothing can be added",
+            f"{key} is in flow style (one line), to which no entry can be added",
             key,
-            remedy="write it with one entry a line, each after a hyphen",
+            remedy="write one entry per line, each after a hyphen",
         )
     else:
         indent = " " * node.start_mark.column
@@ -61,10 +61,10 @@ def set_in_entry(path: Path, key: str, position: int, name: str, value: Mapping[
     entry = _value(yaml.compose(text, yaml.SafeLoader), key).value[position]
     if entry.flow_style:
         raise before.error(
-            "the entry is written in one line, to which nothing can be added",
+            "the entry is in flow style (one line), to which no key can be added",
             key,
             position,
-            remedy="write it with one key a line",
+            remedy="write one key per line",
         )
     indent = " " * entry.start_mark.column
     new = [f"{indent}{line}" for line in block({name: value})]

@@ -32,7 +32,7 @@ from virtperf.verdicts.regions import (
     bonferroni_level,
     by_value,
     decide,
-    least_seen,
+    detectable_difference,
     runs_to_decide,
     worst,
 )
@@ -72,9 +72,9 @@ def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list
         if number.under and (number.high - number.shift) / number.factor >= 0:
             contrast = samples.log_ratio(number.over, number.under)
         if contrast is None and number.order:
-            stated = number = _difference(study, number, samples)
+            stated = number = _order_as_difference(study, number, samples)
         elif number.order:
-            number = _ordered(study, number, samples)
+            number = _order_as_ratio(study, number, samples)
             contrast = samples.log_ratio(number.over, number.under)
         if contrast is None:
             contrast = samples.linear_ratio(number.over, number.under)
@@ -147,10 +147,10 @@ def _numbers(study: Study, claim: Claim, instance: Instance) -> Iterator[_Number
             strict = claim.direction in ("increasing", "decreasing")
             yield from _orders(study, pairwise(parts if rising else parts[::-1]), strict)
         case "concave" | "linear":
-            yield from _levels(study, list(_bends(claim, parts, instance.axis)))
+            yield from _levels(study, list(_slope_differences(claim, parts, instance.axis)))
 
 
-def _bends(
+def _slope_differences(
     claim: Claim, parts: Sequence[Terms], axis: Sequence[float]
 ) -> Iterator[tuple[Terms, float, float]]:
     """Yield differences of slopes with limits: decreasing, or equal within the margin."""
@@ -217,13 +217,13 @@ def _scaled(study: Study, number: _Number, samples: StudySamples) -> _Number | N
         return number
     reference = references.pop() if len(references) == 1 else None
     if reference is not None and reference[0] in samples and samples[reference[0]].mean:
-        point, hundred = reference
-        return replace(number, under={point: 1 / hundred})
+        point, reference_value = reference
+        return replace(number, under={point: 1 / reference_value})
     without_scale = {number.low, number.high} <= {0.0, -math.inf, math.inf}
     return replace(number, unit=None) if without_scale else None
 
 
-def _ordered(study: Study, number: _Number, samples: StudySamples) -> _Number:
+def _order_as_ratio(study: Study, number: _Number, samples: StudySamples) -> _Number:
     """Express an order as the ratio of larger to smaller, with the minimum ratio it requires."""
     low = 1.0
     if number.low > 0:
@@ -253,7 +253,7 @@ def _common_factor(terms: Terms) -> float:
     return factors.pop() if len(factors) == 1 and min(factors) > 0 else 1.0
 
 
-def _difference(study: Study, number: _Number, samples: StudySamples) -> _Number:
+def _order_as_difference(study: Study, number: _Number, samples: StudySamples) -> _Number:
     """Express an order as the difference larger minus smaller, in the runs' own unit."""
     terms = _combined((1, number.over), (-1, number.under))
     low = 0.0
@@ -291,13 +291,13 @@ def _comparison(
         unit=number.unit,
         strict=number.strict,
     )
-    if not _widened(claim):
+    if not _has_tolerance(claim):
         return found
-    low, high = _wider(claim, number, found)
+    low, high = _widened_limits(claim, number, found)
     return replace(found, low=low, high=high, remark=f"with {100 * LIMIT_TOLERANCE:g} % tolerance")
 
 
-def _widened(claim: Claim) -> bool:
+def _has_tolerance(claim: Claim) -> bool:
     """Whether the limits are the tolerance of a printed number ("1.18", "about 15"), or of a plain
     equality, and not those of a direction.
     """
@@ -313,7 +313,7 @@ def _widened(claim: Claim) -> bool:
     return np.allclose((claim.low, claim.high), printed, rtol=1e-9, atol=1e-12)
 
 
-def _wider(claim: Claim, number: _Number, found: Comparison) -> tuple[float, float]:
+def _widened_limits(claim: Claim, number: _Number, found: Comparison) -> tuple[float, float]:
     if claim.kind in ("ratio", "percent_change", "equivalence"):
         neutral = 1.0
         ends = [(end - number.shift) / number.factor for end in (number.low, number.high)]
@@ -425,7 +425,7 @@ def judge_claim(
     whole = len(compared) == total
     decision = decide(compared, level, whole=whole)
     if not compared:
-        return decision, {"reason": "no measured runs of all the conditions that it compares"}
+        return decision, {"reason": "no comparison has measured runs of all its conditions"}
     if study.artifact and whole and decision is Decision.UNDECIDED:
         decision = by_value(compared)
     undecided = decision is Decision.UNDECIDED
@@ -437,19 +437,21 @@ def judge_claim(
     source = "the published data give" if study.artifact else "measured"
     if provenance is Provenance.EXAMPLE:
         source = "example runs give"
-    reason = _measured(claim, shown, (low, high), level, at_once, source, told_apart=total > 1)
+    reason = _reason_text(claim, shown, (low, high), level, at_once, source, labelled=total > 1)
     if not whole:
         reason += f"; {len(compared)} of its {total} comparisons were measured"
     if any(each.contrast.confounded for each in compared):
-        reason += "; its conditions stand in different blocks, whose spread counts as well"
+        reason += (
+            "; the conditions are in different blocks, so the spread between blocks is included"
+        )
     if decision in (Decision.AGREES, Decision.DIFFERS):
         reason += (
-            "; its interval reaches beyond that, so that the value alone is compared"
+            "; the interval extends beyond that range, so only the value is compared"
             if shown.known
-            else "; one run shows no interval, so that the value alone is compared"
+            else "; one run gives no interval, so only the value is compared"
         )
     elif undecided and not study.artifact and not any(each.of_samples for each in compared):
-        reason += _wanted(needed, compared)
+        reason += _runs_needed_text(needed, compared)
     numbered = claim.kind in (*NUMBERED, "equivalence") or (claim.kind == "ordering" and total == 1)
     found = {"reason": reason, "runs_needed": needed, **_power(compared, level)}
     if numbered and shown.unit is not None:
@@ -479,7 +481,7 @@ def judge(
     """
     words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
     if elsewhere:
-        observations = _moved(study, observations, *elsewhere)
+        observations = _relabelled_as_default(study, observations, *elsewhere)
     samples = samples_by_quantity(study, observations, provenance, level)
     text: Mapping[str, str] = (
         {} if text_verdicts is None else dict(text_verdicts.set_index("claim")["text_verdict"])
@@ -488,16 +490,18 @@ def judge(
     rows = []
     for claim in claims:
         decision, found = judge_claim(study, claim, samples, level, provenance=provenance)
-        said = {
+        columns = {
             "claim": claim.id,
             "text_verdict": text.get(claim.id, "hypothesis"),
             "measured_verdict": words[decision],
         }
-        rows.append({**NO_VERDICT, **said, **found, **(ours if claim.assumed else {})})
+        rows.append({**NO_VERDICT, **columns, **found, **(ours if claim.assumed else {})})
     return VERDICTS.frame(rows)
 
 
-def _moved(study: Study, observations: pd.DataFrame, factor: str, level: Level) -> pd.DataFrame:
+def _relabelled_as_default(
+    study: Study, observations: pd.DataFrame, factor: str, level: Level
+) -> pd.DataFrame:
     """Select the runs at one level of a factor and relabel them as the default level."""
     there = observations[observations[factor].map(lambda own: own == level)]
     moved = there.copy()
@@ -507,7 +511,7 @@ def _moved(study: Study, observations: pd.DataFrame, factor: str, level: Level) 
     return moved
 
 
-def _measured(
+def _reason_text(
     claim: Claim,
     shown: Comparison,
     ends: tuple[float, float],
@@ -515,7 +519,7 @@ def _measured(
     at_once: int,
     source: str,
     *,
-    told_apart: bool,
+    labelled: bool,
 ) -> str:
     """Format the reason: ``measured 1.84 (95 % CI 1.70 to 1.98, 3 runs per condition, within 3
     blocks); the claim allows 1.8 to 2.2``.
@@ -530,11 +534,11 @@ def _measured(
     )
     region = ""
     if math.isfinite(ends[0]):
-        several = f", {at_once} comparisons at once" if at_once > 1 else ""
+        several = f", Bonferroni for {at_once} comparisons" if at_once > 1 else ""
         region = f"{100 * level:g} % CI {limits[0]} to {limits[1]}{several}, "
     elif shown.known:
         region = f"no finite {100 * level:g} % CI, "
-    at = f"{shown.label}: " if shown.label and (told_apart or claim.kind in ORDERS) else ""
+    at = f"{shown.label}: " if shown.label and (labelled or claim.kind in ORDERS) else ""
     unit = shown.unit or ""
     allowed = (
         f"more than {pretty(0.0 if shown.low == MORE_THAN_ZERO else shown.low)}"
@@ -551,7 +555,7 @@ def _measured(
 
 def _power(compared: list[Comparison], level: float) -> dict[str, Any]:
     """Return the columns `detectable` and `detectable_unit`."""
-    least, of = least_seen(compared, level)
+    least, of = detectable_difference(compared, level)
     if of is None:
         return {}
     if of.relative:
@@ -559,17 +563,17 @@ def _power(compared: list[Comparison], level: float) -> dict[str, Any]:
     return {"detectable": least, "detectable_unit": (of.unit or "").strip()}
 
 
-def _wanted(needed: float, compared: list[Comparison]) -> str:
+def _runs_needed_text(needed: float, compared: list[Comparison]) -> str:
     unknown = [each for each in compared if not each.known]
     if any(each.runs[0] < 2 for each in unknown):
         return (
-            "; a condition with one run does not show how far runs differ: at least 2 runs of each "
-            "are needed"
+            "; the spread between runs is unknown for a condition with one run: at least 2 runs per "
+            "condition are needed"
         )
     if unknown:
         return (
-            "; one block does not show how far blocks differ: conditions are needed in the same "
-            "blocks, or in at least 2 blocks each"
+            "; the spread between blocks is unknown for a condition in one block: conditions are needed "
+            "in the same blocks, or in at least 2 blocks each"
         )
     blocks = all(WITHIN_BLOCKS.match(each.contrast.design) for each in compared)
     units = "blocks" if blocks else "runs per condition"
@@ -577,6 +581,6 @@ def _wanted(needed: float, compared: list[Comparison]) -> str:
         return f"; more than {MAX_RUNS_NEEDED:,} {units} would be needed"
     if math.isfinite(needed):
         more = needed - min(each.contrast.n for each in compared)
-        further = f", {more:,.0f} more than there are" if more >= 1 else ""
+        further = f", {more:,.0f} more than measured" if more >= 1 else ""
         return f"; about {needed:,.0f} {units} would decide{further}"
     return ""

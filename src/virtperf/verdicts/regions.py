@@ -107,8 +107,8 @@ class Comparison:
         """
         low, high = self.interval(level)
         return max(
-            _share(self.value - self.high, self.value - low),
-            _share(self.low - self.value, high - self.value),
+            _half_widths(self.value - self.high, self.value - low),
+            _half_widths(self.low - self.value, high - self.value),
         )
 
     def detectable(self, level: float) -> float:
@@ -148,7 +148,7 @@ class Comparison:
     @property
     def _of_runs(self) -> LogRatio | LinearRatio:
         if isinstance(self.contrast, SampledRatio):
-            raise TypeError("independent samples of one run show no error of runs")
+            raise TypeError("independent samples of one run have no standard error between runs")
         return self.contrast
 
 
@@ -190,7 +190,9 @@ def worst(compared: Sequence[Comparison], level: float) -> Comparison:
     return max(compared, key=lambda each: each.score(level) if each.known else -math.inf)
 
 
-def least_seen(compared: Sequence[Comparison], level: float) -> tuple[float, Comparison | None]:
+def detectable_difference(
+    compared: Sequence[Comparison], level: float
+) -> tuple[float, Comparison | None]:
     """Return the largest of the comparisons' detectable differences, and its comparison; smaller
     differences may have been missed. NaN and None if none is known.
     """
@@ -213,19 +215,23 @@ def runs_to_decide(compared: Sequence[Comparison], level: float, *, whole: bool)
         return math.nan
     counts = np.arange(2, MAX_RUNS_NEEDED + 1)
     at_once = bonferroni_level(compared, level)
-    astray, fails = np.zeros(len(counts)), np.ones(len(counts))
+    type_ii_error, fails = np.zeros(len(counts)), np.ones(len(counts))
     for each in compared:
         df = each.df_per_run() * (counts - 1)
         sides, divisor = each.distances()
-        astray += _missed(np.vstack([sides, divisor]), counts, df, level).sum(axis=0)
-        against = _missed(sides * [-1, 1], counts, df, at_once).min(axis=0, initial=1.0)
-        fails = np.minimum(fails, against + _missed(divisor, counts, df, at_once).sum(axis=0))
-    enough = (fails <= 1 - TARGET_POWER) | (whole & (astray <= 1 - TARGET_POWER))
+        type_ii_error += _type_ii_error(np.vstack([sides, divisor]), counts, df, level).sum(axis=0)
+        against = _type_ii_error(sides * [-1, 1], counts, df, at_once).min(axis=0, initial=1.0)
+        fails = np.minimum(
+            fails, against + _type_ii_error(divisor, counts, df, at_once).sum(axis=0)
+        )
+    enough = (fails <= 1 - TARGET_POWER) | (whole & (type_ii_error <= 1 - TARGET_POWER))
     decided = np.flatnonzero(enough)
     return float(counts[decided[0]]) if len(decided) else math.inf if whole else math.nan
 
 
-def _missed(seen: np.ndarray, counts: np.ndarray, df: np.ndarray, level: float) -> np.ndarray:
+def _type_ii_error(
+    seen: np.ndarray, counts: np.ndarray, df: np.ndarray, level: float
+) -> np.ndarray:
     """Approximate type II error of these distances for each number of runs; shape (rows of `seen`,
     counts).
     """
@@ -238,7 +244,7 @@ def _missed(seen: np.ndarray, counts: np.ndarray, df: np.ndarray, level: float) 
     )
 
 
-def _share(gap: float, half: float) -> float:
+def _half_widths(gap: float, half: float) -> float:
     if math.isinf(gap) or not half:
         return math.copysign(math.inf, gap) if gap else -math.inf  # exact, at its limit
     # keep the sign of underflowing gaps, such as that of 0 from the limit of a strict order

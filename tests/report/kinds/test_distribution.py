@@ -115,7 +115,7 @@ def test_claims_stand_by_machine(study):
 def test_the_quality_page_says_whose_data_it_is_and_what_was_not_read(study):
     text = words_of(study.quality().record)
     assert "measured by the authors, February 2020" in text
-    assert "empty.txt: not read: it is empty" in text
+    assert "empty.txt: not read: the file is empty" in text
 
 
 def test_a_comparison_alone_sets_no_range_beside_published_data(study):

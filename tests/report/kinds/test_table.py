@@ -66,9 +66,9 @@ def test_a_column_of_numbers_is_drawn_where_study_yaml_says_so(
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("table-1,lnwas,Memory [MB],9999,8192,why", "does not fit"),
-        ("table-1,lnwas#2,Memory [MB],81921,8192,why", "there is no cell"),
-        ("table-1,lnwas,Disk,81921,8192,why", "there is no cell"),
+        ("table-1,lnwas,Memory [MB],9999,8192,why", "does not match the table"),
+        ("table-1,lnwas#2,Memory [MB],81921,8192,why", "has no cell in row"),
+        ("table-1,lnwas,Disk,81921,8192,why", "has no cell in row"),
     ],
 )
 def test_a_correction_must_fit_its_table(tmp_path: Path, line: str, problem: str) -> None:
@@ -85,7 +85,7 @@ def test_a_table_never_leaves_its_folder(tmp_path: Path) -> None:
     study = data / "published" / "toy" / "study.yaml"
     study.write_text(study.read_text().replace("table: table-1", "table: ../../../secret"))
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(StudyError, match="are missing"):
+    with pytest.raises(StudyError, match="is missing"):
         load_study("toy", data)
 
 

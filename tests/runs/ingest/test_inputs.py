@@ -109,12 +109,12 @@ def test_a_declared_field_is_preferred(study: Study, root: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("name: my-driver", "name: sar", 2, "sar: there is a format of this name already"),
+        ("name: my-driver", "name: sar", 2, "sar: a format with this name already exists"),
         (
             "name: my-summary",
             "name: my-driver",
             10,
-            "my-driver: there is a format of this name already",
+            "my-driver: a format with this name already exists",
         ),
         (
             "metric: page_element_throughput",
@@ -167,7 +167,7 @@ def test_one_file_is_read_by_a_declaration_or_a_study_s_inputs(
     with pytest.raises(VirtperfError, match="no study 'ty'"):
         vp.read("driver1.csv", study="ty")
     monkeypatch.chdir("/")
-    with pytest.raises(VirtperfError, match="there is no study 'toy' here"):
+    with pytest.raises(VirtperfError, match="study 'toy' not found"):
         vp.read(tmp_path / "driver1.csv", study="toy")
 
 

@@ -31,14 +31,14 @@ def test_files_whose_samples_lie_among_each_other(cuts: tuple[int, ...]) -> None
     with pytest.raises(FormatError) as caught:
         checked(rows, *cuts)
     assert str(caught.value).startswith(
-        "r1/b.csv: it gives m of a driver without a name over the same time as a.csv does"
+        "r1/b.csv: m of an unnamed driver overlaps in time with that in a.csv; both files have format loops"
     )
-    assert "by folders (drivers/NAME.log" in str(caught.value)
+    assert "by folder (drivers/NAME.log" in str(caught.value)
 
 
 @each_case("t", [3.0, NAN])
 def test_two_values_of_one_time(t: float) -> None:
-    with pytest.raises(FormatError, match="it gives m of"):
+    with pytest.raises(FormatError, match="m of an unnamed driver overlaps in time"):
         checked(samples((0, t, 10), (1, t, 20)))
     checked(samples((0, t, 10), (0, t, 20)))  # of one file: kept once, with a warning
 

@@ -53,7 +53,7 @@ def test_a_column_of_the_file_that_is_called_provenance_does_not_count(tmp_path)
         (
             "t.csv",
             b"x,y\n1,2,3\n2,3,4\n",
-            "rows have more cells than the first one has names",
+            "a row has more cells than the header",
             None,
         ),
         ("t.csv", "x,y\n1,2\n".encode("utf-16"), "text in UTF-16.*iconv -f UTF-16", None),

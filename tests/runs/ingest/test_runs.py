@@ -51,20 +51,20 @@ def test_start_may_be_quoted_or_not(tmp_path, study):
 @pytest.mark.parametrize(
     ("fields", "line_of", "message"),
     [
-        ({"study": "other"}, "study", "the id of the study"),
-        ({"run": "r2"}, "run", "the folder's name"),
+        ({"study": "other"}, "study", "from the study of this folder"),
+        ({"run": "r2"}, "run", "the folder name"),
         ({"provenance": "simulated"}, "provenance", "expected 'measured' or 'example'"),
         ({"provenance": "published"}, "provenance", "found 'published'"),
         ({"factors": {"system": "a", "guests": 4}}, "guests", "unknown level 4 of guests"),
         ({"factors": {"system": "a", "guests": "1"}}, "guests", "unknown level '1' of guests"),
-        ({"factors": {"system": "a"}}, "factors", "no level for guests"),
+        ({"factors": {"system": "a"}}, "factors", "no level for factor guests"),
         ({"factors": {"system": "a", "guests": 1, "moon": 1}}, "moon", "unknown factor 'moon'"),
         ({"replicate": 0}, "replicate", "greater than or equal to 1"),
-        ({"start": "yesterday"}, "start", "local clock"),
-        ({"start": "2009-01-09T14:00:00+01:00"}, "start", "local clock"),
+        ({"start": "yesterday"}, "start", "local time"),
+        ({"start": "2009-01-09T14:00:00+01:00"}, "start", "local time"),
         ({"window_s": [900, 300]}, "window_s", "ends before it begins"),
-        ({"window_s": [300, 1300]}, "window_s", "after the run"),
-        ({"window_s": [100, 900]}, "window_s", "before the warm-up ends"),
+        ({"window_s": [300, 1300]}, "window_s", "after the end of the run"),
+        ({"window_s": [100, 900]}, "window_s", "before the end of the warm-up"),
         ({"duration_s": float("nan")}, "duration_s", "a finite number; found nan"),
         ({"window_s": [300, float("inf")]}, "window_s", "a finite number; found inf"),
         ({"warmup_s": 10**400}, "warmup_s", "more than 18 digits"),
@@ -78,7 +78,7 @@ def test_start_may_be_quoted_or_not(tmp_path, study):
         ({"files": [{"path": "/etc/passwd"}]}, "path", "not in the run folder"),
         ({"files": [{"path": "d1.log"}, {"path": "d1.log"}]}, "path", "listed twice"),
         ({"files": [{"path": "d1.log", "interval_s": 0}]}, "interval_s", "greater than 0; found 0"),
-        ({"files": [{"path": "d1.log", "host": "g1"}]}, "host", "the clock of 'g1' is none of"),
+        ({"files": [{"path": "d1.log", "host": "g1"}]}, "host", "host 'g1' has no entry in clocks"),
         ({"replicate": None}, None, "'replicate' is missing"),
     ],
 )
@@ -110,7 +110,7 @@ def test_provenance_and_place_agree(tmp_path, study, root, provenance, fine):
     if fine:
         assert load(folder, study, root).provenance == provenance
     else:
-        assert "no place" in refused(folder, study, root).problem
+        assert "not allowed" in refused(folder, study, root).problem
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path, target):
     (tmp_path / "other").mkdir()
     folder = write_run(tmp_path)
     (folder / "link.txt").symlink_to(target)
-    with pytest.raises(RunError, match="leads out of the run folder"):
+    with pytest.raises(RunError, match="points outside the run folder"):
         raw_files(folder)
 
 
@@ -181,19 +181,19 @@ def test_a_link_inside_the_folder_is_fine_and_a_circle_is_not(tmp_path):
     (folder / "again.log").symlink_to("d1.log")
     assert raw_files(folder) == ["again.log", "d1.log"]
     (folder / "circle").symlink_to(".")
-    with pytest.raises(RunError, match="leads back"):
+    with pytest.raises(RunError, match="points to a parent folder"):
         raw_files(folder)
 
 
 def test_a_pipe_is_refused_and_not_opened(tmp_path):
     folder = write_run(tmp_path)
     os.mkfifo(folder / "pipe")
-    with pytest.raises(RunError, match="neither a file nor a folder"):
+    with pytest.raises(RunError, match="not a regular file or folder"):
         raw_files(folder)
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_folder, "LARGEST_FILE", 1000)
+    monkeypatch.setattr(run_folder, "MAX_FILE_BYTES", 1000)
     with pytest.raises(RunError, match="too large") as err:
         raw_files(write_run(tmp_path))
     assert err.value.file == "r1/d1.log"
@@ -205,7 +205,7 @@ def test_a_name_that_is_no_text_is_refused(tmp_path):
         (folder / os.fsdecode(b"\xff.log")).write_bytes(b"1")
     except OSError:
         pytest.skip("this file system takes only UTF-8 names")
-    with pytest.raises(RunError, match="not UTF-8"):
+    with pytest.raises(RunError, match="not valid UTF-8"):
         raw_files(folder)
 
 

@@ -197,8 +197,8 @@ def test_an_unknown_file_is_named_and_an_unknown_metric_too(read):
     fan = b"Linux 5 (h) \t2009-01-09\n\n14:05:00          FAN       rpm      drpm    DEVICE\n14:06:00            1   3000.00   1000.00  x\n"
     found = read({"notes.bin": b"\x00\x01", "sar.txt": fan, "d/sar.txt": sar()})
     warnings = {f["path"]: f["warnings"] for f in found.files}
-    assert "no format recognises it" in warnings["notes.bin"][0]
-    assert "nothing in it belongs to a metric" in warnings["sar.txt"][0]
+    assert "no format recognises the file" in warnings["notes.bin"][0]
+    assert "no value belongs to a metric" in warnings["sar.txt"][0]
     assert warnings["d/sar.txt"] == []
 
 
@@ -233,7 +233,7 @@ def test_a_truncated_file_is_kept_up_to_the_damage(read):
 
 def test_a_clock_that_disagrees_is_named(read):
     found = read({"sar.txt": sar(day="2009-01-10")})
-    assert "none of its samples falls into the run" in found.files[0]["warnings"][0]
+    assert "no sample is within the run" in found.files[0]["warnings"][0]
 
 
 def test_a_restart_within_the_run_is_named(read):
@@ -266,7 +266,7 @@ def test_a_reader_that_fails_is_named(read, monkeypatch):
         raise KeyError("surprise")
 
     monkeypatch.setattr("rawperf.sar.read.SarFormat.blocks", fail)
-    with pytest.raises(FormatError, match="the reader of sar failed"):
+    with pytest.raises(FormatError, match="the reader of format sar failed"):
         read({"sar.txt": sar()})
 
 

@@ -194,7 +194,7 @@ def test_example_files_do_not_pass_as_measured(place):
     )
     place.ingest()
     (refused,) = place.index["quarantined"]
-    assert refused["run"] == "a-copy" and "those of the run scaling" in refused["problem"]
+    assert refused["run"] == "a-copy" and "identical to those of run scaling" in refused["problem"]
     assert [r["run_id"] for r in place.index["runs"]] == ["scaling"]
 
 
@@ -210,7 +210,7 @@ def test_a_link_out_of_the_folder_quarantines_the_run(place, tmp_path):
     folder = write_run(place.measured)
     (folder / "d2.log").symlink_to(tmp_path / "secret.log")
     place.ingest()
-    assert "leads out" in place.index["quarantined"][0]["problem"]
+    assert "points outside" in place.index["quarantined"][0]["problem"]
 
 
 def test_a_folder_without_run_yaml(place):
@@ -274,7 +274,7 @@ def test_runs_that_change_while_they_are_read_end_it(place, change):
             jobs=1,
             progress=meanwhile,
         )
-    assert err.value.file.startswith(found) and err.value.remedy == "run it again."
+    assert err.value.file.startswith(found) and err.value.remedy == "run the command again."
     assert place.bytes() == first
     place.ingest()
 

@@ -8,35 +8,35 @@ import numpy as np
 import pytest
 
 from rawperf.core.errors import RunError
-from virtperf.runs.intake.describe import Inspected, covered, first_time, timed
-from virtperf.runs.intake.given import Given
+from virtperf.runs.intake.describe import InspectedFile, complete_times, coverage_spans, first_time
+from virtperf.runs.intake.given import RunFacts
 from virtperf.study.parts import Procedure
 
 START = datetime(2009, 1, 9, 14, 0)
 EPOCH = START.replace(tzinfo=UTC).timestamp()
 
 
-def absolute(path: str, first: float, last: float, step: float = 60.0) -> Inspected:
+def absolute(path: str, first: float, last: float, step: float = 60.0) -> InspectedFile:
     times = EPOCH + np.arange(first, last + step / 2, step)
-    return Inspected(path, "sar", "absolute", times)
+    return InspectedFile(path, "sar", "absolute", times)
 
 
-def numbered(path: str, n: int) -> Inspected:
-    return Inspected(path, "iwl-console", "sample", np.arange(float(n)))
+def numbered(path: str, n: int) -> InspectedFile:
+    return InspectedFile(path, "iwl-console", "sample", np.arange(float(n)))
 
 
-def time_of_day(path: str, first: float, last: float) -> Inspected:
+def time_of_day(path: str, first: float, last: float) -> InspectedFile:
     times = 14 * 3600 + np.arange(first, last + 1, 60.0)
-    return Inspected(path, "xentop", "time-of-day", times)
+    return InspectedFile(path, "xentop", "time-of-day", times)
 
 
-SNAPSHOT = Inspected("netstat.txt", "netstat", "none")
-UNKNOWN = Inspected("notes.txt")
+SNAPSHOT = InspectedFile("netstat.txt", "netstat", "none")
+UNKNOWN = InspectedFile("notes.txt")
 
 
 def derive(files, entries=None, procedure=None, **given):
-    return timed(
-        files, Given(files=entries or {}, start=START, **given), Procedure(**(procedure or {}))
+    return complete_times(
+        files, RunFacts(files=entries or {}, start=START, **given), Procedure(**(procedure or {}))
     )
 
 
@@ -55,8 +55,8 @@ def test_the_common_stretch_is_what_all_files_cover():
     entries = {"c": {"start_s": 10.0, "interval_s": 10.0}}
     found, notes = derive(files, entries)
     # a sample speaks of the interval that ends at its time
-    assert covered(files, found, 1200) == {"a": (0, 1200), "b": (60, 900), "c": (0, 1000)}
-    assert "all files together cover 60 to 900 s" in notes
+    assert coverage_spans(files, found, 1200) == {"a": (0, 1200), "b": (60, 900), "c": (0, 1000)}
+    assert "common coverage of all files: 60 to 900 s" in notes
     assert (found.window_s, found.duration_s) == ((60, 900), 1200)
 
 
@@ -72,7 +72,7 @@ def test_the_window_of_the_procedure_is_taken_where_files_cover_it():
     assert window([absolute("a", 60, 840)], {}, procedure) == (300, 900)  # one interval is missing
     short, notes = derive([absolute("a", 60, 780)], {}, procedure)
     assert short.window_s == (300, 780)
-    assert any("is not covered by a" in note for note in notes)
+    assert any("a does not cover it" in note for note in notes)
 
 
 def test_a_window_that_is_given_stays():
@@ -80,22 +80,24 @@ def test_a_window_that_is_given_stays():
 
 
 def test_files_that_never_meet_are_refused():
-    with pytest.raises(RunError, match="no stretch of the run is covered by all of its files"):
+    with pytest.raises(RunError, match="no time after the warm-up is covered by all files"):
         derive([absolute("a", 60, 300), absolute("b", 600, 900)])
 
 
 def test_a_clock_of_another_time_zone_is_named_with_the_remedy():
     with pytest.raises(RunError) as err:
         derive([absolute("a", 60, 600), absolute("b", 3661, 4201), absolute("c", 3660, 4200)])
-    assert str(err.value).startswith("the clock of b, c is 3600 s later than the run's")
+    assert str(err.value).startswith("the clock of b, c is 3600 s ahead of the run's")
     assert "--file b clock_offset_s=-3600 --file c clock_offset_s=-3600" in str(err.value)
     # what began ten minutes later has no other zone
-    with pytest.raises(RunError, match=r"no stretch .* a 0 to 300 s; b 540 to 900 s"):
+    with pytest.raises(
+        RunError, match=r"no time after the warm-up .* a 0 to 300 s; b 540 to 900 s"
+    ):
         derive([absolute("a", 60, 300), absolute("b", 600, 900)])
 
 
 def test_a_run_of_snapshots_needs_a_length():
-    with pytest.raises(RunError, match="nothing says how long"):
+    with pytest.raises(RunError, match="the duration of the run is unknown"):
         derive([SNAPSHOT])
     found, notes = derive([SNAPSHOT], duration_s=600)
     assert (found.window_s, notes) == ((0, 600), [])
@@ -112,9 +114,9 @@ def test_the_first_time_is_a_start_only_where_no_tool_has_a_clock_of_its_own():
 def test_an_offset_of_a_files_clock_counts():
     files = [absolute("a", 3660, 4800)]
     found, _ = derive(files, {"a": {"clock_offset_s": -3600.0}})
-    assert covered(files, found, 1200)["a"] == (0, 1200)
+    assert coverage_spans(files, found, 1200)["a"] == (0, 1200)
 
 
 def test_a_time_past_the_year_9999_is_no_start():
-    late = Inspected("sar.txt", "sar", "absolute", np.array([253_402_300_801.0]))
+    late = InspectedFile("sar.txt", "sar", "absolute", np.array([253_402_300_801.0]))
     assert first_time([late]) is None

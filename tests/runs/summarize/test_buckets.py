@@ -91,7 +91,9 @@ def test_percentiles_lie_between_the_bounds_of_their_buckets(place):
     assert size[["value", "low", "high"]].tolist() == [1000.0, 100.0, 1000.0]
     assert size["n"] == 8, "answers between the second and the third scrape, 16 and 24"
     observed = place.table(OBSERVATIONS).set_index(["quantity", "run_id"])
-    assert "last bucket, which has no end: above 5000" in observed.loc[("late", "a"), "note"]
+    assert (
+        "last bucket, which has no upper bound: above 5000" in observed.loc[("late", "a"), "note"]
+    )
 
 
 def test_the_figure_draws_buckets_and_says_so(place):
@@ -143,12 +145,16 @@ def test_names_of_buckets_are_read_back():
 def test_what_buckets_cannot_say_is_refused(place):
     path = place.data / "published" / "boots" / "study.yaml"
     for was, becomes, problem in (
-        ("statistic: median}}\n  p99", "statistic: mean}}\n  p99", "of buckets there is no mean"),
-        ("share: 0.99}", "share: 0.99, cpus: 2}", "cpus is not for buckets"),
+        (
+            "statistic: median}}\n  p99",
+            "statistic: mean}}\n  p99",
+            "statistic mean is not available for buckets",
+        ),
+        ("share: 0.99}", "share: 0.99, cpus: 2}", "cpus is not available for buckets"),
         (
             "limit: {value: 2.048, unit: ms}",
             "interpolate: true, limit: {value: 2.048, unit: ms}",
-            "interpolate is for",
+            "interpolate is only for",
         ),
     ):
         assert was in STUDY

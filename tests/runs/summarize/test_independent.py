@@ -43,9 +43,9 @@ def test_damaged_files_are_named_and_the_others_go_on(place):
     for name, line, found in (("damaged", 500, "10x34"), ("third-column", 700, "109000 110")):
         assert (refused[name]["file"], refused[name]["line"]) == (f"{name}/boots.dat", line)
         assert refused[name]["found"] == found
-    assert refused["truncated"]["expected"] == "a last line 1000"
-    assert refused["truncated"]["found"] == "a last line 700"
-    assert refused["cut"]["found"] == "a last line 999"
+    assert refused["truncated"]["expected"] == "last line 1000"
+    assert refused["truncated"]["found"] == "last line 700"
+    assert refused["cut"]["found"] == "last line 999"
     assert len(SAMPLES.read(place.samples / "good.parquet")) == 1000
 
 
@@ -124,7 +124,7 @@ def test_claims_are_judged_by_samples_or_by_the_value_of_one_run(place):
     }
     assert "1,000 samples per condition" in found.loc["a-below-125", "reason"]
     assert found.loc["overhead", "reason"].endswith(
-        "one run shows no interval, so that the value alone is compared"
+        "one run gives no interval, so only the value is compared"
     )
     there = place.judged(elsewhere=("machine", "small"))
     assert there["measured_verdict"].to_dict() == {
@@ -139,7 +139,7 @@ def test_a_value_that_the_interval_does_not_decide_is_compared_itself(place):
     place.read()
     found = place.judged().loc["a-below-125"]
     assert found["measured_verdict"] == "value differs"
-    assert "its interval reaches beyond that" in found["reason"]
+    assert "the interval extends beyond that range" in found["reason"]
 
 
 def test_without_an_artifact_one_run_decides_nothing(place):
@@ -160,7 +160,7 @@ def test_a_statistic_of_independent_samples_is_refused_for_a_series_over_time(pl
     said["files"] = [{"path": "boots.dat", "start_s": 1.0, "interval_s": 1.0}]
     path.write_text(yaml.safe_dump(said))
     assert not place.read()
-    with pytest.raises(StudyError, match="interquartile is for independent samples"):
+    with pytest.raises(StudyError, match="interquartile needs independent samples"):
         place.table(MEANS)
 
 
@@ -176,7 +176,9 @@ def test_empty_files_are_named_and_are_no_repetition(place):
     place.add("e2", "", "empty.txt", monitor="b")
     assert not place.read()
     index = json.loads((place.samples / "index.json").read_text())
-    assert [run["files"][0]["warnings"] for run in index["runs"]] == [["not read: it is empty"]] * 2
+    assert [run["files"][0]["warnings"] for run in index["runs"]] == [
+        ["not read: the file is empty"]
+    ] * 2
     assert place.table(MEANS).empty
 
 

@@ -71,7 +71,7 @@ def test_all_entities_or_one(tmp_path):
     nobody = seen(
         tmp_path, "{from: [{metric: rate, entity_kind: driver, entity: night}], combine: sum}"
     )
-    assert np.isnan(nobody["value"]) and "no rate of a driver called night" in nobody["note"]
+    assert np.isnan(nobody["value"]) and "no rate of a driver named night" in nobody["note"]
 
 
 def test_a_rule_may_speak_of_some_levels_only(tmp_path):
@@ -140,7 +140,7 @@ def test_a_largest_sum_needs_common_times(tmp_path):
     rule = "{from: [{metric: pages, entity_kind: segment}], combine: sum, statistic: max}"
     assert seen(tmp_path, rule, unit="B")["value"] == 51
     row = seen(tmp_path, rule, series, unit="B")
-    assert np.isnan(row["value"]) and "their sum has no statistic but a mean" in row["note"]
+    assert np.isnan(row["value"]) and "no statistic of their sum except the mean" in row["note"]
 
 
 def test_one_metric_per_another(tmp_path):
@@ -159,7 +159,7 @@ def test_one_metric_per_another(tmp_path):
     nothing = seen(tmp_path, rule.replace("entity: day", "entity: night"), unit="ms")
     assert (
         np.isnan(nothing["value"])
-        and "no rate of a driver called night to divide by" in nothing["note"]
+        and "no rate of a driver named night to divide by" in nothing["note"]
     )
 
 

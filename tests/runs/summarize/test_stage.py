@@ -161,7 +161,7 @@ def test_quantities_are_observed_as_the_study_says(place):
     assert seen.loc[seen["quantity"] == "load", "value"].isna().all()
     assert (
         seen.loc[seen["quantity"] == "load", "note"]
-        .str.contains("processor_busy of a processor nor guest_cpu")
+        .str.contains("processor_busy of a processor or guest_cpu")
         .all()
     )
 
@@ -189,7 +189,7 @@ def test_entities_that_were_sampled_at_different_times(place):
     each = runs[runs["metric"] == "page_element_throughput"]
     assert seen["value"].iloc[0] == pytest.approx(each["value"].sum())
     assert seen["se"].iloc[0] == pytest.approx(np.hypot(*each["se"]))
-    assert "errors are taken as independent" in seen["note"].iloc[0]
+    assert "errors are assumed independent" in seen["note"].iloc[0]
 
 
 def test_the_reference_is_of_the_same_test_and_provenance(place):
@@ -492,7 +492,7 @@ def test_a_run_with_fewer_drivers_than_others_of_its_condition_is_named():
     }
     assert (found["r2"]["value"], found["r2"]["expected"]) == (3, 4)
     assert found["r2"]["note"] == (
-        "throughput is of 3 driver(s), of 4 in other runs of the condition: is a file missing?"
+        "throughput has 3 driver(s), but 4 in other runs of the condition: is a file missing?"
     )
     two = [row("r1", 4), row("r2", 3)]  # of two the one with more is taken for whole
     assert [one["status"] for one in same_entities(two, ["guests"])] == ["ok", "violated"]

@@ -138,7 +138,7 @@ def test_a_thumbnail_has_few_steps_and_the_mean_of_the_series(tmp_path):
 def test_lineage_names_the_lines_of_the_window(tmp_path):
     rows, lineage = observe(study_with(tmp_path), run_of(SERIES))
     assert rows[0]["value"] == 5.0
-    assert "30 time(s) of the window at which not every driver has a sample" in rows[0]["note"]
+    assert "30 time(s) of the window without a sample of every driver" in rows[0]["note"]
     # samples of the window are those after 300 s; one driver has some until 600 s
     of = [{k: row[k] for k in ("file", "first_line", "last_line", "samples")} for row in lineage]
     assert of == [

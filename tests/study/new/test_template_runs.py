@@ -38,7 +38,7 @@ def test_throughput_is_the_sum_over_processes(layout: Layout, pattern: str) -> N
     )
     summary = process_runs(layout, "busy", jobs=1)
     if pattern != "as declared":  # two files, and nothing says whose each is
-        assert "over the same time as loops-1.csv does" in str(summary)
+        assert "overlaps in time with that in loops-1.csv" in str(summary)
         return
     table = pd.read_parquet(layout.root / "data" / "runs" / "busy" / "observations.parquet")
     (value,) = table.loc[table["quantity"] == "throughput", "value"]

@@ -34,8 +34,8 @@ class FileClock:
         self.clock = clock
         self._file, self._run = file, run
         most = int(run.duration_s // DAY) + 3 if clock == "time-of-day" and run.duration_s else 1
-        self._shifts = sorted(range(-2 if most > 1 else 0, most), key=lambda k: (abs(k), -k))
-        self._inside = np.zeros(len(self._shifts), dtype=np.int64)
+        self._day_shifts = sorted(range(-2 if most > 1 else 0, most), key=lambda k: (abs(k), -k))
+        self._inside = np.zeros(len(self._day_shifts), dtype=np.int64)
         # first and last time so far, without `days`; infinite if there is none
         self.low, self.high = np.inf, -np.inf
 
@@ -44,7 +44,7 @@ class FileClock:
         """Shift by whole days, in seconds, that puts most samples so far inside the run; 0 if no
         shift gains any.
         """
-        return self._shifts[int(np.argmax(self._inside))] * DAY
+        return self._day_shifts[int(np.argmax(self._inside))] * DAY
 
     @property
     def inside(self) -> int:
@@ -64,19 +64,19 @@ class FileClock:
         times, counts = np.unique(found[np.isfinite(found)], return_counts=True)
         if len(times):
             self.low, self.high = min(self.low, float(times[0])), max(self.high, float(times[-1]))
-        for place, shift in enumerate(self._shifts):
+        for place, shift in enumerate(self._day_shifts):
             moved = times + shift * DAY
             self._inside[place] += counts[(moved >= 0) & (moved <= self._run.duration_s)].sum()
         return found
 
     def _since_start(self, t: np.ndarray) -> np.ndarray:
         file, run = self._file, self._run
-        ahead = 0.0 if file.host is None else run.clocks[file.host].offset_s
+        host_offset = 0.0 if file.host is None else run.clocks[file.host].offset_s
         match self.clock:
             case "absolute":
-                return t - run.start_epoch - ahead
+                return t - run.start_epoch - host_offset
             case "time-of-day":
-                return t - run.start_epoch % DAY - ahead
+                return t - run.start_epoch % DAY - host_offset
             case "elapsed":
                 return t + (file.start_s or 0.0)
             case "none":
@@ -86,12 +86,12 @@ class FileClock:
             case "sample":
                 if file.start_s is None or file.interval_s is None:
                     raise RunError(
-                        "the file numbers its samples and carries no time",
+                        "the samples are numbered and have no times",
                         file=f"{run.run_id}/{file.path}",
                         expected="start_s and interval_s in this file's entry in run.yaml",
-                        remedy=f"add - {{path: {file.path}, start_s: ..., interval_s: ...}} to files",
+                        remedy=f"under files, add - {{path: {file.path}, start_s: ..., interval_s: ...}}",
                     )
                 return file.start_s + t * file.interval_s
         raise RunError(
-            f"the reader names an unknown clock {self.clock!r}", file=f"{run.run_id}/{file.path}"
+            f"the reader returned an unknown clock {self.clock!r}", file=f"{run.run_id}/{file.path}"
         )

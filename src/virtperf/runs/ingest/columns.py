@@ -60,16 +60,16 @@ def numbers_of(column: pd.Series, name: str, file: str) -> pd.Series:
     large = bool(np.isfinite(values.iloc[at])) and found not in TRUTH
     line, where = row_place(place, file)
     raise VirtperfError(
-        f"column {name!r} holds "
-        + ("a number that is too large" if large else "something that is no finite number")
+        f"column {name!r} contains "
+        + ("a number that is too large" if large else "a value that is not a finite number")
         + where,
         file=file,
         line=line,
         expected=f"numbers of at most {MAX_NUMBER:g}"
         if large
-        else "one number a row, or an empty cell",
+        else "one number per row, or an empty cell",
         found=repr(found),
-        remedy=_without_comma(found) or "correct the cell, or leave it empty",
+        remedy=_without_comma(found) or "correct the cell, or clear it",
     )
 
 
@@ -126,7 +126,7 @@ def _parsed(column: pd.Series) -> pd.Series:
 def _without_comma(found: str) -> str | None:
     """Suggest a replacement for a number with a comma."""
     if THOUSANDS.fullmatch(found) and (found.count(",") > 1 or "." in found):
-        return f"write {found.replace(',', '')!r}, without commas between thousands"
+        return f"write {found.replace(',', '')!r}, without thousands separators"
     if "," in found and "." not in found:
-        return "write a point for the decimal comma"
+        return "use a decimal point, not a decimal comma"
     return None

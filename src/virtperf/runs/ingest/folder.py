@@ -11,7 +11,7 @@ from typing import Any
 from rawperf.core.errors import RunError
 
 RUN_FILE = "run.yaml"
-LARGEST_FILE = 64 * 1024**3
+MAX_FILE_BYTES = 64 * 1024**3
 """Maximum size of a raw file in bytes. Memory does not grow with it, but parsing takes hours, and
 disk space for external sorting. A larger file is not a log, but a misplaced disk image."""
 MAX_FILES = 10_000
@@ -35,10 +35,12 @@ def raw_files(folder: Path) -> list[str]:
     inside = folder.resolve()
     found = list(islice(_walk(folder, inside, "", {inside}), MAX_FILES + 1))
     if len(found) > MAX_FILES:
-        raise _refused("too many files", inside.name, expected=f"at most {MAX_FILES}")
+        raise _error("too many files", inside.name, expected=f"at most {MAX_FILES}")
     if not found:
-        raise _refused(
-            "the run has no raw file", folder.name, remedy="put the tools' files beside run.yaml"
+        raise _error(
+            "the run folder contains no raw files",
+            folder.name,
+            remedy="copy the tools' output files to the folder of run.yaml",
         )
     return sorted(found)
 
@@ -75,41 +77,44 @@ def _states(folder: Path | str, prefix: str) -> Iterator[tuple[str, tuple[int, i
         yield prefix, (-1, -1)
 
 
-def _walk(folder: Path, inside: Path, prefix: str, around: set[Path]) -> Iterator[str]:
+def _walk(folder: Path, inside: Path, prefix: str, parents: set[Path]) -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda e: e.name):
             name = prefix + entry.name
             if entry.name.startswith(".") or name == RUN_FILE:
                 continue
             if name.encode("utf-8", "ignore").decode() != name:
-                raise _refused(
-                    "a file name is not UTF-8",
+                raise _error(
+                    "a file name is not valid UTF-8",
                     inside.name,
                     found=ascii(name),
                     remedy="rename the file",
                 )
             target = Path(entry.path).resolve() if entry.is_symlink() else Path(entry.path)
             if entry.is_symlink() and not target.is_relative_to(inside):
-                remedy = "put the file itself there"
-                raise _refused(
-                    "a link leads out of the run folder", inside.name, name, remedy=remedy
+                remedy = "replace the link with a copy of the file"
+                raise _error(
+                    "a symbolic link points outside the run folder",
+                    inside.name,
+                    name,
+                    remedy=remedy,
                 )
             if entry.is_dir():
-                if target in around:
-                    raise _refused("a link leads back to a folder around it", inside.name, name)
-                yield from _walk(Path(entry.path), inside, f"{name}/", around | {target.resolve()})
+                if target in parents:
+                    raise _error("a symbolic link points to a parent folder", inside.name, name)
+                yield from _walk(Path(entry.path), inside, f"{name}/", parents | {target.resolve()})
             elif not entry.is_file():
-                raise _refused("neither a file nor a folder", inside.name, name, remedy="remove it")
+                raise _error("not a regular file or folder", inside.name, name, remedy="remove it")
             elif not entry.name.lower().endswith(_NOT_RAW):
                 size = entry.stat().st_size
-                if size > LARGEST_FILE:
-                    raise _refused(
+                if size > MAX_FILE_BYTES:
+                    raise _error(
                         "the file is too large",
                         inside.name,
                         name,
-                        expected=f"at most {LARGEST_FILE} bytes",
+                        expected=f"at most {MAX_FILE_BYTES} bytes",
                         found=str(size),
-                        remedy="collect fewer samples a file, or split it",
+                        remedy="collect fewer samples per file, or split the file",
                     )
                 yield name
 
@@ -130,5 +135,5 @@ def owner(path: str) -> tuple[str, str]:
     return (named[0] if named else PurePosixPath(path).stem), kind
 
 
-def _refused(problem: str, run: str, name: str = "", **parts: Any) -> RunError:
+def _error(problem: str, run: str, name: str = "", **parts: Any) -> RunError:
     return RunError(problem, file=f"{run}/{name}".rstrip("/"), **parts)

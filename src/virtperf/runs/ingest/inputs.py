@@ -18,7 +18,7 @@ def inputs_of(study: Study) -> tuple[DeclaredFormat, ...]:
     for place, declaration in enumerate(study.inputs):
         form = DeclaredFormat(declaration, study.document, "inputs", place)
         if form.name in {*all_formats(), *(other.name for other in found)}:
-            raise form.error("there is a format of this name already", "name")
+            raise form.error("a format with this name already exists", "name")
         found.append(form)
     return tuple(found)
 
@@ -41,6 +41,7 @@ def declared_inputs(
         return (), name
     if layout is None:
         raise VirtperfError(
-            f"there is no study {study!r} here", remedy="work in the repository's folder."
+            f"study {study!r} not found: the working folder is not in a repository of studies",
+            remedy="change to the repository's folder.",
         )
     return inputs_of(load_study(layout.known(study))), name

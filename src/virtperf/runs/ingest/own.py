@@ -37,17 +37,17 @@ def _delimited(stream: io.BytesIO) -> pd.DataFrame:
     options: dict[str, Any] = {"sep": sep, "engine": "python", "skipinitialspace": True}
     heading = pd.read_csv(stream, header=None, nrows=1, dtype=str, **options)
     line = data.count(b"\n", 0, blank) + 1
-    _require_different([name if isinstance(name, str) else "" for name in heading.iloc[0]], line)
+    _require_unique_names([name if isinstance(name, str) else "" for name in heading.iloc[0]], line)
     stream.seek(0)
     with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
         try:
             # without index_col, surplus cells would shift all columns by one
             return pd.read_csv(stream, index_col=False, **options)
         except pd.errors.ParserWarning:
-            raise _TableError("rows have more cells than the first one has names") from None
+            raise _TableError("a row has more cells than the header") from None
 
 
-def _require_different(names: Sequence[str], line: int) -> None:
+def _require_unique_names(names: Sequence[str], line: int) -> None:
     """Raise `_TableError` for duplicate column names, which pandas would silently rename."""
     for place, name in enumerate(names):
         if name and name in names[:place]:
@@ -55,7 +55,7 @@ def _require_different(names: Sequence[str], line: int) -> None:
             raise _TableError(
                 f"columns {first + 1} and {place + 1} have the same name",
                 line=line,
-                expected="a name of its own for each column",
+                expected="unique column names",
                 found=repr(name),
                 remedy="rename one of them",
             )
@@ -72,7 +72,7 @@ def _records(stream: io.BytesIO) -> pd.DataFrame:
     content = json.load(stream)
     records = content.get("records") if isinstance(content, dict) else content
     if not (isinstance(records, list) and all(isinstance(row, dict) for row in records)):
-        raise ValueError("the JSON document is no list of objects")
+        raise ValueError("the JSON document is not a list of objects")
     return pd.DataFrame(records)
 
 
@@ -120,7 +120,7 @@ def read(
     """
     place, layout = Path(path), _layout()
     inputs, name = declared_inputs(layout, study, format)
-    said: tuple[str, ...] = ()
+    reader_warnings: tuple[str, ...] = ()
     with opened(place) as stream:
         head, stream = peeked(stream)
         known = name is not None or any(form.takes(place.name, head_of(head)) for form in inputs)
@@ -136,11 +136,11 @@ def read(
                 inputs=inputs,
                 dictionary=dictionary_of(METRICS if layout is None else layout.metrics, inputs),
             )
-            frame, said = raw.table, raw.warnings
+            frame, reader_warnings = raw.table, raw.warnings
     taken = [name for name in ("provenance", "file") if name in frame.columns]
     frame = frame.rename(columns={name: f"{name}_in_file" for name in taken})
     frame = frame.assign(provenance=str(Provenance.OWN_DATA), file=place.name)
-    frame.attrs["warnings"] = list(said)
+    frame.attrs["warnings"] = list(reader_warnings)
     return frame
 
 
@@ -154,7 +154,7 @@ def table(data: bytes, file: str, suffix: str) -> pd.DataFrame:
     """
     if suffix != ".parquet" and not (suffix == ".json" and is_utf16(data[:HEAD_BYTES])):
         _require_utf8(data, file)
-    expected = "a first row of names, then rows of as many cells"
+    expected = "a header row, then rows with as many cells"
     try:
         return TABLE_READERS[suffix](io.BytesIO(data))
     except _TableError as err:
@@ -171,10 +171,10 @@ def _require_utf8(data: bytes, file: str) -> None:
         data.decode()
     except UnicodeDecodeError as err:
         raise VirtperfError(
-            "a byte is no text in UTF-8",
+            "invalid UTF-8",
             file=file,
-            expected="text in UTF-8",
-            remedy="of a text in Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE",
+            expected="UTF-8 text",
+            remedy="for a Latin-1 file: iconv -f WINDOWS-1252 -t UTF-8 FILE",
             **decode_error_parts(err),
         ) from None
 

@@ -25,8 +25,8 @@ from rawperf.core.yamlio import Document
 from virtperf.runs.ingest.folder import RUN_FILE, owner
 from virtperf.study.definition import Study
 
-LARGEST_RUN_FILE = 1024**2
-LARGEST_NUMBER = 1e12
+MAX_RUN_FILE_BYTES = 1024**2
+MAX_SECONDS = 1e12
 MAX_RUN_S = 366 * 86400.0
 
 ROOTS: Mapping[str, tuple[str, ...]] = {
@@ -37,7 +37,7 @@ ROOTS: Mapping[str, tuple[str, ...]] = {
 
 
 Seconds = Annotated[float, Strict(), Field(ge=0, le=MAX_RUN_S)]
-Anywhere = Annotated[float, Strict(), Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
+SignedSeconds = Annotated[float, Strict(), Field(ge=-MAX_SECONDS, le=MAX_SECONDS)]
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -48,7 +48,8 @@ def local_time(value: Any) -> datetime:
             value = datetime.fromisoformat(value)
     if not isinstance(value, datetime) or value.tzinfo is not None:
         raise PydanticCustomError(
-            "start", "YYYY-MM-DDTHH:MM:SS without zone, by the local clock of the system under test"
+            "start",
+            "YYYY-MM-DDTHH:MM:SS without time zone, in the local time of the system under test",
         )
     return value
 
@@ -63,10 +64,10 @@ class RawFile(Model):
     )
     entity_kind: Text | None = None  # kind of that entity where the format calls it "host"
     # for files without absolute times: seconds from the run's start
-    start_s: Anywhere | None = None
-    interval_s: Annotated[float, Strict(), Field(gt=0, le=LARGEST_NUMBER)] | None = None
-    at_s: Anywhere | None = None
-    clock_offset_s: Anywhere = 0.0  # added to the file's own clock
+    start_s: SignedSeconds | None = None
+    interval_s: Annotated[float, Strict(), Field(gt=0, le=MAX_SECONDS)] | None = None
+    at_s: SignedSeconds | None = None
+    clock_offset_s: SignedSeconds = 0.0  # added to the file's own clock
     host: Text | None = None  # host of the file's clock, one of the run's `clocks`
     lines: Count | None = None  # expected number of lines, to reject truncated files
     listed: bool = Field(False, alias="<listed>")  # has an entry in run.yaml
@@ -93,9 +94,9 @@ class HostClock(Model):
     within the run.
     """
 
-    offset_s: Anywhere
+    offset_s: SignedSeconds
     uncertainty_s: Annotated[float, Strict(), Field(ge=0, le=1)]
-    drift_s: Anywhere = 0.0
+    drift_s: SignedSeconds = 0.0
 
 
 class Attempt(Model):
@@ -155,24 +156,24 @@ class Run(Model):
         return self.start.replace(tzinfo=UTC).timestamp()
 
     @model_validator(mode="after")
-    def _timed(self) -> Self:
+    def _check_times(self) -> Self:
         times = ("duration_s", "warmup_s", "window_s")
         given = [name for name in times if getattr(self, name) is not None]
         if given and len(given) < len(times):
             missing = [name for name in times if name not in given]
             raise ValueError(
-                f"{' and '.join(missing)} missing; leave out all of {', '.join(times)} where the "
-                "run's times are not known"
+                f"{' and '.join(missing)} missing; omit all of {', '.join(times)} if the "
+                "run's times are unknown"
             )
         if given and self.start is None:
             raise ValueError(
-                "'start' is missing; only a run without duration_s, warmup_s and window_s may lack it"
+                "'start' is missing; only a run without duration_s, warmup_s and window_s may omit it"
             )
         return self
 
     @field_validator("window_s")
     @classmethod
-    def _inside(
+    def _check_window(
         cls, window: tuple[float, float] | None, info: ValidationInfo
     ) -> tuple[float, float] | None:
         if window is None:
@@ -185,11 +186,11 @@ class Run(Model):
             raise ValueError("the window ends before it begins")
         if end > duration:
             raise ValueError(
-                f"the window ends at {end:g}, after the run, which is duration_s = {duration:g} long"
+                f"the window ends at {end:g} s, after the end of the run (duration_s = {duration:g})"
             )
         if begin < warmup:
             raise ValueError(
-                f"the window begins at {begin:g}, before the warm-up ends at warmup_s = {warmup:g}"
+                f"the window begins at {begin:g} s, before the end of the warm-up (warmup_s = {warmup:g})"
             )
         return window
 
@@ -217,13 +218,13 @@ def load_run(
     path, file = folder / RUN_FILE, f"{folder.name}/{RUN_FILE}"
     if path.is_symlink() or not path.is_file():
         raise RunError(
-            "the file is missing or a link",
+            "the file is missing or a symbolic link",
             file=file,
-            remedy="`virtperf add run` writes it, see docs/add-a-run.md",
+            remedy="create it with `virtperf add run`, see docs/add-a-run.md",
         )
-    if path.stat().st_size > LARGEST_RUN_FILE:
+    if path.stat().st_size > MAX_RUN_FILE_BYTES:
         raise RunError(
-            "the file is too large", file=file, expected=f"at most {LARGEST_RUN_FILE} bytes"
+            "the file is too large", file=file, expected=f"at most {MAX_RUN_FILE_BYTES} bytes"
         )
 
     def of_run(err: VirtperfError) -> RunError:
@@ -232,21 +233,21 @@ def load_run(
     try:
         run, document = load_model(path, Run, lambda err: report(of_run(err)), aliases=False)
         if study is not None and run.study != study.id:
-            problem = "study is not the id of the study whose folder it stands in"
+            problem = "study differs from the study of this folder"
             raise document.error(problem, "study", expected=repr(study.id), found=repr(run.study))
         if study is not None and run.run_id != folder.name:
-            problem = "run is not the folder's name"
+            problem = "run does not match the folder name"
             raise document.error(problem, "run", expected=repr(folder.name), found=repr(run.run_id))
         if run.provenance not in ROOTS[root]:
-            problem = f"provenance {run.provenance!r} has no place in this folder"
+            problem = f"provenance {run.provenance!r} is not allowed in this folder"
             raise document.error(problem, "provenance", expected=" or ".join(ROOTS[root]))
         files = dict(_files(run.files, paths, document))
         for position, entry in enumerate(run.files):
             if entry.host is not None and entry.host not in run.clocks:
-                problem = f"the clock of {entry.host!r} is none of clocks"
+                problem = f"host {entry.host!r} has no entry in clocks"
                 raise document.error(problem, "files", position, "host")
         known = tuple(
-            files.get(path) or _owned(RawFile.model_validate({"path": path})) for path in paths
+            files.get(path) or _with_owner(RawFile.model_validate({"path": path})) for path in paths
         )
         factors = run.factors if study is None else _factors(run.factors, study, document)
         return run.model_copy(update={"factors": factors, "files": known})
@@ -261,7 +262,7 @@ def _factors(written: Mapping[str, Level], study: Study, document: Document) -> 
     factors = study.filled(written)
     for name, chosen in factors.items():
         if chosen is None:
-            raise document.error(f"no level for {name}, which has no default", "factors")
+            raise document.error(f"no level for factor {name}, which has no default", "factors")
     return factors  # type: ignore[return-value]
 
 
@@ -276,15 +277,17 @@ def _files(
         )
         # absolute paths, parents, backslashes and ignored files are never among the listed paths
         if path in given or path not in paths:
-            remedy = "name raw files relative to run.yaml, with / between folders, each once"
+            remedy = (
+                "list each raw file once, with its path relative to run.yaml and / between folders"
+            )
             raise document.error(
                 problem, "files", position, "path", found=repr(entry.path), remedy=remedy
             )
         given.add(path)
-        yield path, _owned(entry.model_copy(update={"path": path, "listed": True}))
+        yield path, _with_owner(entry.model_copy(update={"path": path, "listed": True}))
 
 
-def _owned(file: RawFile) -> RawFile:
+def _with_owner(file: RawFile) -> RawFile:
     """Set the file's owner: from run.yaml, else from its path."""
     entity, kind = owner(file.path)
     if file.entity is not None:

@@ -68,7 +68,7 @@ class Overlaps:
         at_once = _other_file(rows) & _equal(rows["t"])
         differs = at_once & (rows["value"][1:] != rows["value"][:-1])
         if differs.any():
-            self._refuse(rows, int(np.argmax(differs)))
+            self._raise_overlap(rows, int(np.argmax(differs)))
         rows = select_rows(rows, np.append(True, ~at_once))
         for place in np.flatnonzero(_other_file(rows)).tolist():
             series, before, file = (
@@ -78,19 +78,19 @@ class Overlaps:
             )
             files = self._files.setdefault(series, [before])
             if file in files:
-                self._refuse(rows, place)
+                self._raise_overlap(rows, place)
             files.append(file)
 
-    def _refuse(self, rows: SampleRows, place: int) -> None:
+    def _raise_overlap(self, rows: SampleRows, place: int) -> None:
         source, kind, entity, metric = self._named(int(rows["series"][place]))
         one, other = sorted(self._paths[int(rows["file"][place + k])] for k in (0, 1))
-        whom = entity or ("the host" if kind == WHOLE else f"a {kind} without a name")
+        entity_name = entity or ("the host" if kind == WHOLE else f"an unnamed {kind}")
         raise FormatError(
-            f"it gives {metric} of {whom} over the same time as {one} does, both read as {source}",
+            f"{metric} of {entity_name} overlaps in time with that in {one}; both files have format {source}",
             file=f"{self._run_id}/{other}",
-            expected="one file of a series at a time",
-            remedy="say whose each file is: by folders (drivers/NAME.log, guests/NAME/sar.txt), by entity "
-            "in run.yaml or in the declaration; leave out what is there twice by not_read",
+            expected="files of one series that do not overlap in time",
+            remedy="assign each file to its entity: by folder (drivers/NAME.log, guests/NAME/sar.txt), or by entity "
+            "in run.yaml or in the declaration; exclude duplicate data with not_read",
         )
 
 
@@ -118,7 +118,7 @@ class Spill:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._held: list[SampleRows] = []
+        self._buffer: list[SampleRows] = []
         self._count = self._written = 0
         self._file: BinaryIO | None = None
         self._extents: list[NDArray[np.void]] = []
@@ -132,7 +132,7 @@ class Spill:
 
     def add(self, rows: SampleRows) -> None:
         """Add samples in any order; within a file and series, times need not increase."""
-        self._held.append(rows)
+        self._buffer.append(rows)
         self._count += len(rows)
         if self._count >= SPILL_ROWS:
             self._write()
@@ -145,27 +145,32 @@ class Spill:
         `shift` is added to the times of each file, in seconds.
         """
         if self._file is None:
-            yield in_order(_placed(concat_rows(self._held), rank, shift), "series")
+            yield in_order(_map_series_and_times(concat_rows(self._buffer), rank, shift), "series")
             return
         self._write()
         extents = np.concatenate(self._extents)
         extents["series"] = rank[extents["series"]]
         extents["low"] += shift[extents["file"]]
         extents = extents[np.lexsort((extents["low"], extents["series"]))]
-        gathered: list[NDArray[np.void]] = []
+        batch: list[NDArray[np.void]] = []
         size = 0
         for own in np.split(extents, np.flatnonzero(np.diff(extents["series"])) + 1):
             more = int((own["end"] - own["begin"]).sum())
-            if gathered and size + more > SPILL_ROWS:
-                yield in_order(_placed(self._read(np.concatenate(gathered)), rank, shift), "series")
-                gathered, size = [], 0
+            if batch and size + more > SPILL_ROWS:
+                yield in_order(
+                    _map_series_and_times(self._read(np.concatenate(batch)), rank, shift),
+                    "series",
+                )
+                batch, size = [], 0
             if more > SPILL_ROWS:
                 yield from self._long(own, rank, shift)
             else:
-                gathered.append(own)
+                batch.append(own)
                 size += more
-        if gathered:
-            yield in_order(_placed(self._read(np.concatenate(gathered)), rank, shift), "series")
+        if batch:
+            yield in_order(
+                _map_series_and_times(self._read(np.concatenate(batch)), rank, shift), "series"
+            )
 
     def _long(
         self, extents: NDArray[np.void], rank: NDArray[np.int64], shift: NDArray[np.float64]
@@ -173,7 +178,7 @@ class Spill:
         """Yield the samples of one long series in time slices; extents are sorted by first time."""
         left = np.zeros(0, ROW)
         for place in range(len(extents)):
-            more = _placed(self._read(extents[place : place + 1]), rank, shift)
+            more = _map_series_and_times(self._read(extents[place : place + 1]), rank, shift)
             left = in_order(concat_rows([left, more]), "series")
             ready = np.ones(len(left), dtype=bool)
             if place + 1 < len(extents):
@@ -184,8 +189,8 @@ class Spill:
             left = select_rows(left, ~ready)
 
     def _write(self) -> None:
-        rows = in_order(concat_rows(self._held), "series", "file")
-        self._held, self._count = [], 0
+        rows = in_order(concat_rows(self._buffer), "series", "file")
+        self._buffer, self._count = [], 0
         if self._file is None:
             self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - it lives as long as its owner
         self._file.seek(self._written * ROW.itemsize)
@@ -211,7 +216,9 @@ class Spill:
         return concat_rows(found)
 
 
-def _placed(rows: SampleRows, rank: NDArray[np.int64], shift: NDArray[np.float64]) -> SampleRows:
+def _map_series_and_times(
+    rows: SampleRows, rank: NDArray[np.int64], shift: NDArray[np.float64]
+) -> SampleRows:
     """Map series to ranks and times to the run's clock, in place."""
     rows["t"] += shift[rows["file"]]
     rows["series"] = rank[rows["series"]]
@@ -221,7 +228,7 @@ def _placed(rows: SampleRows, rank: NDArray[np.int64], shift: NDArray[np.float64
 _ENTITY_COLUMNS = ("entity_kind", "entity", "metric")
 _DERIVED_ORDER = 1 << 62
 """Order of derived samples: after all samples read."""
-_PER_FORMAT = 48
+_ORDER_BITS = 48
 """Bits of a sample's order within its format; the higher bits number formats by first file."""
 BATCH_ROWS = 1 << 15
 """Minimum batch of records to translate, except at the end: a call costs as much as some thousand
@@ -231,7 +238,7 @@ _UNIQUE_ENTITY_KINDS = ("domain", "driver", "guest", "processor")
 
 
 @dataclass
-class _Held:
+class _PendingRecords:
     """Untranslated parts of files of one format: their records, times, lines and files.
 
     `snapshots` are files with a single snapshot of counters that omits zeros.
@@ -244,12 +251,12 @@ class _Held:
     records: int = 0
 
 
-class Gathered:
+class SampleCollector:
     """Accumulator of a run's samples, fed with records file by file and part by part."""
 
     def __init__(self, run: Run, dictionary: MetricDictionary, spill: Spill) -> None:
         self._run, self._dictionary, self._spill = run, dictionary, spill
-        self._held: dict[str, _Held] = {}
+        self._pending: dict[str, _PendingRecords] = {}
         self._series: dict[Key, int] = {}
         files = len(run.files)
         self._days = np.zeros(files)
@@ -263,7 +270,7 @@ class Gathered:
         ] = {}  # by metric: order of the first one, and their count
         self._snapshots: list[pd.DataFrame] = []
         self._keys: list[Key] = []
-        self._rates, self._once = (
+        self._rates, self._duplicates = (
             Rates(lambda number: self._keys[number]),
             DropDuplicates(lambda number: self._keys[number]),
         )
@@ -276,45 +283,45 @@ class Gathered:
 
     def add(self, block: Reading, seconds: np.ndarray, number: int, name: str) -> None:
         """Add a part of file `number`, of format `name`, with its times on the run's clock."""
-        held = self._held.setdefault(name, _Held())
+        pending = self._pending.setdefault(name, _PendingRecords())
         lines = np.zeros(len(seconds), dtype=np.int64) if block.lines is None else block.lines
-        held.parts.append((block.records, seconds, lines, np.full(len(seconds), number)))
+        pending.parts.append((block.records, seconds, lines, np.full(len(seconds), number)))
         if block.clock == "none":
-            held.snapshots.add(number)
-        held.records += len(seconds)
-        if held.records >= BATCH_ROWS:
-            self._translate(name, held)
+            pending.snapshots.add(number)
+        pending.records += len(seconds)
+        if pending.records >= BATCH_ROWS:
+            self._translate(name, pending)
 
-    def end(self, days: Mapping[int, float], said: Sequence[list[str]]) -> None:
+    def end(self, days: Mapping[int, float], warnings: Sequence[list[str]]) -> None:
         """Finish the given files, whose times are shifted by `days`, in seconds.
 
-        `said` receives the warnings of every file. A file with warnings may be incomplete, so a
+        `warnings` receives the warnings of every file. A file with warnings may be incomplete, so a
         missing counter in it is not taken as zero.
         """
-        for name, held in self._held.items():
-            self._translate(name, held)
+        for name, pending in self._pending.items():
+            self._translate(name, pending)
         for file, seconds in days.items():
             self._days[file] = seconds
             if not self._found[file]:
-                said[file].append("nothing in it belongs to a metric of the dictionary")
+                warnings[file].append("no value belongs to a metric of the dictionary")
             if self._untimed[file]:
-                said[file].append(
-                    "values without a time were left out; give at_s in run.yaml for a snapshot"
+                warnings[file].append(
+                    "values without a time were skipped; set at_s in run.yaml for a snapshot"
                 )
-            if said[file]:
+            if warnings[file]:
                 self._partial.add(file)
 
-    def _translate(self, name: str, held: _Held) -> None:
+    def _translate(self, name: str, pending: _PendingRecords) -> None:
         """Translate the pending records of a format, and store the samples."""
-        if not held.parts:
+        if not pending.parts:
             return
-        parts = [part[0] for part in held.parts]
+        parts = [part[0] for part in pending.parts]
         records = parts[0] if len(parts) == 1 else concat_tables(parts)
-        t, line, file = (np.concatenate([part[k] for part in held.parts]) for k in (1, 2, 3))
-        held.parts, held.records = [], 0
+        t, line, file = (np.concatenate([part[k] for part in pending.parts]) for k in (1, 2, 3))
+        pending.parts, pending.records = [], 0
         found = self._dictionary.named(records.assign(t=t, line=line, file=file), name)
         rows = found.rows
-        order = (list(self._held).index(name) << _PER_FORMAT) + self._read + np.arange(len(rows))
+        order = (list(self._pending).index(name) << _ORDER_BITS) + self._read + np.arange(len(rows))
         self._read += len(rows)
         file, t, line = (rows[column].to_numpy() for column in ("file", "t", "line"))
         place, different = pd.factorize(file * len(found.names) + found.which)
@@ -341,7 +348,7 @@ class Gathered:
         self._found += np.bincount(file, minlength=len(self._found))
         self._untimed += np.bincount(file[untimed], minlength=len(self._untimed))
         keep = ~incomplete & ~untimed
-        later = keep & counter & np.isin(file, list(held.snapshots))
+        later = keep & counter & np.isin(file, list(pending.snapshots))
         columns = {"t": t, "value": value, "line": line, "file": file, "order": order}
         if later.any():
             who = dict(
@@ -399,11 +406,11 @@ class Gathered:
         incomplete = sorted(self._incomplete.items(), key=lambda item: item[1][0])
         return [
             *(
-                f"{m}: {n} value(s) left out, since not all their parts are there"
+                f"{m}: {n} value(s) skipped, since some of their parts are missing"
                 for m, (_, n) in incomplete
             ),
             *self._rates.sentences(),
-            *self._once.sentences(),
+            *self._duplicates.sentences(),
         ]
 
     def _numbers(self, keys: Sequence[Key], place: np.ndarray) -> np.ndarray:
@@ -445,7 +452,7 @@ class Gathered:
             rates = self._rates.of(select_rows(rows, counter))
             rates["order"] = _DERIVED_ORDER
             rows = in_order(concat_rows([select_rows(rows, ~counter), rates]), "series")
-        rows = self._once.of(rows)
+        rows = self._duplicates.of(rows)
         self.counts += np.bincount(rows["file"], minlength=len(self.counts))
         self.metrics |= {self._keys[number][3] for number in pd.unique(rows["series"]).tolist()}
         return rows
@@ -494,7 +501,7 @@ def read_run(
     files: list[dict[str, Any]] = []
     processors = None
     with Spill(out.parent) as spill:
-        gathered = Gathered(run, dictionary, spill)
+        collector = SampleCollector(run, dictionary, spill)
         clocks: dict[int, FileClock] = {}
         for number, file in enumerate(run.files):
             entry: dict[str, Any] = {
@@ -507,38 +514,38 @@ def read_run(
                 "warnings": [],
             }
             files.append(entry)
-            if not file.listed and (why := _left_out(file.path, not_read or {})):
+            if not file.listed and (why := _not_read_reason(file.path, not_read or {})):
                 entry["not_read"] = why
                 continue
             found = file_blocks(folder, file, run.run_id, inputs)
             if found is None:
                 empty = not (folder / file.path).stat().st_size
-                why = "no format recognises it, and run.yaml does not name it"
-                entry["warnings"].append(f"not read: {'it is empty' if empty else why}")
+                why = "no format recognises the file, and run.yaml does not list it"
+                entry["warnings"].append(f"not read: {'the file is empty' if empty else why}")
                 continue
-            clocks[number], info = _read(number, file, run, *found, entry, gathered)
+            clocks[number], info = _read(number, file, run, *found, entry, collector)
             if info.get("cpus", "").isdecimal() and file.entity_kind == WHOLE:
                 processors = int(info["cpus"])
-        gathered.end(
+        collector.end(
             {number: clock.days for number, clock in clocks.items()},
             [file["warnings"] for file in files],
         )
         with replaced_file(out) as stream:
-            SAMPLES.write_parts(gathered.frames(), stream)
+            SAMPLES.write_parts(collector.frames(), stream)
     if all(entry["format"] is None for entry in files):
         return RunSamples(files, ["no file of the run was read"])
-    for entry, count in zip(files, gathered.counts.tolist(), strict=True):
+    for entry, count in zip(files, collector.counts.tolist(), strict=True):
         entry["samples"] = count
     return RunSamples(
         files,
-        gathered.sentences(),
+        collector.sentences(),
         run.processors or processors,
-        sorted(gathered.metrics),
-        int(gathered.counts.sum()),
+        sorted(collector.metrics),
+        int(collector.counts.sum()),
     )
 
 
-def _left_out(path: str, not_read: Mapping[str, str]) -> str:
+def _not_read_reason(path: str, not_read: Mapping[str, str]) -> str:
     """Return the reason for skipping a file; "" if it is read."""
     return next((why for pattern, why in not_read.items() if fnmatchcase(path, pattern)), "")
 
@@ -567,10 +574,10 @@ def _blocks(chosen: Format, path: Path, place: str) -> Iterator[Reading]:
         raise
     except Exception as err:  # a bug in a reader must not stop the other runs
         raise FormatError(
-            f"the reader of {chosen.name} failed",
+            f"the reader of format {chosen.name} failed",
             file=place,
             found=f"{type(err).__name__}: {err}",
-            remedy="report it as an error of that reader, with the file.",
+            remedy="report a bug in that reader, and attach the file.",
         ) from err
 
 
@@ -581,7 +588,7 @@ def _read(
     name: str,
     blocks: Iterator[Reading],
     entry: dict[str, Any],
-    gathered: Gathered,
+    collector: SampleCollector,
 ) -> tuple[FileClock, dict[str, str]]:
     """Pass a file's records on and complete its entry; returns its clock, and the information in
     its header.
@@ -597,15 +604,15 @@ def _read(
         info = block.info
         if block.lines is not None:
             last = max(last, int(block.lines.max(initial=0)))
-        gathered.add(block, seconds, number, name)
+        collector.add(block, seconds, number, name)
     if file.lines is not None and last != file.lines:
         raise FormatError(
-            "the file has not as many lines as run.yaml says",
+            "the number of lines differs from run.yaml",
             file=f"{run.run_id}/{file.path}",
             line=last,
-            expected=f"a last line {file.lines}",
-            found=f"a last line {last}",
-            remedy="it was cut off or changed: copy it again from where it comes from.",
+            expected=f"last line {file.lines}",
+            found=f"last line {last}",
+            remedy="the file is truncated or changed: copy it again from its source.",
         )
     assert clock is not None  # a reader gives one block at least
     entry |= {"format": name, "clock": clock.clock}
@@ -618,8 +625,8 @@ def _clock_warnings(clock: FileClock, info: dict[str, str], run: Run) -> list[st
     if clock.low <= clock.high and not clock.inside:
         low, high = clock.low + clock.days, clock.high + clock.days
         warnings.append(
-            f"none of its samples falls into the run: they reach from {low:.0f} s to {high:.0f} s after "
-            "its start; compare start in run.yaml with the file's clock"
+            f"no sample is within the run: the samples are from {low:.0f} s to {high:.0f} s after its "
+            "start; compare start in run.yaml with the file's clock"
         )
     if run.duration_s is None:
         return warnings

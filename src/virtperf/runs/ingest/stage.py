@@ -29,7 +29,7 @@ from virtperf.study.definition import Study
 from virtperf.study.run_groups import fact_differences
 
 INDEX = "index.json"
-DESCRIBED = (
+INDEX_FIELDS = (
     "provenance",
     "replicate",
     "block",
@@ -46,9 +46,9 @@ DESCRIBED = (
     "disturbed",
 )
 """Fields of `run.yaml` in the index."""
-SAID_BY_SOME = ("protocol", "wall_s", "attempts", "clocks")
+OPTIONAL_FIELDS = ("protocol", "wall_s", "attempts", "clocks")
 """Optional fields of `run.yaml` in the index."""
-FEW, SMALL = 4, 16_000_000
+MAX_SERIAL_RUNS, MAX_SERIAL_BYTES = 4, 16_000_000
 """Number of runs, and total bytes, up to which runs are read serially: starting processes would
 take longer."""
 
@@ -117,8 +117,10 @@ def ingest(
     results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
     missing = [task for task in tasks if task.key not in results]
     size = sum(size for task in missing for _, size in task.files.values())
-    few = 1 if len(missing) <= FEW and size <= SMALL else jobs
-    with workers(study, dictionary, store, jobs=few, scheduler=scheduler, preload=__name__) as each:
+    n_jobs = 1 if len(missing) <= MAX_SERIAL_RUNS and size <= MAX_SERIAL_BYTES else jobs
+    with workers(
+        study, dictionary, store, jobs=n_jobs, scheduler=scheduler, preload=__name__
+    ) as each:
         for number, (task, entry) in enumerate(
             zip(missing, each(_read_one, missing), strict=True), start=1
         ):
@@ -131,7 +133,7 @@ def ingest(
     quarantined += [entry["quarantined"] for entry in entries if "quarantined" in entry]
     quarantined.sort(key=lambda refused: (refused["run"], refused["root"]))
     for root, place in roots.items():
-        _refuse_changes(root, before[root], state(place))
+        _check_unchanged(root, before[root], state(place))
     progress("writing")
     used = {name for run in runs for name in run["metrics"]}
     described = {
@@ -172,13 +174,13 @@ def _warn_of_differences(study: Study, runs: list[dict[str, Any]]) -> None:
             if value != common:
                 for run_id in listed:
                     words = f"{found.what}: {value} here, {common} in most other runs"
-                    warnings.setdefault(run_id, []).append(f"made otherwise: {words}")
+                    warnings.setdefault(run_id, []).append(f"differs from other runs: {words}")
     for place, run in enumerate(runs):
         if more := warnings.get(run["run_id"]):
             runs[place] = {**run, "warnings": [*more, *run["warnings"]]}
 
 
-def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+def _check_unchanged(root: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
     """Raise `RunError` if files changed since `before`: results must match the recorded inputs."""
     changed = sorted(
         path for path in before.keys() | after.keys() if before.get(path) != after.get(path)
@@ -187,13 +189,13 @@ def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, An
         raise RunError(
             f"the {root} runs changed while they were read",
             file=changed[0],
-            found=f"{len(changed)} changes",
-            expected="no change until they are read",
-            remedy="run it again.",
+            found=f"{len(changed)} changed file(s)",
+            expected="no changes while the runs are read",
+            remedy="run the command again.",
         )
 
 
-def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict[str, Any]]]:
+def _tasks(roots: Mapping[str, Path], code_hash: str) -> tuple[list[_Task], list[dict[str, Any]]]:
     """List the run folders to read by name, and those rejected beforehand: unsafe ones, and
     duplicates.
 
@@ -213,20 +215,24 @@ def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict
             own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
             same = "".join(sorted(digest for digest, _ in files.values()))
             if name in tasks:
-                problem = f"a run of this name stands in the {tasks[name].root} runs too"
-                raise RunError(problem, file=name, remedy="give it another name.")
+                problem = f"the {tasks[name].root} runs also contain a run with this name"
+                raise RunError(problem, file=name, remedy="rename one of the two runs.")
             whole = any(size for _, size in files.values())
             if whole and same in contents:
-                problem = f"its raw files are the same, byte for byte, as those of the run {contents[same]}"
+                problem = f"its raw files are identical to those of run {contents[same]}"
                 raise RunError(
-                    problem, file=name, remedy="remove one of the two, or put its own files there."
+                    problem, file=name, remedy="remove one of the two runs, or replace its files."
                 )
         except (VirtperfError, OSError) as err:
             refused.append(_refusal(name, root, err))
         else:
             contents[same] = name
             key = content_key(
-                mark, root, name, own, *(f"{path} {digest}" for path, (digest, _) in files.items())
+                code_hash,
+                root,
+                name,
+                own,
+                *(f"{path} {digest}" for path, (digest, _) in files.items()),
             )
             tasks[name] = _Task(root, folder, files, key)
     return [tasks[name] for name in sorted(tasks)], refused
@@ -256,14 +262,16 @@ def _read_one(
     for file in found.files:
         digest, size = task.files[file["path"]]
         file.update(bytes=size, sha256=digest)
-    said = run.model_dump(mode="json", include=set(DESCRIBED))
-    some = run.model_dump(mode="json", include={*SAID_BY_SOME, "excluded"}, exclude_none=True)
+    fields = run.model_dump(mode="json", include=set(INDEX_FIELDS))
+    optional = run.model_dump(
+        mode="json", include={*OPTIONAL_FIELDS, "excluded"}, exclude_none=True
+    )
     entry = {
         "run": {
             "run_id": run.run_id,
             "root": task.root,
-            **{name: said[name] for name in DESCRIBED},
-            **{name: value for name, value in some.items() if value not in (None, [])},
+            **{name: fields[name] for name in INDEX_FIELDS},
+            **{name: value for name, value in optional.items() if value not in (None, [])},
             "processors": found.processors,
             "samples": found.samples,
             "metrics": found.metrics,
@@ -279,16 +287,18 @@ def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
     if not isinstance(err, VirtperfError):
         name = Path(str(err.filename)).name if isinstance(err, OSError) and err.filename else run
         err = RunError(
-            f"it can't be read ({type(err).__name__})",
+            f"can't be read ({type(err).__name__})",
             file=name,
             found=getattr(err, "strerror", None) or str(err),
             remedy=None
             if isinstance(err, OSError)
-            else "report it as an error of virtperf, with the run.",
+            else "report a bug in virtperf, and attach the run.",
         )
     return {"run": run, "root": root, **err.parts}
 
 
 def refusal_error(refused: Mapping[str, Any]) -> RunError:
     """Rebuild the error of a quarantined run from its entry in the index."""
-    return RunError(**{part: said for part, said in refused.items() if part not in ("run", "root")})
+    return RunError(
+        **{part: part_text for part, part_text in refused.items() if part not in ("run", "root")}
+    )

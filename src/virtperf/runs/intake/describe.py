@@ -21,16 +21,16 @@ from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders
 from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.ingest.runs import RawFile, Run, load_run
 from virtperf.runs.ingest.samples import file_blocks
-from virtperf.runs.intake.given import Given, parse_factor, parse_files, parse_start
+from virtperf.runs.intake.given import RunFacts, parse_factor, parse_files, parse_start
 from virtperf.study.definition import Study
 from virtperf.study.parts import Procedure
 
-MAY_MISS = 1.5
+MAX_MISSING_INTERVALS = 1.5
 """Sampling intervals that may be missing at the ends of a window, as in the audit of coverage."""
 
-ZONE_S = 900
+ZONE_STEP_S = 900
 """Granularity of time zone offsets, in seconds."""
-ZONE_MISS_S = 120
+ZONE_TOLERANCE_S = 120
 """Tolerance for the first time of a file that was started with the run."""
 
 RELATIVE = ("elapsed", "sample")
@@ -40,7 +40,7 @@ TimeSpan = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Inspected:
+class InspectedFile:
     """One raw file: its format, and its distinct times on its own clock, ascending.
 
     `format` and `clock` are "" for an unknown format.
@@ -57,7 +57,7 @@ def inspect(
     paths: Sequence[str],
     formats: Mapping[str, str],
     inputs: Sequence[DeclaredFormat] = (),
-) -> list[Inspected]:
+) -> list[InspectedFile]:
     """Read every raw file once, in the given format, else in the one detected by name or content.
 
     Raises `FormatError` if a recognised file can't be read, with file and line, and for an unknown
@@ -68,18 +68,18 @@ def inspect(
         file = RawFile.model_validate({"path": path, "format": formats.get(path)})
         read = file_blocks(folder, file, folder.name, inputs)
         if read is None:
-            found.append(Inspected(path))
+            found.append(InspectedFile(path))
             continue
         name, blocks = read
         clock, times = "", [np.empty(0)]
         for block in blocks:
             clock, t = block.clock, block.records["t"].to_numpy(dtype=float)
             times.append(np.unique(t[np.isfinite(t)]))
-        found.append(Inspected(path, name, clock, np.unique(np.concatenate(times))))
+        found.append(InspectedFile(path, name, clock, np.unique(np.concatenate(times))))
     return found
 
 
-def first_time(files: Sequence[Inspected]) -> datetime | None:
+def first_time(files: Sequence[InspectedFile]) -> datetime | None:
     """Return the first absolute time of the files; None if the clock of any file depends on the
     run's start.
     """
@@ -92,9 +92,9 @@ def first_time(files: Sequence[Inspected]) -> datetime | None:
         return None
 
 
-def timed(
-    files: Sequence[Inspected], given: Given, procedure: Procedure
-) -> tuple[Given, list[str]]:
+def complete_times(
+    files: Sequence[InspectedFile], given: RunFacts, procedure: Procedure
+) -> tuple[RunFacts, list[str]]:
     """Complete the run's length, warm-up and window; also returns notes on their sources.
 
     Missing values are taken from the study's procedure, else from the files: the run ends with the
@@ -103,42 +103,42 @@ def timed(
     Raises `RunError`: samples are only numbered without known times; there is no common coverage
     after the warm-up.
     """
-    told = given.duration_s or procedure.run_s
-    spans = covered(files, given, float(told or DAY))
+    known_duration = given.duration_s or procedure.run_s
+    spans = coverage_spans(files, given, float(known_duration or DAY))
     notes = []
-    duration = float(told or max((end for _, end in spans.values()), default=0.0))
+    duration = float(known_duration or max((end for _, end in spans.values()), default=0.0))
     low, high = 0.0, duration
     if spans:
         low, high = (
             max(0.0, *(b for b, _ in spans.values())),
             min(duration, *(e for _, e in spans.values())),
         )
-        notes.append(f"all files together cover {low:g} to {high:g} s")
-    if not told:
-        notes.append("the run's length is that of its files")
+        notes.append(f"common coverage of all files: {low:g} to {high:g} s")
+    if not known_duration:
+        notes.append("duration: taken from the files")
     if duration <= 0:
-        raise RunError("nothing says how long the run took", remedy="give --duration")
+        raise RunError("the duration of the run is unknown", remedy="give --duration")
     warmup = float(procedure.warmup_s or 0.0 if given.warmup_s is None else given.warmup_s)
     window = (
         given.window_s
-        or _declared(procedure, files, spans, warmup, notes)
+        or _procedure_window(procedure, files, spans, warmup, notes)
         or (max(low, warmup), high)
     )
     if given.window_s is None and not window[0] < window[1]:
-        shift_s, shifted = other_zone(spans)
+        shift_s, shifted = zone_offset(spans)
         if shifted:
-            hours = "later" if shift_s > 0 else "earlier"
+            direction = "ahead of" if shift_s > 0 else "behind"
             raise RunError(
-                f"the clock of {', '.join(shifted)} is {abs(shift_s):g} s {hours} than the run's",
-                expected="files on one clock; sadf prints UTC, sar and most tools the local time",
+                f"the clock of {', '.join(shifted)} is {abs(shift_s):g} s {direction} the run's",
+                expected="files in one time zone; sadf prints UTC, sar and most tools print local time",
                 remedy=" ".join(f"--file {path} clock_offset_s={-shift_s:g}" for path in shifted),
             )
         raise RunError(
-            "no stretch of the run is covered by all of its files after the warm-up",
+            "no time after the warm-up is covered by all files of the run",
             found="; ".join(
                 f"{path} {begin:g} to {end:g} s" for path, (begin, end) in spans.items()
             ),
-            remedy="compare --start with the files' clocks, leave out a file, or give --window",
+            remedy="compare --start with the files' clocks, remove a file, or set --window",
         )
     begin, end = map(_tidy, window)
     return replace(
@@ -146,9 +146,9 @@ def timed(
     ), notes
 
 
-def _declared(
+def _procedure_window(
     procedure: Procedure,
-    files: Sequence[Inspected],
+    files: Sequence[InspectedFile],
     spans: Mapping[str, TimeSpan],
     warmup: float,
     notes: list[str],
@@ -157,21 +157,23 @@ def _declared(
     if procedure.window_s is None:
         return None
     begin, end = procedure.window_s
-    words = f"the window of the study's procedure, {begin:g} to {end:g} s"
+    words = f"window of the study's procedure, {begin:g} to {end:g} s"
     for file in files:
         low, high = spans.get(file.path, (begin, end))
         step = (high - low) / len(file.times) if len(file.times) else 0.0
-        if max(0.0, low - begin) + max(0.0, end - high) > MAY_MISS * step:
-            notes.append(f"{words}, is not covered by {file.path}")
+        if max(0.0, low - begin) + max(0.0, end - high) > MAX_MISSING_INTERVALS * step:
+            notes.append(f"{words}: not used, since {file.path} does not cover it")
             return None
     if begin < warmup:
-        notes.append(f"{words}, begins in the warm-up")
+        notes.append(f"{words}: not used, since it begins in the warm-up")
         return None
-    notes.append(f"it is {words}")
+    notes.append(f"{words}: used")
     return begin, end
 
 
-def covered(files: Sequence[Inspected], given: Given, duration_s: float) -> dict[str, TimeSpan]:
+def coverage_spans(
+    files: Sequence[InspectedFile], given: RunFacts, duration_s: float
+) -> dict[str, TimeSpan]:
     """Return the time span of each file with several samples, in seconds from the start of a run of
     about that length.
 
@@ -181,20 +183,22 @@ def covered(files: Sequence[Inspected], given: Given, duration_s: float) -> dict
     spans = {}
     for file in files:
         if len(file.times) > 1:
-            said = RawFile.model_construct(path=file.path, **given.files.get(file.path, {}))
-            seconds = align(file.times, file.clock, said, run)
+            entry = RawFile.model_construct(path=file.path, **given.files.get(file.path, {}))
+            seconds = align(file.times, file.clock, entry, run)
             spans[file.path] = (float(seconds[0] - np.median(np.diff(seconds))), float(seconds[-1]))
     return spans
 
 
-def other_zone(spans: Mapping[str, TimeSpan]) -> tuple[float, list[str]]:
+def zone_offset(spans: Mapping[str, TimeSpan]) -> tuple[float, list[str]]:
     """Detect files with a clock in another time zone: return the offset, a multiple of a quarter of
     an hour, and these files; (0, none) if that explains nothing.
 
     The other files must begin at the run's start, and overlap with these after the shift.
     """
-    shifts = {path: ZONE_S * round(begin / ZONE_S) for path, (begin, _) in spans.items()}
-    near = {path for path, (begin, _) in spans.items() if abs(begin - shifts[path]) <= ZONE_MISS_S}
+    shifts = {path: ZONE_STEP_S * round(begin / ZONE_STEP_S) for path, (begin, _) in spans.items()}
+    near = {
+        path for path, (begin, _) in spans.items() if abs(begin - shifts[path]) <= ZONE_TOLERANCE_S
+    }
     right = [span for path, span in spans.items() if shifts[path] == 0]
     off = sorted({shift for path, shift in shifts.items() if path in near} - {0})
     if not right or len(off) != 1 or near != set(spans):
@@ -227,7 +231,9 @@ class PromptQuestion:
     default: str | None = None
 
 
-def questions(study: Study, files: Sequence[Inspected], given: Given) -> list[PromptQuestion]:
+def questions(
+    study: Study, files: Sequence[InspectedFile], given: RunFacts
+) -> list[PromptQuestion]:
     """Questions for missing facts: factors, the start, times of samples that are only numbered."""
     asked = [
         PromptQuestion(
@@ -259,7 +265,7 @@ def questions(study: Study, files: Sequence[Inspected], given: Given) -> list[Pr
             else ()
         )
         words = {
-            "start_s": "first sample, seconds after the start",
+            "start_s": "time of the first sample, in seconds after the start",
             "interval_s": "seconds between samples",
         }
         asked += [
@@ -273,7 +279,7 @@ def questions(study: Study, files: Sequence[Inspected], given: Given) -> list[Pr
     return asked
 
 
-def answered(study: Study, given: Given, about: tuple[str, ...], answer: str) -> Given:
+def apply_answer(study: Study, given: RunFacts, about: tuple[str, ...], answer: str) -> RunFacts:
     """Add an answer to the known facts; raises `RunError` for an invalid one."""
     if about[0] == "factors":
         name, level = parse_factor(study, f"{about[1]}={answer}")
@@ -286,7 +292,7 @@ def answered(study: Study, given: Given, about: tuple[str, ...], answer: str) ->
     )
 
 
-def run_text(study: Study, name: str, given: Given, files: Sequence[Inspected]) -> str:
+def run_text(study: Study, name: str, given: RunFacts, files: Sequence[InspectedFile]) -> str:
     """Format the text of `run.yaml`, including the detected formats."""
     head: dict[str, Any] = {
         "study": study.id,
@@ -317,7 +323,7 @@ def describe(
     study: Study,
     folder: Path,
     raw: Sequence[str],
-    given: Given,
+    given: RunFacts,
     measured: Path,
     ask: Callable[[PromptQuestion], str] | None,
 ) -> list[str]:
@@ -325,7 +331,7 @@ def describe(
 
     Parameters
     ----------
-    given : Given
+    given : RunFacts
         Facts already known about the run.
     measured : Path
         The study's run folders, to number replicates.
@@ -342,24 +348,26 @@ def describe(
     asked = questions(study, files, given)
     missing = [q for q in asked if q.default is None]
     if missing and not ask:
-        problem = f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}"
+        problem = (
+            f"missing facts about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}"
+        )
         expected = "; ".join(
             f"{q.option} ({', '.join(q.choices)})".removesuffix(" ()") for q in missing
         )
-        remedy = "give these options, write a run.yaml, or answer on a terminal"
+        remedy = "set these options, write a run.yaml, or answer the prompts on a terminal"
         raise RunError(problem, file=folder.name, expected=expected, remedy=remedy)
     for question in asked:
-        given = answered(
+        given = apply_answer(
             study, given, question.about, ask(question) if ask else str(question.default)
         )
-    given, notes = timed(files, given, study.procedure)
+    given, notes = complete_times(files, given, study.procedure)
     if given.replicate is None:
         given = replace(given, replicate=_next_replicate(study, given, measured))
     (folder / RUN_FILE).write_text(run_text(study, folder.name, given, files), encoding="utf-8")
     return notes
 
 
-def _next_replicate(study: Study, given: Given, measured: Path) -> int:
+def _next_replicate(study: Study, given: RunFacts, measured: Path) -> int:
     """One more than the largest replicate number of this condition."""
     wanted, taken = study.filled(given.factors), [0]
     for folder in run_folders(measured):

@@ -17,7 +17,7 @@ from virtperf.study.definition import Study
 
 LIMITS = {
     "cpu_steal": (0.02, "of the processor time was stolen by the hypervisor", 100.0, "%"),
-    "cpu_nice": (0.02, "of the processor time went to processes of lower priority", 100.0, "%"),
+    "cpu_nice": (0.02, "of the processor time was used by niced processes", 100.0, "%"),
     "swap_in_rate": (0.0, "were swapped in", 1 / 1024, "KiB/s"),
     "swap_out_rate": (0.0, "were swapped out", 1 / 1024, "KiB/s"),
 }
@@ -56,7 +56,7 @@ def disturbed(
     return found
 
 
-def other_windows(study: Study, run: Mapping[str, Any], root: Path) -> list[str]:
+def window_differences(study: Study, run: Mapping[str, Any], root: Path) -> list[str]:
     """Describe differing windows of the replicates in the folder `root`, in one line."""
     if run.get("window_s") is None:
         return []
@@ -70,8 +70,8 @@ def other_windows(study: Study, run: Mapping[str, Any], root: Path) -> list[str]
         return []
     listed = ", ".join(f"{name} {begin:g} to {end:g} s" for name, (begin, end) in others.items())
     return [
-        f"the measurement window, {own[0]:g} to {own[1]:g} s, is not that of its replicates: "
-        f"{listed}; --window gives one"
+        f"the measurement window, {own[0]:g} to {own[1]:g} s, differs from that of its replicates: "
+        f"{listed}; set it with --window"
     ]
 
 

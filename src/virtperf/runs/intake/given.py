@@ -19,7 +19,7 @@ NUMBER_KEYS = ("start_s", "interval_s", "at_s", "clock_offset_s")
 
 
 @dataclass(frozen=True)
-class Given:
+class RunFacts:
     """Known facts about a run, initially from the user; None or missing ones are asked for, derived
     or omitted.
     """
@@ -40,7 +40,8 @@ def parse_factor(study: Study, text: str) -> tuple[str, Level]:
     name, equals, level = text.partition("=")
     if not equals or name not in study.factors:
         raise RunError(
-            f"--factor {text}", expected=f"name=level, the name one of {', '.join(study.factors)}"
+            f"invalid option --factor {text}",
+            expected=f"name=level, where name is one of {', '.join(study.factors)}",
         )
     levels = study.factors[name].levels
     found = [known for known in levels if known == parse_level(level) or str(known) == level]
@@ -66,20 +67,20 @@ def parse_files(
         matching = [path for path in paths if fnmatchcase(path, pattern)]
         if not matching:
             raise RunError(
-                f"--file {pattern}: no raw file has that path",
+                f"--file {pattern}: no raw file matches",
                 expected=f"one of {', '.join(paths[:20])}",
             )
         for part in text.split(","):
             key, _, value = part.partition("=")
             if key not in (*TEXT_KEYS, *NUMBER_KEYS) or not value:
                 raise RunError(
-                    f"--file {pattern} {text}",
-                    expected=f"key=value, keys {', '.join((*TEXT_KEYS, *NUMBER_KEYS))}",
+                    f"invalid option --file {pattern} {text}",
+                    expected=f"key=value, where key is one of {', '.join((*TEXT_KEYS, *NUMBER_KEYS))}",
                 )
             try:
                 entry = {key: value if key in TEXT_KEYS else float(value)}
             except ValueError as err:
-                raise RunError(f"--file {pattern}: {key} is no number", found=value) from err
+                raise RunError(f"--file {pattern}: {key} is not a number", found=value) from err
             for path in matching:
                 entries.setdefault(path, {}).update(entry)
     return entries
@@ -90,6 +91,4 @@ def parse_start(text: str) -> datetime:
     try:
         return local_time(text)
     except ValueError as err:
-        raise RunError(
-            "no date and time of a local clock", expected=str(err), found=repr(text)
-        ) from err
+        raise RunError("invalid date and time", expected=str(err), found=repr(text)) from err

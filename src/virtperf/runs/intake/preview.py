@@ -60,17 +60,17 @@ def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: 
             str(note).removeprefix("not measured in this run: no ") for note in observations["note"]
         ]
         raise RunError(
-            f"the run shows none of the quantities of {study.id}",
+            f"the run contains none of the quantities of {study.id}",
             file=copy.name,
             expected="; ".join(missing),
-            found="; ".join(_of_other_kinds(study, table)) or None,
-            remedy="add the files of the tool that measures one of them (src/rawperf/metrics.yaml says which)",
+            found="; ".join(_metrics_of_other_kinds(study, table)) or None,
+            remedy="add files of a tool that measures one of them (see src/rawperf/metrics.yaml)",
         )
     units = {name: facts["unit"] for name, facts in index["metrics"].items()}
     return Preview(index["runs"][0], units, table, observations, audits[audits["status"] != OK])
 
 
-def _of_other_kinds(study: Study, samples: pd.DataFrame) -> Iterator[str]:
+def _metrics_of_other_kinds(study: Study, samples: pd.DataFrame) -> Iterator[str]:
     """Yield the study's metrics that the run has only for other kinds of entities."""
     asked: dict[str, set[str]] = {}
     for kind in study.quantities.values():

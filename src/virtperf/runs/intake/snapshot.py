@@ -11,9 +11,9 @@ from rawperf.core.errors import RunError
 from rawperf.core.files import replaced_folder
 from virtperf.runs.ingest.cache import hash_file
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders, state
-from virtperf.runs.ingest.runs import LARGEST_RUN_FILE
+from virtperf.runs.ingest.runs import MAX_RUN_FILE_BYTES
 
-PROSE = (".md", ".rst")
+DOC_SUFFIXES = (".md", ".rst")
 """Suffixes of documentation beside a run's files."""
 
 
@@ -22,17 +22,17 @@ def run_name(folder: Path, name: str | None) -> str:
     an invalid one.
     """
     described = folder / RUN_FILE
-    if name is None and described.is_file() and described.stat().st_size <= LARGEST_RUN_FILE:
+    if name is None and described.is_file() and described.stat().st_size <= MAX_RUN_FILE_BYTES:
         text = described.read_text(encoding="utf-8", errors="replace")
         match = re.search(r"^run:\s*[\"']?([a-z0-9][a-z0-9._-]*)", text, re.M)
         name = match[1] if match else None
     chosen = name or re.sub(r"[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._")
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", chosen):
         raise RunError(
-            "no name for a run",
+            "invalid run name",
             expected="lower-case letters, digits, '.', '_' and '-'",
             found=repr(chosen),
-            remedy="give one by --name",
+            remedy="set one with --name",
         )
     return chosen
 
@@ -48,14 +48,16 @@ def snapshot(folder: Path, target: Path) -> list[str]:
         if path.is_symlink():
             place = path.relative_to(folder.parent)
             raise RunError(
-                "a symbolic link is refused", file=place, remedy="put the file itself there"
+                "symbolic links are not allowed",
+                file=place,
+                remedy="replace the link with a copy of the file",
             )
     raw = raw_files(folder)
-    prose = [name for name in visible if name == RUN_FILE or name.lower().endswith(PROSE)]
+    prose = [name for name in visible if name == RUN_FILE or name.lower().endswith(DOC_SUFFIXES)]
     for path in (folder / name for name in prose):
-        if path.stat().st_size > LARGEST_RUN_FILE:
+        if path.stat().st_size > MAX_RUN_FILE_BYTES:
             raise RunError(
-                "the file is too large", file=path, expected=f"at most {LARGEST_RUN_FILE} bytes"
+                "the file is too large", file=path, expected=f"at most {MAX_RUN_FILE_BYTES} bytes"
             )
     for name in (*prose, *raw):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -70,9 +72,9 @@ def accept(copy: Path, target: Path) -> None:
     """
     if target.exists() or target.is_symlink():
         raise RunError(
-            "there is a run of this name already",
+            "a run with this name already exists",
             file=target,
-            remedy="give it another name by --name",
+            remedy="set another name with --name",
         )
     made = [place for place in (target.parent, *target.parents) if not place.exists()]
     try:
@@ -85,7 +87,7 @@ def accept(copy: Path, target: Path) -> None:
         raise
 
 
-def refuse_twins(run: Path, roots: Mapping[str, Path]) -> list[str]:
+def check_duplicates(run: Path, roots: Mapping[str, Path]) -> list[str]:
     """Compare a run's raw files with those of all existing runs; returns a warning for each run
     with some identical files.
 
@@ -107,13 +109,13 @@ def refuse_twins(run: Path, roots: Mapping[str, Path]) -> list[str]:
         same = sorted(own[digest] for digest in own.keys() & theirs.keys())
         if same and len(same) == min(len(own), len(theirs)):
             raise RunError(
-                f"its raw files are those of the {kind} run {folder.name}, byte for byte",
+                f"its raw files duplicate those of the {kind} run {folder.name}",
                 found=", ".join(same[:5]),
-                remedy="a copy is no second measurement; add the files of another run",
+                remedy="a copy is not a replicate; add the files of another run",
             )
         if same:
             warnings.append(
-                f"{', '.join(same)}: the same bytes stand in the {kind} run {folder.name}"
+                f"{', '.join(same)}: identical to files of the {kind} run {folder.name}"
             )
     return warnings
 

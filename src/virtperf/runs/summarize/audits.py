@@ -20,13 +20,13 @@ OK, VIOLATED = "ok", "violated"
 
 AUDIT_TOLERANCE = 0.02
 """Convention: differences up to 2 % cause no warning, even if significant."""
-ERRORS = 0.001
+MAX_ERROR_SHARE = 0.001
 """Convention: tolerated share of failed requests among page elements, one in a thousand."""
 EVENT_BIN_S = 1.0
 """Bin width for events, such as single requests, which have no sampling interval: each second must
 contain some, or each stretch of `EVENTS_A_BIN` median gaps where that is longer."""
 EVENTS_A_BIN = 10
-IRREGULAR = 0.1
+MAX_GAP_DEVIATION = 0.1
 """Times count as events if half of the gaps differ by more than this share from the median gap."""
 COUNTER_STEP_S = 1.0
 """Hypervisors' counters of processor time are truncated to whole seconds."""
@@ -79,12 +79,13 @@ def response_time_law(run: RunSeries) -> Iterator[AuditRow]:
     if total <= 0:
         return
     rounding = sum(
-        x[d].value.mean() * _step(r[d].value) / 2 + (r[d].value.mean() + z) * _step(x[d].value) / 2
+        x[d].value.mean() * _printing_precision(r[d].value) / 2
+        + (r[d].value.mean() + z) * _printing_precision(x[d].value) / 2
         for d in drivers
     )
     slack = max(rounding, AUDIT_TOLERANCE * clients)
     low, high = busy.low - slack, busy.high + slack
-    fine = low <= clients if think is None else low <= clients <= high
+    passed = low <= clients if think is None else low <= clients <= high
     implied = clients / total - (busy.value / total - z)
     declared = "none declared" if think is None else f"{z:g} s declared"
     yield _row(
@@ -93,7 +94,7 @@ def response_time_law(run: RunSeries) -> Iterator[AuditRow]:
         clients,
         low,
         high,
-        fine,
+        passed,
         f"implied think time {implied:.3g} s, {declared}",
     )
 
@@ -102,8 +103,8 @@ def declared_clients(run: RunSeries) -> Iterator[AuditRow]:
     """Check the number of clients reported by drivers against run.yaml."""
     found = _total(run, CLIENTS, "driver")
     if found and run.info["clients"]:
-        yield _close(
-            "clients", found.value, run.info["clients"], 0.0, "clients of all drivers together"
+        yield _within_tolerance(
+            "clients", found.value, run.info["clients"], 0.0, "sum of the clients of all drivers"
         )
 
 
@@ -118,18 +119,20 @@ def processor_accounting(run: RunSeries) -> Iterator[AuditRow]:
             "processor time",
             guests.value,
             busy.value,
-            "guests alone, against the processors' own total",
+            "guests only, compared with the processors' total",
         )
     else:
-        note = "guests and uncharged hypervisor time, against the processors' own total"
-        yield _close("processor time", guests.value + system.value, busy.value, 0.0, note)
+        note = "guests plus uncharged hypervisor time, compared with the processors' total"
+        yield _within_tolerance(
+            "processor time", guests.value + system.value, busy.value, 0.0, note
+        )
 
 
 def domain_accounting(run: RunSeries) -> Iterator[AuditRow]:
     """Check that, on Xen, all domains together use no more processors than there are."""
     domains, processors = _total(run, GUESTS, "domain"), run.info["processors"]
     if domains and processors:
-        note = "sum over all domains, against the real processors"
+        note = "sum over all domains, compared with the number of real processors"
         yield _at_most("domains' processor time", domains.value, processors, note)
 
 
@@ -144,8 +147,8 @@ def counter_against_share(run: RunSeries) -> Iterator[AuditRow]:
     times = times[(times > begin) & (times <= end)]
     span = (times[-1] - times[0]) * len(times) / (len(times) - 1)
     slack = COUNTER_STEP_S * len(counters) / span
-    note = "growth of the counters, against the printed shares"
-    yield _close("processor seconds", found.value, shares.value, slack, note)
+    note = "rate of the counters, compared with the printed shares"
+    yield _within_tolerance("processor seconds", found.value, shares.value, slack, note)
 
 
 def agreement_of_sources(run: RunSeries) -> Iterator[AuditRow]:
@@ -164,12 +167,12 @@ def agreement_of_sources(run: RunSeries) -> Iterator[AuditRow]:
                 if a and b:
                     errors = np.nan_to_num([a.se, b.se])
                     slack = 3 * float(np.sqrt(errors @ errors))
-                    yield _close(
+                    yield _within_tolerance(
                         "agreement of sources",
                         b.value,
                         a.value,
                         slack,
-                        f"{metric} of all entities of kind {kind}: {other} against {names[0]}",
+                        f"{metric} of all entities of kind {kind}: {other} compared with {names[0]}",
                     )
 
 
@@ -188,7 +191,7 @@ def warm_up(run: RunSeries) -> Iterator[AuditRow]:
     late = steady.begin_s > run.window[0]
     note = "; ".join(f for f in steady.flags if "steady state" in f or "warm-up" in f)
     if not note and steady.warmup_s > declared:
-        note = "detected later than declared, but what it would cut off has the same mean"
+        note = "detected later than declared, but the samples it would discard have the same mean"
     yield _row("warm-up", steady.warmup_s, declared, 0.0, declared, not (late or moving), note)
 
 
@@ -222,7 +225,7 @@ def coverage(run: RunSeries) -> Iterator[AuditRow]:
             low_at_worst,
             1.0,
             worst >= low_at_worst and worst > 0,
-            f"share of the window with samples; least: {name}",
+            f"share of the window with samples; lowest: {name}",
         )
 
 
@@ -233,7 +236,7 @@ def _share_covered(
     those of the whole series.
     """
     step = float(np.median(gaps))
-    if np.median(np.abs(gaps - step)) > IRREGULAR * step:
+    if np.median(np.abs(gaps - step)) > MAX_GAP_DEVIATION * step:
         step = max(EVENT_BIN_S, EVENTS_A_BIN * step)
         found = np.unique(np.ceil((inside - begin) / step))
         return len(found) / float(np.ceil((end - begin) / step)), step
@@ -247,7 +250,7 @@ def failed_requests(run: RunSeries) -> Iterator[AuditRow]:
     totals = [found for metric in ERROR_TOTALS if (found := _total(run, metric, "driver"))]
     if elements is None or not totals:
         return
-    errors, limit = sum(found.value for found in totals), ERRORS * elements.value
+    errors, limit = sum(found.value for found in totals), MAX_ERROR_SHARE * elements.value
     yield _row(
         "failed requests",
         errors,
@@ -288,19 +291,19 @@ def same_entities(observed: Sequence[Mapping[str, Any]], factors: Sequence[str])
             runs[row["run_id"], row["provenance"]].append(row)
     rows = []
     for (run_id, provenance), own in runs.items():
-        told = [(row, counts[(row["quantity"], condition(row))]) for row in own]
-        told = [(row, seen) for row, seen in told if seen.total() > 1]
-        if not told:
+        counted = [(row, counts[(row["quantity"], condition(row))]) for row in own]
+        counted = [(row, seen) for row, seen in counted if seen.total() > 1]
+        if not counted:
             continue
-        usual = [max(seen, key=lambda n, seen=seen: (seen[n], n)) for _, seen in told]  # type: ignore[misc]
+        usual = [max(seen, key=lambda n, seen=seen: (seen[n], n)) for _, seen in counted]  # type: ignore[misc]
         notes = [
-            f"{row['quantity']} is of {row['entities']} {row['entity_kind']}(s), of {n} in other "
+            f"{row['quantity']} has {row['entities']} {row['entity_kind']}(s), but {n} in other "
             "runs of the condition: is a file missing?"
-            for (row, _), n in zip(told, usual, strict=True)
+            for (row, _), n in zip(counted, usual, strict=True)
             if row["entities"] != n
         ]
-        found, expected = sum(row["entities"] for row, _ in told), sum(usual)
-        note = "; ".join(notes) or "drivers and guests of all quantities, added up"
+        found, expected = sum(row["entities"] for row, _ in counted), sum(usual)
+        note = "; ".join(notes) or "sum of drivers and guests over all quantities"
         row = _row(
             "number of drivers and guests", found, expected, expected, expected, not notes, note
         )
@@ -319,7 +322,9 @@ def _at_most(name: str, value: float, expected: float, note: str) -> AuditRow:
     return _row(name, value, expected, 0.0, high, value <= high, note)
 
 
-def _close(name: str, value: float, expected: float, slack: float, note: str) -> AuditRow:
+def _within_tolerance(
+    name: str, value: float, expected: float, slack: float, note: str
+) -> AuditRow:
     width = max(AUDIT_TOLERANCE * abs(expected), slack)
     return _row(
         name,
@@ -333,7 +338,7 @@ def _close(name: str, value: float, expected: float, slack: float, note: str) ->
 
 
 def _row(
-    name: str, value: float, expected: float, low: float, high: float, fine: bool, note: str
+    name: str, value: float, expected: float, low: float, high: float, passed: bool, note: str
 ) -> AuditRow:
     return {
         "audit": name,
@@ -341,12 +346,12 @@ def _row(
         "expected": float(expected),
         "low": float(low),
         "high": float(high),
-        "status": OK if fine else VIOLATED,
+        "status": OK if passed else VIOLATED,
         "note": note,
     }
 
 
-def _step(values: np.ndarray) -> float:
+def _printing_precision(values: np.ndarray) -> float:
     """Printing precision of numbers: the largest power of ten, up to 1, that divides all of them."""
     for digits in range(10):
         scaled = values * 10.0**digits

@@ -28,7 +28,7 @@ from virtperf.study.definition import Exhibit, Study
 
 RATE = "1/s"
 """Unit of buckets from cumulative counts: their samples are rates of growth."""
-INDEPENDENT_EVENTS = "the interval takes the counted events as independent"
+INDEPENDENT_EVENTS = "the interval assumes independent events"
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,14 @@ def run_buckets(
         bucket = bucket_of(entity)
         if bucket is None:
             raise StudyError(
-                f"{name}: {entity!r} of {metric} is no bucket",
+                f"{name}: {entity!r} of {metric} is not a bucket",
                 file="study.yaml",
                 expected="a name such as 128 to 256 us",
-                remedy="declare the histogram's bounds where the file is read (histogram: ...).",
+                remedy="declare the bucket bounds in the declaration of the format (histogram: ...).",
             )
         factor = converted(name, "quantity", bucket.unit, unit)
         own = Bucket(bucket.lower * factor, bucket.upper * factor, unit)
-        sums[own] = sums.get(own, 0.0) + _counted(samples, run.window, rate)
+        sums[own] = sums.get(own, 0.0) + _n_events(samples, run.window, rate)
     ordered = sorted(sums)
     columns = [(bucket.lower, bucket.upper, sums[bucket]) for bucket in ordered]
     lower, upper, count = (np.array(column, dtype=float) for column in zip(*columns, strict=True))
@@ -101,11 +101,11 @@ def bucket_flags(buckets: BucketCounts, mean: Mean) -> tuple[str, ...]:
         return ("no event in the window",)
     if math.isnan(mean.value):
         last = buckets.lower[~np.isfinite(buckets.upper)].max()
-        return (f"it lies in the last bucket, which has no end: above {last:g}",)
+        return (f"the quantile is in the last bucket, which has no upper bound: above {last:g}",)
     return (INDEPENDENT_EVENTS,)
 
 
-def _counted(samples: SampleSeries, window: tuple[float, float], rate: bool) -> float:
+def _n_events(samples: SampleSeries, window: tuple[float, float], rate: bool) -> float:
     """Number of events counted by a bucket's samples in the window. Rates are multiplied by the
     time since the previous sample; for the first, by the time to the next, or since the window's
     begin.
@@ -135,11 +135,11 @@ def distribution_rows(study: Study, exhibit: Exhibit, run: RunSeries) -> Iterato
     has no independent samples, and gives no row. Raises as `converted`.
     """
     for series, _, quantity in study.points(exhibit):
-        if not _at(run.info["factors"], dict(quantity.at)):
+        if not _matches(run.info["factors"], dict(quantity.at)):
             continue
         kind = study.quantities[quantity.name]
         for source in kind.observed.get("from", ()):
-            found = _shown(run, source, f"{exhibit.id}, {series.label}", kind.unit)
+            found = _bounds_and_counts(run, source, f"{exhibit.id}, {series.label}", kind.unit)
             if found is None:
                 continue
             for lower, value, count in found:
@@ -156,7 +156,7 @@ def distribution_rows(study: Study, exhibit: Exhibit, run: RunSeries) -> Iterato
             break
 
 
-def _shown(
+def _bounds_and_counts(
     run: RunSeries, source: Mapping[str, Any], name: str, unit: str
 ) -> list[tuple[float, float, float]] | None:
     """Bounds and count of each sample or bucket, in `unit`; None if the run has none."""
@@ -177,5 +177,5 @@ def _shown(
     return [(value, value, 1.0) for value in (values * factor).tolist()]
 
 
-def _at(levels: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def _matches(levels: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return all(levels.get(name) == level for name, level in wanted.items())

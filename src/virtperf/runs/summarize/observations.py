@@ -19,8 +19,8 @@ from virtperf.runs.summarize.series import (
     Reduction,
     RunSeries,
     SampleSeries,
+    align_polling_rounds,
     converted,
-    in_rounds,
     reduction,
 )
 from virtperf.study.definition import Exhibit, QuantityKind, Study
@@ -35,8 +35,8 @@ _NUMBERS = (
 OF_SINGLE_VALUES = ("median", "quantile", "interquartile", "above")
 """Statistics of the pooled single values of all drivers."""
 NO_MEAN = (
-    "not measured in this run: {metric} of {n} entities, and the mean of percentiles is no percentile; "
-    "observe single values by statistic: quantile"
+    "not measured in this run: {metric} has {n} entities, and the mean of percentiles is not a percentile; "
+    "observe single values with statistic: quantile"
 )
 
 _TEXTS = ("method", "source", "entity_kind", "metric", "stationarity", "note")
@@ -79,7 +79,7 @@ def _observe(
         filter(
             None,
             (
-                _found(run, source, how, _reduction(kind, run, source), merged)
+                _combined_source(run, source, how, _reduction(kind, run, source), merged)
                 for source in rule["from"]
             ),
         ),
@@ -87,17 +87,17 @@ def _observe(
     )
     if found is None:
         return row | {
-            "note": f"not measured in this run: no {' nor '.join(map(_words, rule['from']))}"
+            "note": f"not measured in this run: no {' or '.join(map(_source_text, rule['from']))}"
         }, []
     if len(found.entities) > 1 and is_percentile(found.metric):
         return row | {"note": NO_MEAN.format(metric=found.metric, n=len(found.entities))}, []
     mean, flags, parts, per_unit = found.steady.mean, list(found.steady.flags), [("of", found)], "1"
     trend = found.steady.trend
     if "per" in rule:
-        per = _found(run, rule["per"], "sum")
+        per = _combined_source(run, rule["per"], "sum")
         if per is None or not per.steady.mean.value > 0:
             return row | {
-                "note": f"not measured in this run: no {_words(rule['per'])} to divide by"
+                "note": f"not measured in this run: no {_source_text(rule['per'])} to divide by"
             }, []
         mean, per_unit = quotient_of_means(mean, per.steady.mean), run.metrics[per.metric]["unit"]
         flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
@@ -110,10 +110,14 @@ def _observe(
         whole = mean.value
         mean = mean.shifted(-level * converted(kind.name, "quantity", less.unit, kind.unit))
         trend *= whole / mean.value if mean.value else np.nan
-    return row | _told(mean, found, found.steady.stationarity, flags) | {"trend": trend}, parts
+    return row | _observation_columns(mean, found, found.steady.stationarity, flags) | {
+        "trend": trend
+    }, parts
 
 
-def _told(mean: Mean, found: Combined, stationarity: str, flags: Sequence[str]) -> ObservationRow:
+def _observation_columns(
+    mean: Mean, found: Combined, stationarity: str, flags: Sequence[str]
+) -> ObservationRow:
     """Build the columns of an observation from its mean and source."""
     return {
         "value": mean.value,
@@ -144,13 +148,13 @@ def _observe_buckets(
     read = next(filter(None, of_runs), None)
     if read is None:
         return row | {
-            "note": f"not measured in this run: no {' nor '.join(map(_words, rule['from']))}"
+            "note": f"not measured in this run: no {' or '.join(map(_source_text, rule['from']))}"
         }, []
     mean = bucket_mean(read.counts, rule, rule["limit"]["value"] if share else np.nan, run.level)
     flags, found = bucket_flags(read.counts, mean), read.found
     if share:
         mean = mean.scaled(converted(kind.name, "quantity", "1", kind.unit))
-    return row | _told(mean, found, "", flags), [("of", found)]
+    return row | _observation_columns(mean, found, "", flags), [("of", found)]
 
 
 def _reduction(kind: QuantityKind, run: RunSeries, source: Mapping[str, str]) -> Reduction:
@@ -175,7 +179,7 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
     return converted(kind.name, "quantity", unit, kind.unit, per) / kind.observed.get("cpus", 1)
 
 
-def _found(
+def _combined_source(
     run: RunSeries,
     wanted: Mapping[str, str],
     how: str,
@@ -192,9 +196,9 @@ def _found(
     )
 
 
-def _words(wanted: Mapping[str, str]) -> str:
-    called = f" called {wanted['entity']}" if "entity" in wanted else ""
-    return f"{wanted['metric']} of a {wanted['entity_kind']}{called}"
+def _source_text(wanted: Mapping[str, str]) -> str:
+    name = f" named {wanted['entity']}" if "entity" in wanted else ""
+    return f"{wanted['metric']} of a {wanted['entity_kind']}{name}"
 
 
 def quotient_of_means(of: Mean, to: Mean) -> Mean:
@@ -233,20 +237,20 @@ def add_relative(study: Study, rows: Sequence[ObservationRow]) -> None:
         found = study.reference_for(quantity)
         if found is None or not study.quantities[quantity.name].observed.get("relative"):
             continue
-        point, hundred = found
+        point, reference_value = found
         reference = [r for r in by_point.get((provenance, point), []) if np.isfinite(r["value"])]
         for row in group:
             if np.isfinite(row["value"]):
-                _relate(row, reference, hundred, study.show(point))
+                _set_relative(row, reference, reference_value, study.show(point))
 
 
-def _relate(
-    row: ObservationRow, reference: list[ObservationRow], hundred: float, where: str
+def _set_relative(
+    row: ObservationRow, reference: list[ObservationRow], reference_value: float, where: str
 ) -> None:
     k = len(reference)
     base = sum(r["value"] for r in reference) / k if k else np.nan
     if not k or base == 0:
-        problem = "no run" if not k else "nothing was observed"
+        problem = "no run" if not k else "the mean is 0"
         note = f"no relative value: {problem} at the reference point, {where}"
         row["note"] = f"{row['note']}; {note}".lstrip("; ")
         return
@@ -256,8 +260,8 @@ def _relate(
     own = 1 - share / k if any(r is row for r in reference) else 1.0
     others = [r for r in reference if r is not row]
     variances = [(own * row["se"]) ** 2, *((share / k * r["se"]) ** 2 for r in others)]
-    row["relative"] = hundred * share
-    row["relative_se"] = hundred * float(np.sqrt(sum(variances))) / abs(base)
+    row["relative"] = reference_value * share
+    row["relative_se"] = reference_value * float(np.sqrt(sum(variances))) / abs(base)
     row["relative_df"] = satterthwaite(variances, [row["df"], *(r["df"] for r in others)])
 
 
@@ -367,7 +371,7 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
 
 def _summed(series: Mapping[str, SampleSeries]) -> SampleSeries:
     """Sum over entities at each time, without totals."""
-    parts = in_rounds(series).values()
+    parts = align_polling_rounds(series).values()
     t, value = (np.concatenate([getattr(s, name) for s in parts]) for name in ("t", "value"))
     timed = np.isfinite(t)
     times, place = np.unique(t[timed], return_inverse=True)

@@ -17,7 +17,7 @@ from rawperf.core.units import conversion_factor
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.summarize.steady import (
-    FEWEST_TIMES,
+    MIN_CORRELATION_TIMES,
     cosine_mean,
     departs,
     independent_mean,
@@ -39,7 +39,7 @@ WARMUP_CONFIDENCE = 0.999
 """Confidence level at which a warm-up detected later than declared shortens the window: MSER
 selects the most extreme cut, so a test at a lower level has too many false alarms."""
 
-SAME_ROUND = 0.1
+POLLING_TOLERANCE = 0.1
 """Share of a sampling interval within which entities count as sampled together."""
 
 
@@ -74,11 +74,10 @@ def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.n
         return lambda x, level: series_quantile(x, rule["share"], level)
     if name not in STATISTICS:
         raise StudyError(
-            f"{name} is for independent samples, and this run's are a series over time",
+            f"statistic {name} needs independent samples, but this run has time series",
             file="study.yaml",
             expected=f"one of {', '.join([*STATISTICS, 'quantile'])}",
-            remedy="leave duration_s, warmup_s and window_s out of run.yaml where the samples are "
-            "only numbered.",
+            remedy="omit duration_s, warmup_s and window_s in run.yaml if the samples are only numbered.",
         )
     return STATISTICS[name]
 
@@ -90,7 +89,7 @@ def converted(name: str, what: str, unit: str, wanted: str, per: str = "1") -> f
     try:
         return conversion_factor(unit, wanted, per=per)
     except VirtperfError as err:
-        remedy = f"give the {what} a unit that its metric can be converted to."
+        remedy = f"use a unit of the {what} to which its metric can be converted."
         raise err.restated(
             StudyError, problem=f"{name}: {err.problem}", file="study.yaml", remedy=remedy
         ) from err
@@ -242,15 +241,15 @@ class RunSeries:
                 SampleSeries(summed.t, summed.value * share), self.window, self.level, reduce_by
             )
         elif reduce_by is not cosine_mean:
-            note = "sampled at different times, so that their sum has no statistic but a mean"
-            steady = Steady(_nothing(self.level), np.nan, self.window[0], "", (note,))
+            note = "sampled at different times: no statistic of their sum except the mean"
+            steady = Steady(_no_samples(self.level), np.nan, self.window[0], "", (note,))
         else:
             steady = _independent(
                 [self.steady((name, entity_kind, e, metric)) for e in entities], share, self.level
             )
         if left_out:
-            counted = "left out" if summed is not None else "of the window"
-            note = f"{left_out} time(s) {counted} at which not every {entity_kind} has a sample"
+            note = f"{left_out} time(s) of the window without a sample of every {entity_kind}"
+            note += ", skipped" if summed is not None else ""
             steady = replace(steady, flags=(*steady.flags, note))
         return Combined(metric, name, entity_kind, entities, steady, times)
 
@@ -305,7 +304,9 @@ def evaluate(
         return Steady(cosine_mean(x[:1], level), np.nan, np.nan, "", ())
     inside = (t > begin) & (t <= end)
     if not inside.any():
-        return Steady(_nothing(level), np.nan, begin, "undetermined", ("no sample in the window",))
+        return Steady(
+            _no_samples(level), np.nan, begin, "undetermined", ("no sample in the window",)
+        )
     if reduce_by is not cosine_mean:
         return Steady(reduce_by(x[inside], level), np.nan, begin, "", ())
     flags: list[str] = []
@@ -314,7 +315,7 @@ def evaluate(
     if t[whole][0] < begin:
         found = warmup(x[whole])
         if found.status == "not steady":
-            flags.append("no steady state: still moving in the second half")
+            flags.append("no steady state: the best warm-up cut is in the second half")
         elif found.status == "steady":
             warmup_s = float(t[whole][found.cut - 1]) if found.cut else 0.0
             early, late = inside & (t <= warmup_s), inside & (t > warmup_s)
@@ -326,27 +327,28 @@ def evaluate(
     used = x[inside]
     if too_short(used):
         flags.append(
-            f"the window lasts fewer than {FEWEST_TIMES} correlation times: its interval may be too short"
+            f"the window is shorter than {MIN_CORRELATION_TIMES} correlation times: "
+            "its confidence interval may be too narrow"
         )
     return Steady(
         cosine_mean(used, level), warmup_s, begin_s, stationarity(used), tuple(flags), trend(used)
     )
 
 
-def _nothing(level: float) -> Mean:
+def _no_samples(level: float) -> Mean:
     return without_error(np.nan, 0, level, "no sample")
 
 
-def in_rounds(series: Mapping[str, SampleSeries]) -> dict[str, SampleSeries]:
+def align_polling_rounds(series: Mapping[str, SampleSeries]) -> dict[str, SampleSeries]:
     """Align the times of samples of one polling round.
 
-    A monitor that reads entities in turn stamps each with its own time. Samples within `SAME_ROUND`
-    of a sampling interval of a time of the longest series get that time.
+    A monitor that reads entities in turn stamps each with its own time. Samples within
+    `POLLING_TOLERANCE` of a sampling interval of a time of the longest series get that time.
     """
     longest = max(series.values(), key=lambda s: len(s.t)).t
     if len(longest) < 2 or all(np.array_equal(s.t, longest) for s in series.values()):
         return dict(series)
-    apart = SAME_ROUND * min(
+    tolerance = POLLING_TOLERANCE * min(
         float(np.median(np.diff(s.t))) for s in series.values() if len(s.t) > 1
     )
     found = {}
@@ -354,7 +356,7 @@ def in_rounds(series: Mapping[str, SampleSeries]) -> dict[str, SampleSeries]:
         after = np.clip(np.searchsorted(longest, one.t), 1, len(longest) - 1)
         earlier = one.t - longest[after - 1] < longest[after] - one.t
         near = longest[np.where(earlier, after - 1, after)]
-        t = np.where(abs(one.t - near) <= apart, near, one.t)
+        t = np.where(abs(one.t - near) <= tolerance, near, one.t)
         found[entity] = replace(one, t=t) if len(np.unique(t)) == len(t) else one
     return found
 
@@ -389,7 +391,7 @@ def _independent(parts: list[Steady], share: float, level: float) -> Steady:
     )
     kinds = {p.stationarity for p in parts}
     flags = dict.fromkeys(flag for p in parts for flag in p.flags)
-    note = "sampled at different times; errors are taken as independent"
+    note = "sampled at different times; errors are assumed independent"
     return Steady(
         mean,
         float(np.max([p.warmup_s for p in parts])),

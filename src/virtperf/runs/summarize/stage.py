@@ -62,18 +62,20 @@ def summarize(
     series, observed, lineage, thumbnails, audits, spread = (TableRows() for _ in range(6))
     over_time: dict[tuple[str, str], TableRows] = {}
     runs = index["runs"]
-    few = 1 if len(runs) <= SERIAL_LIMIT else jobs
+    n_jobs = 1 if len(runs) <= SERIAL_LIMIT else jobs
     with workers(
         study,
         samples,
         index["metrics"],
         level,
         shown,
-        jobs=few,
+        jobs=n_jobs,
         scheduler=scheduler,
         preload=__name__,
     ) as each:
-        for number, (info, found) in enumerate(zip(runs, each(_one, runs), strict=True), start=1):
+        for number, (info, found) in enumerate(
+            zip(runs, each(_summarize_run, runs), strict=True), start=1
+        ):
             progress(f"run {number} of {len(runs)}: {info['run_id']}")
             for rows, more in zip(
                 (series, observed, lineage, thumbnails, audits, spread), found[:-1], strict=True
@@ -106,7 +108,7 @@ def summarize(
             table.write(frame, folder / table.file, factors)
 
 
-def _one(
+def _summarize_run(
     info: dict[str, Any],
     study: Study,
     samples: Path,
@@ -124,11 +126,11 @@ def _one(
         "block": info["block"] or study.block(info["factors"], info["replicate"]),
         "day": str(info["start"] or "")[:10],
     }
-    found, behind = observe(study, run)
+    found, run_lineage = observe(study, run)
     return (
         [head | row for row in series_rows(run)],
         [head | made | row for row in found],
-        [{"run_id": info["run_id"], **row} for row in behind],
+        [{"run_id": info["run_id"], **row} for row in run_lineage],
         list(thumbnail(study, run)),
         list(audit(run)),
         [

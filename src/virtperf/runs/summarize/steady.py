@@ -30,15 +30,15 @@ from scipy import fft, special
 from virtperf.core import order_statistics
 from virtperf.core.mean import COUNTED, INDEPENDENT, ORDERED, Mean, student
 
-LARGEST_CORRELATION = 0.95
+MAX_CORRELATION = 0.95
 NOISE, NOISE_WEIGHT = 4.0, 0.1
 """White noise added to an autoregressive component: its variance relative to the component's, and
 its prior weight."""
 FREQUENCIES = 1024
 """Number of cosines used to discriminate models; for longer series they are all below the
 frequencies that matter for the mean."""
-FEWEST_TIMES = 10
-FEWEST_FOR_TIMES = 20
+MIN_CORRELATION_TIMES = 10
+MIN_FOR_CORRELATION_TIME = 20
 """Minimum length of a run in correlation times, and minimum number of samples to estimate them."""
 
 
@@ -54,7 +54,7 @@ def ar1_mean(x: np.ndarray, level: float) -> Mean:
     x = np.asarray(x, dtype=float)
     n = len(x)
     if n < 2:
-        return _one(x, level)
+        return _single_sample_mean(x, level)
     f = n / effective_samples(x)
     se = float(np.sqrt(x.var(ddof=1) * (n - 1) / (n - f) * f / n))
     return _mean(x, se, max(n / f - 1, 1.0), level, "AR(1)")
@@ -79,28 +79,34 @@ def cosine_mean(x: np.ndarray, level: float) -> Mean:
     x = np.asarray(x, dtype=float)
     n = len(x)
     if n < 2:
-        return _one(x, level)
-    waves, power = _waves(n), _powers(x)
+        return _single_sample_mean(x, level)
+    n_cosines, power = _n_cosines(n), _powers(x)
     if not power.any():
-        return _mean(x, 0.0, float(waves), level, "cosines")
+        return _mean(x, 0.0, float(n_cosines), level, "cosines")
     models = _spectra(n)
-    falls = models.weights(power) @ (models.at_zero / models.at_cosines[:, :waves].mean(axis=1))
+    spectrum_ratio = models.weights(power) @ (
+        models.at_zero / models.at_cosines[:, :n_cosines].mean(axis=1)
+    )
     return _mean(
-        x, float(np.sqrt(power[:waves].mean() * falls / n)), float(waves), level, "cosines"
+        x,
+        float(np.sqrt(power[:n_cosines].mean() * spectrum_ratio / n)),
+        float(n_cosines),
+        level,
+        "cosines",
     )
 
 
 def too_short(x: np.ndarray) -> bool:
-    """Whether a series probably lasts fewer than `FEWEST_TIMES` of its correlation times.
+    """Whether a series probably lasts fewer than `MIN_CORRELATION_TIMES` of its correlation times.
 
     Its interval may then be too short: the slow component is hardly visible (docs/calibration.md).
-    Undecidable, hence False, with fewer than `FEWEST_FOR_TIMES` samples.
+    Undecidable, hence False, with fewer than `MIN_FOR_CORRELATION_TIME` samples.
     """
     x = np.asarray(x, dtype=float)
-    if len(x) < FEWEST_FOR_TIMES or not (power := _powers(x)).any():
+    if len(x) < MIN_FOR_CORRELATION_TIME or not (power := _powers(x)).any():
         return False
     models = _spectra(len(x))
-    return bool(models.weights(power)[models.time > len(x) / FEWEST_TIMES].sum() > 0.5)
+    return bool(models.weights(power)[models.time > len(x) / MIN_CORRELATION_TIMES].sum() > 0.5)
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ class _Spectra:
     at_cosines: np.ndarray  # (m, J)
     at_zero: np.ndarray  # (m,), n times the variance of the mean
     time: np.ndarray  # (m,)
-    before: np.ndarray  # (m,), prior weights
+    prior: np.ndarray  # (m,), prior weights
 
     def weights(self, power: np.ndarray) -> np.ndarray:
         """Posterior weights of the models: prior times Whittle likelihood (Whittle 1953, with the
@@ -121,7 +127,7 @@ class _Spectra:
         power = power[: self.at_cosines.shape[1]]
         scale = np.log(np.mean(power / self.at_cosines, axis=1)) * len(power)
         likelihood = -(scale + np.log(self.at_cosines).sum(axis=1)) / 2
-        found = self.before * np.exp(likelihood - likelihood.max())
+        found = self.prior * np.exp(likelihood - likelihood.max())
         return found / found.sum()
 
 
@@ -136,13 +142,13 @@ def _spectra(n: int) -> _Spectra:
     time = 2.0 ** np.arange(int(np.log2(2 * n)) + 1)
     time, noise = np.append(time, time[1:]), np.repeat([0.0, NOISE], [len(time), len(time) - 1])
     r = (time - 1) / (time + 1)
-    angles = np.pi * np.arange(1, min(n - 1, max(FREQUENCIES, 2 * _waves(n))) + 1) / n
+    angles = np.pi * np.arange(1, min(n - 1, max(FREQUENCIES, 2 * _n_cosines(n))) + 1) / n
     slow = (1 - r**2)[:, None] / (1 + r[:, None] ** 2 - 2 * r[:, None] * np.cos(angles))
     at_zero = np.array([inflation(each, n) for each in r]) + noise
     return _Spectra(slow + noise[:, None], at_zero, time, np.where(noise, NOISE_WEIGHT, 1.0))
 
 
-def _waves(n: int) -> int:
+def _n_cosines(n: int) -> int:
     return min(max(2, round(0.4 * n ** (2 / 3))), n - 1)
 
 
@@ -186,7 +192,7 @@ def independent_mean(x: np.ndarray, level: float) -> Mean:
     """Mean of independent samples with Student's t interval."""
     x = np.asarray(x, dtype=float)
     if len(x) < 2:
-        return _one(x, level)
+        return _single_sample_mean(x, level)
     return _mean(x, float(x.std(ddof=1) / np.sqrt(len(x))), len(x) - 1.0, level, INDEPENDENT)
 
 
@@ -228,7 +234,7 @@ def correlation(residuals: np.ndarray, parameters: int) -> float:
     if squares == 0 or n < parameters + 4:
         return 0.0
     raw = float(residuals[1:] @ residuals[:-1]) / squares
-    return min(max((n * raw + parameters) / (n - parameters - 2), 0.0), LARGEST_CORRELATION)
+    return min(max((n * raw + parameters) / (n - parameters - 2), 0.0), MAX_CORRELATION)
 
 
 def inflation(r: float, n: int) -> float:
@@ -236,7 +242,7 @@ def inflation(r: float, n: int) -> float:
     return max((1 + r) / (1 - r) - 2 * r * (1 - r**n) / (n * (1 - r) ** 2), 1.0)
 
 
-def _one(x: np.ndarray, level: float) -> Mean:
+def _single_sample_mean(x: np.ndarray, level: float) -> Mean:
     return without_error(float(x.mean()) if len(x) else np.nan, len(x), level, "one sample")
 
 
@@ -245,12 +251,12 @@ def _mean(x: np.ndarray, se: float, df: float, level: float, method: str) -> Mea
 
 
 BATCH = 5
-FEWEST_BATCHES = 10
-LEFT_BATCHES = 5
+MIN_BATCHES = 10
+MIN_BATCHES_AFTER_CUT = 5
 """Minimum number of batches after the cut: with fewer, MSER's statistic falls by chance (Hoad et
 al. 2010)."""
-FEWEST_FOR_TREND = 12
-FEWEST_FOR_SLOPE = 3
+MIN_FOR_STATIONARITY = 12
+MIN_FOR_SLOPE = 3
 
 
 @dataclass(frozen=True)
@@ -277,7 +283,7 @@ def mser(x: np.ndarray) -> Warmup:
     """
     x = np.asarray(x, dtype=float)
     k = len(x) // BATCH
-    if k < FEWEST_BATCHES:
+    if k < MIN_BATCHES:
         return Warmup(0, "too short")
     z = x[: k * BATCH].reshape(k, BATCH).mean(axis=1)
     z = z - z[-1]  # avoids cancellation in the sums of squares below
@@ -285,7 +291,7 @@ def mser(x: np.ndarray) -> Warmup:
     first = np.cumsum(z[::-1])[::-1]
     squares = np.cumsum(z[::-1] ** 2)[::-1]
     statistic = np.maximum(squares - first**2 / left, 0.0) / left**2
-    best = int(np.argmin(statistic[: k - LEFT_BATCHES + 1]))
+    best = int(np.argmin(statistic[: k - MIN_BATCHES_AFTER_CUT + 1]))
     cut = int(np.argmin(statistic[: k // 2 + 1]))
     return Warmup(cut * BATCH, "steady" if best == cut else "not steady")
 
@@ -317,9 +323,9 @@ def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
     steady = ar1_mean(late, level)
     f = inflation(correlation(late - late.mean(), 1), len(early))
     sigma2 = steady.se**2 * effective_samples(late)  # se^2 = sigma^2 f / n
-    apart = abs(float(np.mean(early)) - steady.value)
+    difference = abs(float(np.mean(early)) - steady.value)
     se = np.sqrt(sigma2 * f / len(early) + steady.se**2)
-    return bool(apart > special.stdtrit(steady.df, (1 + level) / 2) * se)
+    return bool(difference > special.stdtrit(steady.df, (1 + level) / 2) * se)
 
 
 def stationarity(x: np.ndarray, alpha: float = 0.01) -> str:
@@ -332,7 +338,7 @@ def stationarity(x: np.ndarray, alpha: float = 0.01) -> str:
     positions (Bonferroni). If both are significant, the smaller residual variance decides.
     """
     x = np.asarray(x, dtype=float)
-    if len(x) < FEWEST_FOR_TREND:
+    if len(x) < MIN_FOR_STATIONARITY:
         return "undetermined"
     if np.ptp(x) <= 1e-12 * np.abs(x).max():
         return "constant"
@@ -347,7 +353,7 @@ def trend(x: np.ndarray) -> float:
     """
     x = np.asarray(x, dtype=float)
     n, mean = len(x), float(np.mean(x)) if len(x) else 0.0
-    if n < FEWEST_FOR_SLOPE or mean == 0:
+    if n < MIN_FOR_SLOPE or mean == 0:
         return float("nan")
     t = np.arange(n) - (n - 1) / 2
     return float(t @ x) / float(t @ t) * n / mean

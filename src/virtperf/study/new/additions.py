@@ -36,13 +36,13 @@ def add_exhibit(
     study.yaml would be invalid, or `check` rejects the study with the exhibit.
     """
     if any(exhibit == each.id for each in study.exhibits):
-        raise StudyError(f"there is an exhibit {exhibit!r} already", file="study.yaml")
+        raise StudyError(f"exhibit {exhibit!r} already exists", file="study.yaml")
     entry: dict[str, Any] = {"id": exhibit, "kind": kind, "title": f"{REPLACE}: a title"}
     if study.kind == "paper":
         entry["section"] = REPLACE
     tables = []
     if kind in PLOTTED:
-        entry |= _plotted(study, given)
+        entry |= _default_series(study, given)
     elif kind == "table":
         entry["table"] = exhibit
         table = study.folder / "tables" / f"{given.get('table', exhibit)}.csv"
@@ -55,11 +55,11 @@ def add_exhibit(
             write_atomically(table, TABLE)
         check(load_study(study.folder))
     except StudyError as err:
-        told = _of_what_was_given(err, path, "exhibits", exhibit, given)
+        restated_error = _restated_error(err, path, "exhibits", exhibit, given)
         write_atomically(path, before)
         for table in tables:
             table.unlink(missing_ok=True)
-        raise told from err
+        raise restated_error from err
     return [path, *tables]
 
 
@@ -75,13 +75,13 @@ def add_claim(study: Study, claim: str, kind: str, given: Mapping[str, Any]) -> 
     path, definition = study.folder / name, study.document.path
     before, defined = path.read_text(encoding="utf-8"), definition.read_text(encoding="utf-8")
     entry = {"id": claim, "kind": kind, **given}
-    entry.setdefault("says", f"{REPLACE}: what it says, in words of your own.")
-    entry.setdefault("about", _about(study, given))
+    entry.setdefault("says", f"{REPLACE}: the statement, in your own words.")
+    entry.setdefault("about", _plotting_exhibits(study, given))
     written = [path]
     if not measured:
         entry.setdefault("section", REPLACE)
         if "ledger" not in given:
-            entry["ledger"], count = _note(study)
+            entry["ledger"], count = _next_note(study)
             if count > study.n_statements:
                 line = re.compile(r"^(n_statements: *)\d+", re.MULTILINE)
                 write_atomically(definition, line.sub(rf"\g<1>{count}", defined))
@@ -90,14 +90,14 @@ def add_claim(study: Study, claim: str, kind: str, given: Mapping[str, Any]) -> 
         append_entry(path, key, entry)
         claims_of(load_study(study.folder))
     except StudyError as err:
-        told = _of_what_was_given(err, path, key, claim, given)
+        restated_error = _restated_error(err, path, key, claim, given)
         write_atomically(path, before)
         write_atomically(definition, defined)
-        raise told from err
+        raise restated_error from err
     return written
 
 
-def _of_what_was_given(
+def _restated_error(
     err: StudyError, path: Path, key: str, entry: str, given: Mapping[str, Any]
 ) -> StudyError:
     """Restate an error in the appended entry in terms of the given options.
@@ -118,7 +118,7 @@ def _of_what_was_given(
     return err.restated(StudyError, problem=problem, file=file, line=None, found=None)
 
 
-def _plotted(study: Study, given: Mapping[str, Any]) -> dict[str, Any]:
+def _default_series(study: Study, given: Mapping[str, Any]) -> dict[str, Any]:
     quantity = str(given.get("quantity") or next(iter(study.quantities), ""))
     free = [name for name, factor in study.factors.items() if factor.default is None]
     order = sorted(free or study.factors, key=lambda name: not _numeric(study, name))
@@ -145,7 +145,7 @@ def _numeric(study: Study, factor: str) -> bool:
     return all(isinstance(level, int | float) for level in study.factors[factor].levels)
 
 
-def _about(study: Study, given: Mapping[str, Any]) -> list[str]:
+def _plotting_exhibits(study: Study, given: Mapping[str, Any]) -> list[str]:
     """Figures that plot a quantity of the claim; ``["text"]`` if there is none."""
     texts = [str(given.get(name, "")) for name in ("of", "to")]
     texts += [str(text) for name in ("order", "parts") for text in given.get(name) or ()]
@@ -158,7 +158,7 @@ def _about(study: Study, given: Mapping[str, Any]) -> list[str]:
     return found or ["text"]
 
 
-def _note(study: Study) -> tuple[str, int]:
+def _next_note(study: Study) -> tuple[str, int]:
     """The first unused note of the paper, and the number of notes including it."""
     claims = claims_of(study)
     used = {note for claim in claims for note in claim.ledger} | set(claims.not_encoded)

@@ -62,7 +62,7 @@ def _measured(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
     yield new_markdown_cell("## Results")
     for exhibit in study.exhibits:
         yield new_code_cell(
-            f'runs = study.runs("{exhibit.id}")  # one row a run: a frame to fit and to draw\n'
+            f'runs = study.runs("{exhibit.id}")  # data frame, one row per run\n'
             f'study.exhibit("{exhibit.id}", heading=True)'
         )
     yield from _parts(("How it was measured", "setup()"), ("Data quality", "quality()"))
@@ -71,9 +71,9 @@ def _measured(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
 def _begin(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
     report = parameters.report
     values = [
-        'data = ""  # the repository\'s data folder; empty: found from here upwards',
+        'data = ""  # the repository\'s data folder; empty: searched in the parent folders',
         f"level = {parameters.level!r}  # confidence level of every interval",
-        f"seed = {parameters.seed!r}  # of everything that draws random numbers",
+        f"seed = {parameters.seed!r}  # seed of all random numbers",
         f"assumptions = {report.assumptions!r}  # False: what a paper's text allows without our assumptions",
         f"show_examples = {report.show_examples!r}  # True: draw made-up example runs too, with their own marker",
     ]

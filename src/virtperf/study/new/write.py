@@ -61,16 +61,16 @@ def write_study(
     """
     if not _ID.fullmatch(study_id):
         raise StudyError(
-            f"{study_id!r} can't be the id of a study",
-            expected="lower-case letters, digits and hyphens, perhaps with the year",
+            f"invalid study id {study_id!r}",
+            expected="2 to 61 lower-case letters, digits and hyphens, optionally with the year",
         )
     pipeline = layout.pipeline(study_id)
     if not (layout.root / "dvc.yaml").is_file():
         raise StudyError(
-            "this folder is no repository of studies",
+            "this folder is not a repository of studies",
             file=layout.root.resolve(),
             expected="dvc.yaml and params.yaml",
-            remedy="run virtperf in the repository's folder, or name that folder by --root",
+            remedy="run virtperf in the repository's folder, or set --root to it",
         )
     parameters = load_parameters(layout.parameters)
     runs, notebook = layout.measured(study_id), layout.notebook(study_id)
@@ -78,9 +78,7 @@ def write_study(
     script = layout.root / "testbeds" / study_id / _ARTIFACT
     for path in (layout.published(study_id), runs, notebook, pipeline, script):
         if path.exists():
-            raise StudyError(
-                "it exists already", file=path, remedy="choose another id, or remove it"
-            )
+            raise StudyError("already exists", file=path, remedy="choose another id, or remove it")
     values = {
         "id": study_id,
         "title": title or f"EXAMPLE, replace this title: {study_id}",

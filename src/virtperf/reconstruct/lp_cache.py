@@ -25,11 +25,11 @@ Far below the tolerances of solvers.
 
 
 @dataclass
-class _Told:
+class _ObjectiveCache:
     """Solved programs of one objective: optima with their binding rows, and unbounded row sets."""
 
     solved: list[tuple[LPResult, np.ndarray]] = field(default_factory=list)
-    free: list[np.ndarray] = field(default_factory=list)
+    unbounded: list[np.ndarray] = field(default_factory=list)
 
 
 class CachedLinearSystem(LinearSystem):
@@ -42,31 +42,35 @@ class CachedLinearSystem(LinearSystem):
     def __init__(self, rows: Sequence[Inequality]) -> None:
         super().__init__(rows)
         self._sparse = csr_array(self._scaled[0])
-        self._most = self._scaled[1] + RELATIVE_TOLERANCE * np.maximum(1.0, np.abs(self._scaled[1]))
+        self._tolerant_bounds = self._scaled[1] + RELATIVE_TOLERANCE * np.maximum(
+            1.0, np.abs(self._scaled[1])
+        )
         self._points = np.empty((len(self.quantities), 16))  # one column per point
-        self._broken = np.empty((len(self._bits(None)), 16), dtype=np.uint64)
+        self._violated = np.empty((len(self._bits(None)), 16), dtype=np.uint64)
         self._count = 0
-        self._told: dict[bytes, _Told] = {}
-        self._impossible = np.empty((0, len(self._broken)), dtype=np.uint64)
+        self._cache: dict[bytes, _ObjectiveCache] = {}
+        self._infeasible_masks = np.empty((0, len(self._violated)), dtype=np.uint64)
 
     def feasible(self, mask: np.ndarray | None = None) -> bool:
-        return bool(self._obeying(self._bits(mask)).any()) or super().feasible(mask)
+        return bool(self._satisfying(self._bits(mask)).any()) or super().feasible(mask)
 
     def can_exceed(self, c: np.ndarray, limit: float, mask: np.ndarray | None = None) -> bool:
-        obeying = self._obeying(self._bits(mask))
-        return bool((self._values(c)[obeying] > limit).any()) or super().can_exceed(c, limit, mask)
+        satisfying = self._satisfying(self._bits(mask))
+        return bool((self._values(c)[satisfying] > limit).any()) or super().can_exceed(
+            c, limit, mask
+        )
 
     def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> LPResult:
         on = self._bits(mask)
         c = c + 0.0  # no negative zeros: equal objectives have equal bytes
-        found = self._recalled(c.tobytes(), on, self._values(c))
+        found = self._lookup(c.tobytes(), on, self._values(c))
         if found is None:
             found = super()._solve(c, mask)
-            self._learn(c.tobytes(), on, found)
+            self._store_result(c.tobytes(), on, found)
             if found.status == INFEASIBLE:
-                self._impossible = np.vstack([self._impossible, on])
+                self._infeasible_masks = np.vstack([self._infeasible_masks, on])
             elif found.status == OPTIMAL:
-                self._keep(found.x)
+                self._store_point(found.x)
         return found
 
     def _ratio(self, c: np.ndarray, d: np.ndarray, mask: np.ndarray | None) -> LPResult:
@@ -76,12 +80,12 @@ class CachedLinearSystem(LinearSystem):
         ratios = np.divide(
             above, below, out=np.full(self._count, np.inf), where=below > RELATIVE_TOLERANCE
         )
-        found = self._recalled(key, on, ratios)
+        found = self._lookup(key, on, ratios)
         if found is None:
             found = super()._ratio(c, d, mask)
-            self._learn(key, on, found)
+            self._store_result(key, on, found)
             if found.status == OPTIMAL and found.x[-1] > RELATIVE_TOLERANCE:
-                self._keep(found.x[:-1] / found.x[-1])
+                self._store_point(found.x[:-1] / found.x[-1])
         return found
 
     def _bits(self, mask: np.ndarray | None) -> np.ndarray:
@@ -89,49 +93,49 @@ class CachedLinearSystem(LinearSystem):
         wanted[: len(self.rows)] = True if mask is None else mask
         return np.packbits(wanted).view(np.uint64)
 
-    def _obeying(self, on: np.ndarray) -> np.ndarray:
+    def _satisfying(self, on: np.ndarray) -> np.ndarray:
         """Boolean mask of the cached points that satisfy the given rows."""
-        return ~(self._broken[:, : self._count] & on[:, None]).any(axis=0)
+        return ~(self._violated[:, : self._count] & on[:, None]).any(axis=0)
 
     def _values(self, c: np.ndarray) -> np.ndarray:
         """Values of the objective at the cached points."""
         named = np.flatnonzero(c)
         return c[named] @ self._points[named, : self._count]
 
-    def _recalled(self, key: bytes, on: np.ndarray, values: np.ndarray) -> LPResult | None:
+    def _lookup(self, key: bytes, on: np.ndarray, values: np.ndarray) -> LPResult | None:
         """Cached result for an objective with these values at the cached points, or None."""
-        if not (self._impossible & ~on).any(axis=1).all():
+        if not (self._infeasible_masks & ~on).any(axis=1).all():
             return LPResult(INFEASIBLE, np.inf, np.zeros(0), ())
-        told = self._told.get(key)
-        if told is None:
+        cached = self._cache.get(key)
+        if cached is None:
             return None
-        values = np.where(self._obeying(on), values, np.inf)
-        least = float(values.min(initial=np.inf))
-        if least < np.inf and any(not (on & ~rows).any() for rows in told.free):
+        values = np.where(self._satisfying(on), values, np.inf)
+        minimum = float(values.min(initial=np.inf))
+        if minimum < np.inf and any(not (on & ~rows).any() for rows in cached.unbounded):
             return LPResult(UNBOUNDED, -np.inf, np.zeros(0), ())
-        for proof, rows in told.solved:
+        for optimum, rows in cached.solved:
             if (
-                least <= proof.value + RELATIVE_TOLERANCE * max(1.0, abs(proof.value))
+                minimum <= optimum.value + RELATIVE_TOLERANCE * max(1.0, abs(optimum.value))
                 and not (rows & ~on).any()
             ):
                 return LPResult(
-                    OPTIMAL, proof.value, self._points[:, values.argmin()].copy(), proof.held
+                    OPTIMAL, optimum.value, self._points[:, values.argmin()].copy(), optimum.binding
                 )
         return None
 
-    def _learn(self, key: bytes, on: np.ndarray, found: LPResult) -> None:
-        told = self._told.setdefault(key, _Told())
+    def _store_result(self, key: bytes, on: np.ndarray, found: LPResult) -> None:
+        cached = self._cache.setdefault(key, _ObjectiveCache())
         if found.status == UNBOUNDED:
-            told.free.append(on)
+            cached.unbounded.append(on)
         elif found.status == OPTIMAL:
-            held = np.zeros(len(self.rows), dtype=bool)
-            held[list(found.held)] = True
-            told.solved.append((found, self._bits(held)))
+            binding = np.zeros(len(self.rows), dtype=bool)
+            binding[list(found.binding)] = True
+            cached.solved.append((found, self._bits(binding)))
 
-    def _keep(self, x: np.ndarray) -> None:
+    def _store_point(self, x: np.ndarray) -> None:
         if self._count == self._points.shape[1]:
             self._points = np.hstack([self._points, np.empty_like(self._points)])
-            self._broken = np.hstack([self._broken, np.empty_like(self._broken)])
+            self._violated = np.hstack([self._violated, np.empty_like(self._violated)])
         self._points[:, self._count] = x
-        self._broken[:, self._count] = self._bits(self._sparse @ x > self._most)
+        self._violated[:, self._count] = self._bits(self._sparse @ x > self._tolerant_bounds)
         self._count += 1

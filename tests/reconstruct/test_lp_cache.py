@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.reconstruct.test_system import random_system
-from virtperf.reconstruct.remembered import CachedLinearSystem
+from virtperf.reconstruct.lp_cache import CachedLinearSystem
 from virtperf.reconstruct.system import OPTIMAL, LinearSystem, Program
 from virtperf.study.quantities import Expression
 
@@ -71,10 +71,10 @@ def test_the_proof_of_a_remembered_value_holds_under_the_rows_that_were_asked_ab
             if found.status != OPTIMAL or len(solved) > before:
                 continue
             recalled += 1
-            assert mask[list(found.held)].all()
+            assert mask[list(found.binding)].all()
             assert len(
                 plain.feasible_points(found.x[None], mask)
             ) == 1 and c @ found.x == pytest.approx(found.value)
-            alone = np.isin(np.arange(len(mask)), found.held)
+            alone = np.isin(np.arange(len(mask)), found.binding)
             assert LinearSystem(plain.rows)._solve(c, alone).value == pytest.approx(found.value)
     assert recalled > 50
