@@ -64,7 +64,7 @@ def test_the_repositorys_words_are_read_and_stand_on_their_page(root: Path) -> N
 
 def test_a_spelling_belongs_to_one_word() -> None:
     term = {"term": "time", "says": "What a clock shows."}
-    with pytest.raises(ValueError, match="'time' stands twice"):
+    with pytest.raises(ValueError, match="'time' is listed twice"):
         Glossary.model_validate({"groups": [{"title": "Words", "terms": [term, term]}]})
 
 

@@ -228,7 +228,7 @@ VISIBLE = 0.01
 """Relative to the printed number: a range that extends no further is always reported by it."""
 MAX_ORDERS = 3  # order-only claims quoted in a caption
 MAX_CLAIM_CHARACTERS = 80  # longer order-only claims are not quoted
-SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve that leaves one of them."
+SPLIT = "Two ranges: the paper contradicts itself there, and each resolution leaves one of them."
 
 
 def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) -> str:
@@ -307,7 +307,7 @@ def _series(points: list[Any], factor: Factor) -> str:
         words[0] = words[0] if parts and numeric else level_words(factor, levels[0])
         parts.append(f"{phrase} at {joined(words)}" if numeric else f"{phrase} ({joined(words)})")
     if len(parts) > MAX_NAMED_POINTS:
-        parts = [*parts[: MAX_NAMED_POINTS - 1], f"{parts[-1]}; the numbers have the rest"]
+        parts = [*parts[: MAX_NAMED_POINTS - 1], f"{parts[-1]}; for the rest see the numbers"]
     return ", ".join(parts)
 
 
@@ -417,11 +417,11 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
     if all(low == high for low, high in ends):
         verb = "lies" if inside == 1 else "lie"
         return (
-            f"{text} {inside} of {len(compared)} {verb} within what the text "
-            "allows, without the tolerance of verdicts."
+            f"{text} {inside} of {len(compared)} {verb} within the range that the "
+            "text allows, without the tolerance of verdicts."
         )
     if len(compared) == 1:
         said = f"The interval {'overlaps' if inside else 'does not overlap'}"
     else:
         said = f"{inside} of {len(compared)} intervals {'overlaps' if inside == 1 else 'overlap'}"
-    return f"{text} {said} what the text allows."
+    return f"{text} {said} the range that the text allows."

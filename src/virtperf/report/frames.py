@@ -199,10 +199,10 @@ def load(
             return {} if path is None else json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as err:
             raise VirtperfError(
-                "it can't be read as JSON",
+                "the file can't be read as JSON",
                 file=f"{stage}/{study_id}/{file}",
                 found=str(err),
-                remedy="run the stage that writes it again.",
+                remedy="rerun the stage that writes it.",
             ) from err
 
     claimed = there(
@@ -386,7 +386,9 @@ def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False)
     figure = exhibit_of(data, exhibit)
     if figure.kind != "timeseries":
         raise StudyError(
-            f"{figure.id} is no figure over time", file="study.yaml", expected="kind: timeseries"
+            f"{figure.id} is not a time series figure",
+            file="study.yaml",
+            expected="kind: timeseries",
         )
     table = data.timelines[data.timelines["exhibit"] == figure.id]
     kinds = [
@@ -409,7 +411,7 @@ def distribution(
     figure = exhibit_of(data, exhibit)
     if figure.kind != "distribution":
         raise StudyError(
-            f"{figure.id} is no figure of distributions",
+            f"{figure.id} is not a distribution figure",
             file="study.yaml",
             expected="kind: distribution",
         )

@@ -42,7 +42,7 @@ class Glossary(Model):
     def _each_once(self) -> Glossary:
         spelled = [s for g in self.groups for t in g.terms for s in (t.term, *t.also)]
         if twice := [spelling for spelling in spelled if spelled.count(spelling) > 1]:
-            raise ValueError(f"{twice[0]!r} stands twice")
+            raise ValueError(f"{twice[0]!r} is listed twice")
         return self
 
     @cached_property

@@ -36,10 +36,10 @@ APPENDIX = {
     "text": ("What the paper says elsewhere", ""),
     "contradictions": (
         "Contradictions",
-        "Claims that cannot all hold, found by computation. To go on, the reconstruction sets aside "
-        "as few sentences as possible, so that the rest is consistent. Where there are several ways "
-        "to do so, ranges hold the values under each of them. A claim that is set aside need not be "
-        "the wrong one.",
+        "Sets of claims that cannot all hold, found by linear programs. The reconstruction sets aside "
+        "as few sentences as possible, so that the rest is consistent. If there are several ways "
+        "to do so, ranges contain the values under each of them. A claim that is set aside is not "
+        "necessarily the wrong one.",
     ),
     "readings": (
         "Readings of words",
@@ -100,10 +100,10 @@ def find_data(start: Path | None = None) -> Path:
         if (folder / "data" / "published").is_dir():
             return folder / "data"
     raise VirtperfError(
-        "no repository of studies is near",
+        "no repository of studies found",
         expected="a folder with data/published at or above the working folder",
         found=str(here),
-        remedy="name it: load_study(study_id, data='path/to/data').",
+        remedy="pass its path: load_study(study_id, data='path/to/data').",
     )
 
 
@@ -227,7 +227,7 @@ class LoadedStudy:
         factor = self.study.factors[exhibit.series[0].over]
         if column not in (factor.name, "series"):
             raise StudyError(
-                f"{exhibit_id}: {column} is no column of its conditions",
+                f"{exhibit_id}: {column} is not a column of its conditions",
                 expected=f"{factor.name} or series",
             )
         return ratios_to_baseline(self.data, exhibit, column, level, self.context.level)
@@ -301,7 +301,7 @@ class LoadedStudy:
         for name in parts:
             if name not in APPENDIX:
                 raise StudyError(
-                    f"there is no part {name!r} of a report",
+                    f"unknown part of a report: {name!r}",
                     expected=f"one of {', '.join(APPENDIX)}",
                     remedy=did_you_mean(name, APPENDIX),
                 )

@@ -67,14 +67,14 @@ def test_alternatives_stand_side_by_side_with_what_each_leaves(tmp_path: Path) -
     entry = {"conflicts": [["flat", "gone"]], "always": [], "choices": [options]}
     root = build(tmp_path, {"dropped": ["flat"], "contradictions": [entry]})
     said = plain(load_study("toy", root).contradictions())
-    assert "no longer there" in said and "Or without: " in said
+    assert "no longer exists" in said and "Or without: " in said
     assert "Figure 2, A at 8: 7 to 9" in said and "Figure 2, A at 8: 10 or more" in said
     assert set_aside(files.load("toy", root)) == set()
 
 
 def test_no_contradiction_is_said_too(tmp_path: Path) -> None:
     root = build(tmp_path, {"dropped": [], "contradictions": []})
-    assert "No two claims of the paper exclude each other." in plain(
+    assert "No claims of the paper exclude each other." in plain(
         load_study("toy", root).contradictions()
     )
 

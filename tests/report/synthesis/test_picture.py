@@ -73,7 +73,7 @@ def test_every_study_has_a_panel_with_its_reference(found: list[Course]) -> None
     assert figure is not None
     paper, own = figure.axes
     assert (
-        words(paper) == "Paper 1, 2026: throughput, 1 is that of 8 GB"
+        words(paper) == "Paper 1, 2026: throughput relative to 8 GB"
         and own.get_xlabel() == RATIOS["memory"]
     )
     assert boxes(paper, "text") == [

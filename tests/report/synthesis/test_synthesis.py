@@ -130,9 +130,11 @@ def test_capacity_at_between_and_beyond_tested_ratios(synthesis: Synthesis) -> N
     assert (low, high) == (min(ends), max(ends))
     assert "between the tested ratios 1 and 2" in toy.at(1.5).words
     assert "about" not in toy.at(1.5).words
-    assert toy.at(2.5).words == "not tested (only 0.5 to 2)" and math.isnan(toy.at(2.5).ends[0])
+    assert toy.at(2.5).words == "outside the tested range, 0.5 to 2" and math.isnan(
+        toy.at(2.5).ends[0]
+    )
     shown = synthesis.capacity("cpu", [1, 2.5])
-    assert shown.figure is not None and "not tested" in plain(shown)
+    assert shown.figure is not None and "outside the tested range" in plain(shown)
     assert synthesis.capacity("memory", [2]).figure is None  # its curve has no throughput
     assert "At least 95 % at" in plain(synthesis.limits())
 
@@ -180,8 +182,8 @@ def test_a_grid_says_what_is_known_at_both_ratios() -> None:
     between = "between the tested ratios: CPU 2 to 4 and memory 2 to 4"
     assert grid.at(3, 2.5) == f"allows 0.0625 to 1 {between}"
     assert grid.at(2, 3).endswith("CPU 2 and memory 2 to 4")
-    assert "no number for all of the tested ratios" in grid.at(1.5, 1.5)
-    assert grid.at(5, 2) == "not tested (only CPU ratios 1 to 4 and memory ratios 1 to 4)"
+    assert "a neighbouring tested ratio has no number" in grid.at(1.5, 1.5)
+    assert grid.at(5, 2) == "outside the tested range, CPU ratios 1 to 4 and memory ratios 1 to 4"
 
 
 def test_a_study_that_has_to_do_with_a_question_needs_a_cell_or_a_reason(tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ def test_a_study_that_has_to_do_with_a_question_needs_a_cell_or_a_reason(tmp_pat
     )
     one_study = one_study.replace("asks: What do more", "words: [guests]\n    asks: What do more")
     for unused, said in [
-        ("", "other has to do with the question 'growth'"),
+        ("", "other is relevant to the question 'growth'"),
         ("    unused: {other: It varies something else.}\n", ""),
         (
             "    unused: {toy: It varies something else., other: It varies something.}\n",
@@ -214,27 +216,31 @@ def test_a_study_that_has_to_do_with_a_question_needs_a_cell_or_a_reason(tmp_pat
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("derived: peak", "derived: peek", "derives no 'peek'.*peak"),
+        ("derived: peak", "derived: peek", "has no derived number 'peek'.*peak"),
         ("claim: best-at-8", "claim: best-at-9", "no claim 'best-at-9'.*best-at-8"),
         ("study: other, label: Other", "study: othr, label: Other", "no study 'othr'.*other"),
-        ("at: {system: b, guests: 4}", "at: {system: b}", "stands for 2 numbers"),
+        ("at: {system: b, guests: 4}", "at: {system: b}", "gain has 2 numbers"),
         ("at: {system: b, guests: 4}", "at: {system: b, guests: 3}", "no number for guests 3"),
-        ("at: {system: b, guests: 4}}", "at: {system: b, guests: 4}, claim: flat}", "either"),
-        ("derived: gain, at: {system: b, guests: 4}", "derived: storage", "storage is no ratio"),
+        (
+            "at: {system: b, guests: 4}}",
+            "at: {system: b, guests: 4}, claim: flat}",
+            "exactly one of",
+        ),
+        ("derived: gain, at: {system: b, guests: 4}", "derived: storage", "storage is not a ratio"),
         ("one: 2", "one: 2, over: 3", "either"),
         (
             "label: Other, derived",
             "system: none, label: Other, derived",
             "has no system 'none'.*only",
         ),
-        ("claim: more-at-8}", "claim: more-at-8, times: 2}", "for a `derived` number"),
+        ("claim: more-at-8}", "claim: more-at-8, times: 2}", "need a `derived` number"),
         (
             "label: A, derived: gain, at: {system: a}, of: cpu",
             "label: A, derived: gain, of: cpu",
-            "has no axis",
+            "has no numeric axis",
         ),
         ("rests_on: [gain]", "rests_on: [gin]", "no row 'gin'"),
-        ("- id: best", "- id: gain", "two rows are called 'gain'"),
+        ("- id: best", "- id: gain", "two rows are named 'gain'"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, old: str, new: str, said: str) -> None:

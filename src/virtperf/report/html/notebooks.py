@@ -116,7 +116,7 @@ def record_of(output: NotebookNode) -> Record | None:
     except ValidationError as err:
         first = err.errors()[0]
         raise VirtperfError(
-            f"an exhibit is no record of this version: {'.'.join(map(str, first['loc']))}: {first['msg']}",
+            f"an exhibit is not a valid record of this version: {'.'.join(map(str, first['loc']))}: {first['msg']}",
             remedy="execute the notebook again.",
         ) from err
     return record.with_picture(data.get("image/svg+xml", ""))
@@ -166,7 +166,7 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
     ]
     if [cell.source for cell in own] != [cell.source for cell in source.cells]:
         raise VirtperfError(
-            "the notebook was edited since it was executed",
+            "the notebook was edited after its execution",
             file=notebook,
             remedy="run `dvc repro`, then try again.",
         )
@@ -294,7 +294,7 @@ def _explain(err: PapermillExecutionError, notebook: Path, *, injected: bool) ->
         else (source[0] if source else "")
     )
     return VirtperfError(
-        f"cell {number} fails at its line {line or 1} ({shown}) with {err.ename}: "
+        f"cell {number} failed at line {line or 1} ({shown}) with {err.ename}: "
         f"{_ANSI.sub('', str(err.evalue))}",
         file=notebook.name,
         remedy="open the notebook in JupyterLab and run it up to that cell.",

@@ -223,8 +223,8 @@ class LinkBase:
                 else ""
             )
         raise VirtperfError(
-            f"a link of no known kind: {link!r}",
-            expected=f"one that begins with {' or '.join(LINK_PREFIXES)}",
+            f"unknown kind of link: {link!r}",
+            expected=f"a link that begins with {' or '.join(LINK_PREFIXES)}",
         )
 
     def _anchor(self, anchor: str, study: str) -> str:

@@ -128,7 +128,7 @@ def _read(path: Path) -> nbformat.NotebookNode:
         for output in cell.get("outputs", ()):
             if output.output_type == "error":
                 raise VirtperfError(
-                    f"cell {position} ends in {output.ename}: {output.evalue}",
+                    f"cell {position} failed with {output.ename}: {output.evalue}",
                     file=path.name,
                     remedy="correct the cell and execute the notebook again.",
                 )

@@ -55,7 +55,7 @@ def check(study: Study, exhibit: Exhibit) -> None:
     axes = {series.over for series in exhibit.series}
     if len(axes) > 1:
         raise StudyError(
-            f"{exhibit.id}: its series stand over different factors",
+            f"{exhibit.id}: its series have different factors on the axis",
             file="study.yaml",
             expected="one factor",
             found=", ".join(sorted(axes)),
@@ -63,13 +63,13 @@ def check(study: Study, exhibit: Exhibit) -> None:
     labels = [series.label for series in exhibit.series]
     if twice := [label for label in labels if labels.count(label) > 1]:
         raise StudyError(
-            f"{exhibit.id}: two series are called {twice[0]!r}",
+            f"{exhibit.id}: two series are named {twice[0]!r}",
             file="study.yaml",
-            expected="a label of its own for every series",
+            expected="a unique label for every series",
         )
     if exhibit.spec.get("log") and exhibit.kind != "line":
         raise StudyError(
-            f"{exhibit.id}: bars begin at 0, which no logarithmic axis has",
+            f"{exhibit.id}: bars begin at 0, which is not on a logarithmic axis",
             file="study.yaml",
             expected="log with kind: line",
         )
@@ -82,9 +82,9 @@ def check_colours(study: Study, exhibit: Exhibit) -> None:
     for colour in (s["colour"] for s in exhibit.spec["series"] if s.get("colour")):
         if colour not in known:
             raise StudyError(
-                f"{exhibit.id}: no series is called {colour!r}",
+                f"{exhibit.id}: no series is named {colour!r}",
                 file="study.yaml",
-                expected="the label of a series whose colour this one has",
+                expected="the label of the series with the same colour",
                 remedy=did_you_mean(colour, known),
             )
 
@@ -161,7 +161,7 @@ def record(
             f"{name}: {exhibit.title}",
             said,
             numbers,
-            summary="The figure, range by range" if is_open else "",
+            summary="The figure with all ranges" if is_open else "",
         ),
     )
 
@@ -192,9 +192,9 @@ def _text_alone(
             if exhibit.id in claim.exhibits
             and names & {q.name for i in claim.instances for q in quantities(i)}
         ][:MAX_SENTENCES]
-    lead = "What the text says, the greatest first:" if orders else "What the text says:"
+    lead = "Statements of the text, the greatest first:" if orders else "Statements of the text:"
     yield Paragraph(words=lead)
-    yield Listing(items=(*lines, *orders) or ("nothing about single values",))
+    yield Listing(items=(*lines, *orders) or ("no statement about single values",))
 
 
 def drawing(
@@ -270,7 +270,7 @@ def _left_out(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[
         return []
     reference = context.study.reference_for(run[0])
     place = f": {context.study.show(reference[0])}" if reference else ""
-    words = "Measured runs are left out here. They have no common scale with the paper, since its reference point was"
+    words = "Measured runs are not shown: they can't be put on the paper's scale, because its reference point was"
     return [note(f"{words} not run{place}.")]
 
 

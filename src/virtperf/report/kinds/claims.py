@@ -55,9 +55,9 @@ _NUMBERS = (
     "estimate_high",
 )
 _COLUMNS = (
-    "The paper says",
+    "Claim",
     "Printed",
-    "Its other claims allow",
+    "Implied by other claims",
     "Verdict from the text",
     "Verdict from measurements",
 )
@@ -81,7 +81,7 @@ def record(context: Context, about: str | None = None) -> Record:
         title = "What the paper says elsewhere"
     else:
         exhibit = exhibit_of(data, about)
-        title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
+        title = f"Claims about {exhibit_name(exhibit.id, exhibit.kind)}"
         plotted = _plotted(study, exhibit)
     rows: list[tuple[Words, ...]] = []
     found = []
@@ -152,9 +152,9 @@ def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
     everything, table = len(table), table[list(shown)]
     lead = f"{plural(everything, 'claim')}. "
     if len(table) < everything:
-        lead = f"{plural(everything, 'claim')}, {len(table)} of them on what is plotted. "
+        lead = f"{plural(everything, 'claim')}, {len(table)} of them about plotted quantities. "
     if not len(table):
-        return f"{plural(everything, 'claim')} on the set-up and other things that are not plotted."
+        return f"{plural(everything, 'claim')} about the set-up and other quantities that are not plotted."
     from_text, measured = Counter(table["shown"]), Counter(table["measured_verdict"])
     nothing = measured.pop("no measurement", 0)
 

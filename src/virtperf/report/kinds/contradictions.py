@@ -27,10 +27,10 @@ from virtperf.report.wording import exhibit_name, interval, joined, plural
 from virtperf.study.claims import Claim
 
 RESOLUTION_NOTE = (
-    "As few of the paper's sentences as possible are set aside; none counts more than another. "
-    "Where several ways need equally few, ranges hold the values under each of them."
+    "As few of the paper's sentences as possible are set aside, without weights. "
+    "If several resolutions set aside equally few, ranges contain the values under each of them."
 )
-WIDER = "There are more resolutions than are tried one by one: ranges may be wider than need be."
+WIDER = "Not all resolutions were tried separately: ranges may be wider than necessary."
 PlottedPoint = tuple[str, str, str]
 """Exhibit, series and level of a plotted point."""
 MAX_POINTS_OF_A_WAY = 3
@@ -114,12 +114,12 @@ def places(data: StudyData) -> dict[str, list[int]]:
 def linked(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:
     """A claim's wording as a link to its row."""
     if claim is None:
-        return (Span(text=claim_id, style="code"), ", a claim that is no longer there")
+        return (Span(text=claim_id, style="code"), ", a claim that no longer exists")
     if claim.assumed:
-        said = "said outside of the paper's text, taken as an assumption"
+        said = "stated outside the paper's text, used as an assumption"
         kind = f" ({said if claim.ledger else 'an assumption of ours'})"
     else:
-        kind = " (words, read as numbers)" if claim.reading else ""
+        kind = " (words read as numbers)" if claim.reading else ""
     return (Span(text=claim.says, link=f"claim:{claim_id}"), *((kind,) if kind else ()))
 
 
@@ -130,7 +130,7 @@ def record(context: Context) -> Record:
     data = context.data
     found = contradiction_entries(data)
     if not found:
-        none = "No two claims of the paper exclude each other."
+        none = "No claims of the paper exclude each other."
         words = none if data.contradictions else "Contradictions are not computed yet."
         return register(context, "contradictions", note(words))
     said = {c.id: c for c in data.claims or ()}
@@ -162,7 +162,7 @@ def record(context: Context) -> Record:
             * bool(without)
         ),
         *_read_otherwise(data, said),
-        Folded(summary="All sets of claims, and the arithmetic", blocks=tuple(details)),
+        Folded(summary="All conflicting sets of claims and their relations", blocks=tuple(details)),
     ]
     members = dict.fromkeys(c for e in found for conflict in e["conflicts"] for c in conflict)
     return register(context, "contradictions", *blocks, claims=members)
@@ -176,14 +176,14 @@ def _read_otherwise(data: StudyData, said: Mapping[str, Claim]) -> list[Block]:
         for (name, _), cells in changed.items()
     }
     differ = "differs" if len(rows) == 1 else "differ"
-    summary = f"With words read otherwise, {plural(len(rows), 'claim')} set aside {differ}"
+    summary = f"With other readings of words, {plural(len(rows), 'claim')} set aside {differ}"
     return folded(data, summary, "Claim", rows)
 
 
 def _grid(label: str, rows: Sequence[tuple[Words, ...]], first: int) -> Grid:
     return Grid(
         label=label,
-        columns=("No.", "These cannot all hold", "What resolves it"),
+        columns=("No.", "Claims that cannot all hold", "Resolution"),
         rows=tuple(rows),
         ids=tuple(f"contradiction-{k}" for k in range(first, first + len(rows))),
         stacks=True,
@@ -269,7 +269,7 @@ def _groups(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> l
         for r in relations(claim, data.study, shared)
     ]
     sums = (Paragraph(words="No values satisfy all of these:"), Listing(items=tuple(written)))
-    blocks: list[Block] = [lists[0], Folded(summary="The arithmetic", blocks=sums)]
+    blocks: list[Block] = [lists[0], Folded(summary="The relations", blocks=sums)]
     if len(lists) > 1:  # most sets restate the first: one is enough for most readers
         summary = f"{plural(len(lists) - 1, 'more set')} with the same cause"
         blocks.append(Folded(summary=summary, blocks=tuple(lists[1:])))

@@ -22,11 +22,18 @@ from virtperf.study.definition import Exhibit, Series, Study
 
 QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 _SPREAD = "interquartile"
-_HEADINGS = ("Series", "Samples", "Median", "90th percentile", "99th percentile", "Middle half")
+_HEADINGS = (
+    "Series",
+    "Samples",
+    "Median",
+    "90th percentile",
+    "99th percentile",
+    "Interquartile range",
+)
 
 OF_BUCKETS = (
-    "Of a histogram, a percentile is the upper bound of its bucket, and anything from the lower "
-    "bound on is possible."
+    "A percentile of a histogram is the upper bound of its bucket; the true value can be anywhere "
+    "in the bucket."
 )
 
 
@@ -48,16 +55,16 @@ def check(study: Study, exhibit: Exhibit) -> None:
     labels = [series.label for series in exhibit.series]
     if twice := [label for label in labels if labels.count(label) > 1]:
         raise StudyError(
-            f"{exhibit.id}: two series are called {twice[0]!r}",
+            f"{exhibit.id}: two series are named {twice[0]!r}",
             file="study.yaml",
-            expected="a label of its own for every series",
+            expected="a unique label for every series",
         )
     for series in exhibit.series:
         if len(series.levels) > 1:
             raise StudyError(
                 f"{exhibit.id}: {series.label!r} has several levels",
                 file="study.yaml",
-                expected="one level, whose samples are one distribution",
+                expected="one level per series",
             )
     kinds = [study.quantities[s.quantity] for s in exhibit.series if s.quantity in study.quantities]
     if len({kind.unit for kind in kinds}) > 1:
@@ -70,7 +77,7 @@ def check(study: Study, exhibit: Exhibit) -> None:
     for kind in kinds:
         if not kind.observed:
             raise StudyError(
-                f"{exhibit.id}: nothing says how {kind.name} is observed",
+                f"{exhibit.id}: {kind.name} is a quantity without `observed`",
                 file="study.yaml",
                 expected="a quantity with `observed`",
             )

@@ -21,10 +21,10 @@ PASSED_STATUSES = ("ok", "pass", "passed")
 _REPLICATE = re.compile(r"-r\d+$")
 _STATIONARITY = {
     "constant": "no trend and no step within the window",
-    "drift": "a straight trend within the window",
-    "step": "a jump within the window",
-    "undetermined": "too few samples in the window to tell",
-    "": "one number a run, or independent samples: nothing to tell",
+    "drift": "a linear trend within the window",
+    "step": "a level shift within the window",
+    "undetermined": "too few samples in the window for a test",
+    "": "one number per run, or independent samples: not tested",
 }
 
 
@@ -66,7 +66,7 @@ def record(context: Context) -> Record:
         ]
     if artifact and artifact.remarks:
         blocks += [
-            Heading(text="The files against what the paper says of them"),
+            Heading(text="The files compared with their description in the paper"),
             Listing(items=artifact.remarks),
         ]
     if quarantined:
@@ -78,7 +78,7 @@ def record(context: Context) -> Record:
         blocks += _titled("Excluded runs", tuple(name.capitalize() for name in names), excluded)
         if (more := len(quarantined) - MAX_LISTED_RUNS) > 0:
             blocks.append(
-                Paragraph(words=f"{plural(more, 'run')} more; `virtperf runs` names all of them.")
+                Paragraph(words=f"{plural(more, 'more run')}; `virtperf runs` lists all of them.")
             )
     blocks += [*_left_out(left_out), *_disturbed(runs, left_out)]
     blocks += [*_protocols(runs), *_clocks(runs)]
@@ -118,18 +118,18 @@ def _disturbed(
     if not (marked or attempts or left_out):
         return []
     rows = [
-        ("kept, not disturbed", f"{len(runs) - marked:,}", "they count"),
-        ("kept and marked as disturbed", f"{marked:,}", "they count"),
+        ("kept, not disturbed", f"{len(runs) - marked:,}", "used"),
+        ("kept and marked as disturbed", f"{marked:,}", "used"),
         (
-            "made again",
+            "repeated",
             f"{len(again):,}",
-            f"{plural(len(attempts), 'disturbed attempt')} before them; of these no number is kept",
+            f"{plural(len(attempts), 'disturbed attempt')} before them, whose numbers are not kept",
         ),
-        ("excluded by hand", f"{len(left_out):,}", "they do not count; raw files are kept"),
+        ("excluded by hand", f"{len(left_out):,}", "not used; raw files are kept"),
     ]
     reasons = Counter(reason for attempt in attempts for reason in attempt["disturbed"])
     remarks = [
-        f"{_capital(reason)}: {plural(n, 'attempt')} made again" for reason, n in reasons.items()
+        f"{_capital(reason)}: {plural(n, 'attempt')} repeated" for reason, n in reasons.items()
     ]
     return _titled("Disturbed runs", ("Runs", "Number", "Meaning"), rows, remarks, numeric=(1,))
 
@@ -156,7 +156,7 @@ def _protocols(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
     machines = len({(group.host, repr(sorted(group.machine.items()))) for group in groups})
     words = (
         f"{plural(len(measured), 'measured run')} by {plural(protocols, 'protocol')} on "
-        f"{plural(machines, 'machine')}, a machine being one host with the same facts."
+        f"{plural(machines, 'machine')} (a machine is one host with the same facts)."
     )
     columns = ("Experiment", "Protocol", "Commit", "Machine", "Runs", "Boots")
     return _titled("Protocols and machines", columns, rows, [words], numeric=(4, 5))
@@ -183,10 +183,10 @@ def _clocks(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
             )
         )
     words = (
-        "Times in files of these hosts were corrected by their clock's offset against that of "
-        "the machine that measured."
+        "Timestamps in files of these hosts were corrected by the offset of their clock from that of "
+        "the measuring machine."
     )
-    columns = ("Host", "Runs", "Clock ahead by (s)", "Uncertain by (s)", "Moved in a run by (s)")
+    columns = ("Host", "Runs", "Clock ahead by (s)", "Uncertainty (s)", "Drift in a run (s)")
     return _titled("Clocks of hosts", columns, rows, [words], numeric=(1, 2, 3, 4))
 
 
@@ -235,9 +235,9 @@ def _audits(audits: pd.DataFrame) -> list[Block]:
     rows = []
     for name, group in audits.groupby("audit", sort=False):
         farthest, passed = group["share"].max(), f"{int(group['passed'].sum()):,}"
-        far = "only a limit counts" if pd.isna(farthest) else f"{pretty(100 * farthest, 2)} %"
+        far = "limit only" if pd.isna(farthest) else f"{pretty(100 * farthest, 2)} %"
         rows.append((str(name), str(group["run_id"].nunique()), f"{len(group):,}", passed, far))
-    columns = ("Audit", "Runs", "Checks", "Passed", "Largest distance from the expected value")
+    columns = ("Audit", "Runs", "Checks", "Passed", "Largest deviation from expected")
     blocks = _titled("Audits", columns, rows, numeric=(1, 2, 3, 4))
     bad = audits[~audits["passed"]]
     conditions = bad["run_id"].str.replace(_REPLICATE, "", regex=True)
@@ -275,7 +275,7 @@ def _warm_up(audits: pd.DataFrame) -> list[Block]:
         for declared, group in found.groupby("expected")
     ]
     columns = ("Declared", "Runs", "Earliest", "Median", "Latest", "Runs later than declared")
-    title = "Warm-up of throughput: found against declared"
+    title = "Warm-up of throughput: detected and declared"
     later = found[found["later"]].groupby("note", sort=False)["run_id"]
     items = [f"{_capital(note or 'no remark')}: {_run_list(runs)}" for note, runs in later]
     return _titled(title, columns, rows, items, numeric=tuple(range(6)), stacks=True)
@@ -316,9 +316,9 @@ def _trends(context: Context) -> list[Block]:
         return []
     margin = pretty(100 * STEADY_MARGIN, 2)
     meanings = {
-        CONSTANT: f"the interval of the change lies within {margin} %",
-        DRIFT: "the change differs from none, tested over all of them (Holm); a transient",
-        UNDETERMINED: f"neither is shown; those whose own interval lies beyond {margin} % are named below",
+        CONSTANT: f"the interval of the change lies within ±{margin} %",
+        DRIFT: "the change differs from 0, with Holm correction over all conditions: a transient",
+        UNDETERMINED: f"neither is shown; listed below if its own interval lies outside ±{margin} %",
     }
     rows = [
         (word, f"{counts[word]:,}", f"{pretty(100 * counts[word] / counts.total(), 2)} %", meaning)
@@ -326,7 +326,7 @@ def _trends(context: Context) -> list[Block]:
         if counts[word]
     ]
     columns = ("Class", "Quantities by condition", "Share", "Meaning")
-    title = "Change within the window, by all runs of a condition"
+    title = "Change within the window, over all runs of a condition"
     blocks = _titled(title, columns, rows, numeric=(1, 2))
     moving = []
     for position, quantity in rows_by_quantity(study, means):
@@ -342,7 +342,7 @@ def _trends(context: Context) -> list[Block]:
             "Quantity",
             f"Change within the window ({pretty(100 * context.level)} % interval)",
             "Runs",
-            "Shown among all (Holm)",
+            "Significant (Holm)",
         )
         blocks += _titled("Conditions that change within the window", heads, moving, numeric=(2,))
     return blocks

@@ -27,8 +27,8 @@ NO_RANGES = "The ranges of these numbers are not computed yet."
 MAX_SENTENCES = 2
 """Number of sentences named that change a number under other readings."""
 SEARCH_NOTE = (
-    "“Found”: a fitted model is no linear function of the values, so that its range was searched for over data sets "
-    "that agree with the text. The number can lie outside of it."
+    "“Found”: a fitted model is not linear in the values, so its range was searched over data sets "
+    "consistent with the text. The number can lie outside this range."
 )
 
 
@@ -210,8 +210,10 @@ def _read_otherwise(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
             ]
             rows[line.label] += [_linked(names, says)]
     differ = "differs" if len(rows) == 1 else "differ"
-    summary = f"With words read otherwise, {len(rows)} of {plural(len(lines), 'number')} {differ}"
-    return folded(data, summary, "The text allows", rows, ("What is read otherwise",))
+    summary = (
+        f"With other readings of words, {len(rows)} of {plural(len(lines), 'number')} {differ}"
+    )
+    return folded(data, summary, "Number", rows, ("Claims read differently",))
 
 
 def _linked(names: Sequence[str], says: Mapping[str, str]) -> Words:

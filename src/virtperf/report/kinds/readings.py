@@ -28,7 +28,7 @@ _TITLES = {
     "verdict": "Verdicts",
     "range": "Ranges",
     "derived number": "Derived numbers",
-    "claim": "Claims set aside, or not,",
+    "claim": "Claims set aside",
     "verdict of runs": "Verdicts of measured runs",
 }
 _HOW = {"strict": "strictly", "default": "by default", "lenient": "leniently"}
@@ -45,7 +45,7 @@ def record(context: Context) -> Record:
         return register(context, "readings", note("No claim has a word that stands for a number."))
     if data.claim_results.empty:
         return register(
-            context, "readings", note("What other readings would change is not computed yet.")
+            context, "readings", note("The effects of other readings are not computed yet.")
         )
     changed = {
         kind: changed_readings(data, kind) for kind in ("verdict", "range", "derived", "set aside")
@@ -58,30 +58,30 @@ def record(context: Context) -> Record:
         Paragraph(words=_lead(data, len(worded), changed)),
         *_tables(
             "verdict",
-            ("The paper says", *columns),
+            ("Claim", *columns),
             list(_verdict_rows(verdicts, says, first="contradicted", shown=placed_verdict)),
         ),
         *_tables(
             "range",
-            ("The text alone allows", *columns),
+            ("Range by the text alone", *columns),
             list(_range_rows(data, changed["range"])),
         ),
         *_tables(
             "derived number",
-            ("By the text alone", *columns),
+            ("Derived number by the text alone", *columns),
             list(_derived_rows(data, changed["derived"])),
         ),
         *_tables(
             "claim",
-            ("So that the others can hold", *columns),
+            ("Claim, set aside or kept", *columns),
             list(_aside_rows(changed["set aside"], says)),
         ),
         *_tables(
             "verdict of runs",
-            ("The paper says", *columns),
+            ("Claim", *columns),
             list(_verdict_rows(measured, says, first="refuted", shown=_as_it_is)),
         ),
-        Folded(summary="How the words are read", blocks=(_words(data, worded),)),
+        Folded(summary="Limits of the words", blocks=(_words(data, worded),)),
     ]
     table = data.readings.assign(claims=data.readings["claims"].map("; ".join))
     numbers = Numbers.of(table, f"{data.study.id}-readings")
@@ -111,7 +111,7 @@ def _lead(
     return (
         f"{plural(worded, 'claim has', 'claims have')} a word that stands for a number. ",
         _FILE,
-        f" says what each allows, the same in all studies; here they are read {_HOW[here]}. "
+        f" defines its limits for all studies; here they are read {_HOW[here]}. "
         f"By the text alone: {said}. ",
         f"{plural(same[0], 'verdict')} of {len(data.paper_claims)} and {plural(same[1], 'range')} of {points} are the "
         "same under every reading, or nearly so (within 5 % of the range's width).",
@@ -223,13 +223,7 @@ def _limits(readings: Readings, name: str) -> str:
     if (low, high) == (1.0, float("inf")) and word.of == "reference":
         return "the direction only"
     scale = word.number or 1.0
-    of = (
-        ""
-        if word.number
-        else " × the number"
-        if word.of == "number"
-        else " × what it is compared with"
-    )
+    of = "" if word.number else " × the number" if word.of == "number" else " × the compared value"
     return interval(scale * low if low else -float("inf"), scale * high) + of
 
 

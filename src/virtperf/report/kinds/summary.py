@@ -37,15 +37,15 @@ VERDICT_WORDS = {
     "contradicted": "In conflict with another claim of the paper",
     "depends": "Others in conflict: the paper's other claims contradict each other about it",
     "independent": "Said once in the paper",
-    "corroborated": "Follows from others of the paper's claims",
+    "corroborated": "Follows from the paper's other claims",
 }
 """Certainty of a finding by the verdict on its claims; the first one present in this order applies.
 """
 MAX_HYPOTHESES = 8  # hypotheses answered in the head of a report; their own section has all
 _ANSWERS = (
     (("reproduced", "value agrees"), "Hold in the paper's own data ({whose})"),
-    (("refuted", "value differs"), "Do not hold in it"),
-    (("undecided", "no measurement"), "Can't be decided by it"),
+    (("refuted", "value differs"), "Do not hold in these data"),
+    (("undecided", "no measurement"), "Can't be decided by these data"),
 )
 """Verdicts by the published data of a paper, and their headings in its report."""
 _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
@@ -93,7 +93,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
         blocks.insert(1, Listing(items=tuple(answers)))
     if data.missing:
         blocks.append(
-            note(f"Not there yet, so nothing is shown from it: {', '.join(data.missing)}.")
+            note(f"Missing files, whose results are not shown: {', '.join(data.missing)}.")
         )
     claims = dict.fromkeys(c for finding in study.findings for c in finding.claims)
     more: dict[str, Any] = {}
@@ -146,7 +146,7 @@ def _measured_finding(
     for name in finding.claims:
         claim = _known(known, name)
         parts += [
-            " Asked: ",
+            " Hypothesis: ",
             Span(text=claim.says, link=f"claim:{claim.id}"),
             " ",
             Span(text=verdict(data.result(claim.id)), style="verdict"),
@@ -241,7 +241,7 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
             if recalled:
                 parts.append(
                     f" Of those that hold, {recalled} were written from memory with the data at hand:"
-                    " that they agree says little."
+                    " their agreement is weak evidence."
                 )
         else:
             for place, (claim, _) in enumerate(claims):
@@ -273,7 +273,7 @@ def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
         claim = _known(known, found[1])
         if claim.value is None:
             raise StudyError(
-                f"findings: {claim.id} prints no number",
+                f"findings: the claim {claim.id} has no number",
                 file="study.yaml",
                 expected="a claim with `value`",
                 found=found[0],
@@ -315,7 +315,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
         Fact(
             value=str(len(of_the_paper(data))),
             label="contradictions among the paper's claims",
-            note=f"{source}, read as {plural(len(data.paper_claims), 'claim')}; "
+            note=f"{source}, encoded as {plural(len(data.paper_claims), 'claim')}; "
             f"{text[FOLLOWS]} {OF_MANY[FOLLOWS]}",
         ),
         Fact(
@@ -325,7 +325,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
             else "measured runs of this set-up",
             note=f"{plural(judged, 'claim')} tested by them"
             if runs
-            else "“Measured again” above says what studies of other set-ups found",
+            else "see “Measured again” above for studies of other set-ups",
         ),
     )
 

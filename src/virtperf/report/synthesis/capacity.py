@@ -116,7 +116,7 @@ class Allowed:
     def words(self) -> str:
         """Format as ``allows 0.9 to 1.1``, with the tested ratios if this one was not tested."""
         if self.outside:
-            return f"not tested (only {' to '.join(map(ratio_text, self.tested))})"
+            return f"outside the tested range, {' to '.join(map(ratio_text, self.tested))}"
         if not self.values:
             return "no number"
         if len(self.tested) == 1:
@@ -145,10 +145,10 @@ class RatioGrid:
                 for k in (0, 1)
             )
             (a, b), (c, d) = (tuple(map(ratio_text, pair)) for pair in ends)
-            return f"not tested (only CPU ratios {a} to {b} and memory ratios {c} to {d})"
+            return f"outside the tested range, CPU ratios {a} to {b} and memory ratios {c} to {d}"
         chosen = [self.cells[x, y] for x in around[0] for y in around[1] if self.cells.get((x, y))]
         if len(chosen) < len(around[0]) * len(around[1]):
-            return "no number for all of the tested ratios around it"
+            return "a neighbouring tested ratio has no number"
         values = [value for cell in chosen for value in cell]
         if len(chosen) == 1:
             return "; ".join(value.said for value in values)
@@ -272,9 +272,9 @@ def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
     for levels, number in instances(study, curve.derived, curve.at):
         if len(levels) != 1 or isinstance(levels[0], str):
             raise StudyError(
-                f"{curve.study}: {curve.derived} has no axis",
+                f"{curve.study}: {curve.derived} has no numeric axis",
                 file="data/synthesis.yaml",
-                expected="one factor with numbers left in its for_each",
+                expected="one numeric factor in its for_each that `at` does not fix",
                 found=", ".join(map(str, levels)) or "none",
             )
         found.append((float(levels[0]), number))
@@ -315,7 +315,7 @@ def corners(study: Study, grid: JointGrid) -> list[tuple[tuple[float, float], De
     left = [name for name in entry.for_each if name not in grid.at] if entry else []
     if entry and sorted(left) != sorted(axis.factor for axis in axes):
         raise StudyError(
-            f"{grid.study}: {grid.derived} has not the factors of the grid",
+            f"{grid.study}: the factors of {grid.derived} are not those of the grid",
             file="data/synthesis.yaml",
             expected=" and ".join(axis.factor for axis in axes),
             found=", ".join(left) or "none",

@@ -67,16 +67,16 @@ def left_out_problems(question: SynthesisQuestion, known: Known) -> Iterator[Stu
     """
     for name in question.unused:
         if name not in known or name in question.studies:
-            expected = "a study that has no cell in this question"
+            expected = "a known study without a cell in this question"
             yield _problem(f"{question.id}: `unused` names {name}", expected=expected)
     for name, (study, _) in known.items():
         if name in question.studies or name in question.unused:
             continue
         if found := speaks_of(study, question.words):
             yield _problem(
-                f"{name} has to do with the question {question.id!r} and has no cell there",
+                f"{name} is relevant to the question {question.id!r}, but has no cell there",
                 found=found,
-                remedy=f"add a cell, or under `unused` why {name} does not answer the question",
+                remedy=f"add a cell, or the reason under `unused` why {name} does not answer it",
             )
 
 

@@ -95,7 +95,7 @@ class Synthesis:
         shown = [value for values in found.values() for value in values]
         figure = picture.ratios_figure(self.file.rows, found, list(self.studies))
         return _drawn(
-            tables.record("summary", "What the answers rest on", sentences, values=shown), figure
+            tables.record("summary", "Evidence for the answers", sentences, values=shown), figure
         )
 
     def matrix(self) -> Shown:

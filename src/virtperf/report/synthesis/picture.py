@@ -95,7 +95,7 @@ def ratios_figure(
             [
                 (Patch(facecolor=INK_COLOUR, alpha=0.35), "range that a text allows or states"),
                 (Line2D([], [], marker="o", color=INK_COLOUR), "measured, with its interval"),
-                (Line2D([], [], marker=">", color=INK_COLOUR, linestyle="none"), "goes on"),
+                (Line2D([], [], marker=">", color=INK_COLOUR, linestyle="none"), "beyond the axis"),
             ],
         )
     return figure
@@ -127,7 +127,7 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
         if (curve.of, course.measure) == (of, measure) and {
             v.kind for _, vs in course.points for v in vs
         } - {REFERENCE}:
-            words = f"{course.system or curve.study}: {measure}, 1 is that of {curve.against}"
+            words = f"{course.system or curve.study}: {measure} relative to {curve.against}"
             panes.setdefault(words, []).append(course)
     if not panes:
         return None
@@ -154,7 +154,10 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
             [
                 (box(INK_COLOUR, marks.TEXT), "range"),
                 (bracket(), OVER),
-                (Line2D([], [], marker="^", color=INK_COLOUR, linestyle="none"), "goes on above"),
+                (
+                    Line2D([], [], marker="^", color=INK_COLOUR, linestyle="none"),
+                    "extends above the axis",
+                ),
                 (
                     Line2D([], [], marker="o", color=INK_COLOUR),
                     f"measured, {100 * level:g} % interval",

@@ -102,9 +102,9 @@ def _distance(first: Sequence[Piece], second: Sequence[Piece]) -> float:
 
 NO_NUMBER = "no number"
 KINDS_OF_WORDS = (
-    "Allows: the range of all values that agree with a paper's text. States: one claim of a paper, with the room "
-    "of its printed digits. Measured: mean and confidence interval of runs. Order only: the text says which is larger, "
-    "and no more. Ratios: 1 is no change."
+    "Allows: the range of all values consistent with a paper's text. States: one claim of a paper, with the rounding "
+    "of its printed digits. Measured: mean and confidence interval of runs. Order only: the text states only which is "
+    "larger. Ratios: 1 is no change."
 )
 MAX_LISTED_PAIRS = 4
 ValuesByRow = Mapping[str, Sequence[Value]]
@@ -185,7 +185,7 @@ def matrix(
         for study, reason in asked.unused.items()
     ]
     numbers = values_frame({row.id: row for asked in questions for row in asked.rows}, found)
-    title = "How many numbers each system has for each question"
+    title = "Number of values by system and question"
     return record("matrix", title, grid, *reasons, values=every, numbers=numbers)
 
 
@@ -211,7 +211,7 @@ def question(asked: SynthesisQuestion, found: ValuesByRow) -> Record:
             remarks.append(
                 Paragraph(words=(Span(text=f"{row.says}. ", style="strong"), compared.words))
             )
-    columns = ("Quantity", "System", "What is compared", "Value", "Evidence")
+    columns = ("Quantity", "System", "Comparison", "Value", "Evidence")
     remarks.append(Paragraph(words=KINDS_OF_WORDS, style="small"))
     grid = Grid(label=asked.label, columns=columns, rows=tuple(lines), stacks=True)
     numbers = values_frame(
@@ -242,18 +242,16 @@ def agreements(questions: Sequence[SynthesisQuestion], found: ValuesByRow) -> Re
         "Compared",
         "Outcome",
         "More than 5 % apart",
-        "Too wide or one-sided to be compared",
+        "Not compared (too wide or one-sided)",
     )
     grid = Grid(label="Shared quantities", columns=columns, rows=tuple(rows), stacks=True)
     note = (
         "Only ranges and intervals with two limits, at most a factor of 1.5 apart, are compared. Studies agree if all "
         "of their values lie within 5 %. They differ if two of them are more than 5 % apart at their nearest. Systems, "
-        "workloads and machines are not the same, so that a difference is no contradiction."
+        "workloads and machines are not the same, so a difference is not a contradiction."
     )
     remark = Paragraph(words=note, style="small")
-    return record(
-        "agreements", "Where studies agree and where they differ", grid, remark, values=shown
-    )
+    return record("agreements", "Agreement of the studies", grid, remark, values=shown)
 
 
 def capacities(found: Sequence[Course], of: str, ratios: Sequence[float]) -> Record:
@@ -270,7 +268,7 @@ def capacities(found: Sequence[Course], of: str, ratios: Sequence[float]) -> Rec
     ]
     title = f"{capacity.RATIOS[of]}: {joined(f'{ratio:g}' for ratio in ratios)}"
     values = [value for course in chosen for _, values in course.points for value in values]
-    columns = ("Measure", "System", "What is compared", *(f"at {ratio:g}" for ratio in ratios))
+    columns = ("Measure", "System", "Comparison", *(f"at {ratio:g}" for ratio in ratios))
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
     return record(
         f"capacity-{of}", title, grid, values=values, numbers=capacity.courses_frame(chosen)
@@ -290,7 +288,7 @@ def joint(found: Sequence[JointValues], pairs: Sequence[tuple[float, float]]) ->
     ]
     title = "CPUs and memory overcommitted together"
     heads = (f"CPUs {cpu:g}, memory {memory:g}" for cpu, memory in pairs)
-    columns = ("Measure", "System", "What is compared", *heads)
+    columns = ("Measure", "System", "Comparison", *heads)
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
     values = [v for one in found for cell in one.cells.values() for v in cell]
     return record("capacity-joint", title, grid, values=values)
@@ -317,18 +315,18 @@ def limits_record(found: Sequence[Course]) -> Record:
     columns = (
         "Resource",
         "System",
-        "What is compared",
+        "Comparison",
         f"At least {percent} at",
         f"Less than {percent} at",
-        "Not known at",
+        "Unknown at",
     )
     title = (
         f"Overcommitment ratios with at least {percent} of the reference throughput, and with less"
     )
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
     note = (
-        "Total throughput of all guests at the ratios that were tested. A ratio stands in the first or the second "
-        f"column where the whole range or interval lies on one side of {percent}."
+        "Total throughput of all guests at the tested ratios. A ratio is in the first or second "
+        f"column if the whole range or interval lies on one side of {percent}."
     )
     values = [value for course in chosen for _, values in course.points for value in values]
     return record("limits", title, grid, Paragraph(words=note, style="small"), values=values)
@@ -384,11 +382,11 @@ def coverage(studies: Mapping[str, StudyData]) -> Record:
         "Measured",
         "Judged by runs",
     )
-    note = "Notes that are not encoded stand in each study's claims.yaml with a reason."
+    note = "Each study's claims.yaml lists the notes that are not encoded, with the reasons."
     remark = Paragraph(words=note, style="small")
     grid = Grid(label="Studies", columns=columns, rows=tuple(rows), stacks=True)
     return record(
-        "studies", "What is encoded of each study", grid, remark, numbers=pd.DataFrame(numbers)
+        "studies", "Encoded content of each study", grid, remark, numbers=pd.DataFrame(numbers)
     )
 
 

@@ -244,8 +244,8 @@ def instance(study: Study, asked: Reference) -> Derivation:
     found = instances(study, asked.derived, asked.at, asked.gives)
     if len(found) != 1:
         raise _problem(
-            f"{study.id}: {asked.derived} stands for {len(found)} numbers",
-            expected="one: name levels under `at`",
+            f"{study.id}: {asked.derived} has {len(found)} numbers",
+            expected="one: fix levels under `at`",
         )
     return found[0][1]
 
@@ -256,7 +256,9 @@ def instances(
     """Numbers of an entry of `derived` at fixed levels of its `for_each`, each with its remaining
     levels.
     """
-    entry = _known({entry.id: entry for entry in study.derived}, derived, f"{study.id} derives no")
+    entry = _known(
+        {entry.id: entry for entry in study.derived}, derived, f"{study.id} has no derived number"
+    )
     if unknown := [name for name in at if at[name] not in entry.for_each.get(name, ())]:
         raise _problem(f"{study.id}: {derived} has no number for {unknown[0]} {at[unknown[0]]}")
     left = [name for name in entry.for_each if name not in at]
@@ -335,7 +337,7 @@ def turned_to(number: Derivation, unit: str) -> Callable[[float], float]:
         return _percent
     if unit == RATIO and (number.derived.kind != "ratio" or number.unit):
         expected = "a ratio of two numbers of one unit, or a change in per cent"
-        raise _problem(f"{number.derived.id} is no ratio", expected=expected)
+        raise _problem(f"{number.derived.id} is not a ratio", expected=expected)
     return _same
 
 

@@ -27,7 +27,7 @@ from virtperf.report.written_for import changes
 AXIS_END = 2.2
 """Upper limit of the axis of ratios; larger values are arrows."""
 RATIO_TICKS = (0.0, 0.5, 1.0, 1.5, 2.0)
-CHANGED = "What this rests on changed since it was written: see the report."
+CHANGED = "The basis of this finding changed after it was written: see the report."
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 

@@ -74,4 +74,4 @@ def _sources(metric: Metric) -> str:
         f"{s.format}: {' '.join(filter(None, (s.report, s.field)))} ({s.entity_kind})"
         for s in metric.sources
     )
-    return "; ".join(dict.fromkeys(fields)) or "formats that are declared"
+    return "; ".join(dict.fromkeys(fields)) or "declared formats"

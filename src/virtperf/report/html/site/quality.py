@@ -101,7 +101,7 @@ def _found(
         "warm_up": "no clock"
         if run["warmup_s"] is None
         else f"{pretty(run['warmup_s'])} s declared, "
-        f"{'none found' if cut.empty else f'{pretty(cut.iloc[0])} s found'}",
+        f"{'none detected' if cut.empty else f'{pretty(cut.iloc[0])} s detected'}",
         "classes": ", ".join(f"{n} {word}" for word, n in classes) or "totals only",
         "failed": joined(failed) or "all passed",
         "warnings": "; ".join(warnings_of(run)) or "none",

@@ -41,7 +41,7 @@ def search_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_WORDS) ->
     """Render the page; results are grouped by study."""
     groups = [(facts.title, list(search_entries(facts))) for facts in studies]
     words = [
-        SearchEntry("word", f"{term.term}: {term.says}", f"glossary.html#{term.anchor}")
+        SearchEntry("term", f"{term.term}: {term.says}", f"glossary.html#{term.anchor}")
         for group in glossary.groups
         for term in group.terms
     ]
