@@ -194,7 +194,7 @@ def _text_cell(
     share = result.get("information", math.nan)
     if isinstance(share, float) and share >= 0.01:
         cell.append(
-            Span(text=f"narrows the range by {pretty(100 * share, 2)}{NO_BREAK}%", style="small")
+            Span(text=f"narrows the ranges of its figures by {pretty(100 * share, 2)}{NO_BREAK}%", style="small")
         )
     for number in numbers:
         aside = (
