@@ -187,7 +187,7 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     }
     found = {
         str(label): {
-            ask.format(**words): with_lack_of_fit(_asked(get, fit, alpha), fit, alpha)
+            ask.format(**words): with_lack_of_fit(_call_or_missing(get, fit, alpha), fit, alpha)
             for ask, get in asked.items()
         }
         for label, fit in fits.items()
@@ -195,7 +195,7 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     return Estimates(title, found)
 
 
-def _asked(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
+def _call_or_missing(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
     """Call `get` on the fit; a `ModelError` becomes a `Missing` with the reason."""
     from virtperf.models.result import Missing
 
@@ -209,7 +209,7 @@ def with_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
     """Add a warning if the lack-of-fit test rejects the curve: largest relative error of a mean,
     and p-value.
     """
-    test = _asked(lambda fit: fit.lack_of_fit(), fit) if estimate.available else estimate
+    test = _call_or_missing(lambda fit: fit.lack_of_fit(), fit) if estimate.available else estimate
     if not test.available or test.pvalue >= alpha:
         return estimate
     means = (

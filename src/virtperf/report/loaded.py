@@ -156,7 +156,7 @@ class LoadedStudy:
         curves in the default picture. Raises `StudyError` with close matches for an unknown
         exhibit, `ProvenanceError` if a fit's origin does not match the study's runs.
         """
-        picture, fits, others = _sorted_by_what_they_are(shown)
+        picture, fits, others = _split_arguments(shown)
         exhibit = frames.exhibit_of(self.data, exhibit_id)
         record, figure = self._drawn(exhibit, picture, [*fits, *others])
         return _shown(record, figure)
@@ -244,7 +244,7 @@ class LoadedStudy:
         folded: bool = False,
     ) -> Shown:
         exhibit = frames.exhibit_of(self.data, exhibit_id)
-        picture, fits, estimates = _sorted_by_what_they_are(shown)
+        picture, fits, estimates = _split_arguments(shown)
         record, figure = self._drawn(exhibit, picture, fits)
         made = [fit_estimates(self.context, exhibit, found) for found in fits if found]
         made += [
@@ -283,7 +283,7 @@ class LoadedStudy:
         """Claims of the paper about an exhibit ("text": about none; None: all claims), with
         verdicts.
         """
-        return self._made("claims", exhibit_id)
+        return self._show_kind("claims", exhibit_id)
 
     def summary(self) -> Shown:
         """The head of a report: the headline figure, findings, the study in a few numbers."""
@@ -319,37 +319,37 @@ class LoadedStudy:
         """Test set-up as described by the paper: machines, guests, workload, procedure; and our
         additions.
         """
-        return self._made("setup")
+        return self._show_kind("setup")
 
     def hypotheses(self) -> Shown:
         """Hypotheses of a measured study, with their verdicts."""
-        return self._made("hypotheses")
+        return self._show_kind("hypotheses")
 
     def elsewhere(self) -> Shown:
         """Verdicts on claims, or on hypotheses of a measured study, by runs at other levels of one
         factor, such as other machines or sessions.
         """
-        return self._made("elsewhere")
+        return self._show_kind("elsewhere")
 
     def contradictions(self) -> Shown:
         """Claims of the paper that cannot all hold."""
-        return self._made("contradictions")
+        return self._show_kind("contradictions")
 
     def assumptions(self) -> Shown:
         """Assumptions of ours."""
-        return self._made("assumptions")
+        return self._show_kind("assumptions")
 
     def readings(self) -> Shown:
         """Conclusions that depend on how words such as "nearly" are read."""
-        return self._made("readings")
+        return self._show_kind("readings")
 
     def errata(self) -> Shown:
         """Misprints and unclear places of the paper."""
-        return self._made("errata")
+        return self._show_kind("errata")
 
     def quality(self) -> Shown:
         """Excluded runs, warnings, audits, warm-up, stationarity."""
-        return self._made("quality")
+        return self._show_kind("quality")
 
     def estimates(
         self, estimates: Mapping[str, Any] | pd.DataFrame, *, title: str, unit: str = ""
@@ -361,8 +361,8 @@ class LoadedStudy:
         """
         return (
             Shown(None)
-            if _is_nothing(estimates)
-            else self._made("estimates", estimates, title=title, unit=unit)
+            if _is_empty(estimates)
+            else self._show_kind("estimates", estimates, title=title, unit=unit)
         )
 
     def ranges(self, names: str | Sequence[str], *, title: str = "", folded: bool = False) -> Shown:
@@ -371,7 +371,7 @@ class LoadedStudy:
 
         `names`: exhibits, for all of their derived numbers, or ids of `derived` in study.yaml.
         """
-        return self._made("ranges", names, title=title, folded=folded)
+        return self._show_kind("ranges", names, title=title, folded=folded)
 
     def own(self, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = "") -> Shown:
         """A custom figure with the frame that it draws; the frame's column `provenance` states its
@@ -389,27 +389,27 @@ class LoadedStudy:
         """
         return (
             Shown(None)
-            if _is_nothing(frame)
-            else self._made("computed", frame, title=title, note=note, folded=folded)
+            if _is_empty(frame)
+            else self._show_kind("computed", frame, title=title, note=note, folded=folded)
         )
 
-    def _made(self, kind: str, *arguments: Any, folded: bool = False, **named: Any) -> Shown:
+    def _show_kind(self, kind: str, *arguments: Any, folded: bool = False, **named: Any) -> Shown:
         record = kinds()[kind].record(self.context, *arguments, **named)
         return _shown(folded_up(record) if folded else record, None)
 
 
-def _is_nothing(values: Any) -> bool:
+def _is_empty(values: Any) -> bool:
     """Whether there was nothing to compute from: no value, or only missing values without an
     origin.
     """
     if values is None or (isinstance(values, pd.DataFrame) and values.empty):
         return True
     if isinstance(values, Mapping):
-        return all(map(_is_nothing, values.values()))
+        return all(map(_is_empty, values.values()))
     return not getattr(values, "available", True) and getattr(values, "origin", None) is None
 
 
-def _sorted_by_what_they_are(
+def _split_arguments(
     shown: Iterable[Any],
 ) -> tuple[Figure | None, list[Any], list[Mapping[str, Any]]]:
     """Split the arguments of a notebook call: last picture, fits, mappings of estimates."""

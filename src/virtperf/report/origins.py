@@ -13,7 +13,7 @@ from virtperf.report import frames
 from virtperf.report.frames import StudyData
 
 TEXT = "text"  # pseudo-exhibit for the paper's prose, as in claims.yaml
-_OF_RUNS = (Provenance.MEASURED, Provenance.EXAMPLE)
+_RUN_PROVENANCES = (Provenance.MEASURED, Provenance.EXAMPLE)
 
 
 def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
@@ -94,20 +94,20 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
             raise ProvenanceError(
                 f"{label}: the study has no run {run!r}", remedy=did_you_mean(run, runs)
             )
-        if word not in _OF_RUNS or runs[run] != word:
+        if word not in _RUN_PROVENANCES or runs[run] != word:
             raise ProvenanceError(
                 f"{label}: its provenance is {word}, but run {run} is {runs[run]}",
                 expected=runs[run],
                 found=str(word),
                 remedy="leave the column `provenance` as it is.",
             )
-    if word in _OF_RUNS and not origin.runs:
+    if word in _RUN_PROVENANCES and not origin.runs:
         raise ProvenanceError(
             f"{label}: its provenance is {word}, but it names no run",
             expected=f"the ids of {word} runs",
             remedy="keep the column `run_id` of the frame that it was computed from.",
         )
-    if word in _OF_RUNS:
+    if word in _RUN_PROVENANCES:
         return
     if not origin.exhibits:
         raise ProvenanceError(
@@ -116,8 +116,8 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
             remedy="keep the column `exhibit` of the frame that it was computed from.",
         )
     for name in origin.exhibits:
-        if not _has(data, name, word):
-            having = [e.id for e in data.study.exhibits if _has(data, e.id, word)]
+        if not _has_values(data, name, word):
+            having = [e.id for e in data.study.exhibits if _has_values(data, e.id, word)]
             raise ProvenanceError(
                 f"{label}: its provenance is {word}, but {name} has no {word} value",
                 found=str(word),
@@ -125,7 +125,7 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
             )
 
 
-def _has(data: StudyData, exhibit_id: str, word: Provenance) -> bool:
+def _has_values(data: StudyData, exhibit_id: str, word: Provenance) -> bool:
     """Whether an exhibit has published or reconstructed values; tables, diagrams and prose count as
     published.
     """

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.report import toy
 from tests.report.plain import links, plain
 from virtperf.report.claim_words import implied
-from virtperf.report.key_numbers import reach
+from virtperf.report.key_numbers import point_precision
 from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.records import Folded, Grid
 
@@ -130,7 +130,7 @@ def test_summary_counts(loaded: LoadedStudy) -> None:
         (row.exhibit, row.series, row.x): (row.low, row.high)
         for row in loaded.data.points.itertuples()
     }
-    found = reach(loaded.data)
+    found = point_precision(loaded.data)
     assert found.points == len([p for p in points if p in limits]) < len(limits)
     narrow = [
         p for p in points if p in limits and (limits[p][1] - limits[p][0]) / sum(limits[p]) <= 0.05
@@ -147,4 +147,4 @@ def test_summary_counts(loaded: LoadedStudy) -> None:
 
 def test_a_summary_before_the_stages_says_what_is_missing(bare: LoadedStudy) -> None:
     assert "reconstructed/toy/points.parquet" in plain(bare.summary())
-    assert reach(bare.data).within == (0, 0)
+    assert point_precision(bare.data).within == (0, 0)

@@ -10,8 +10,8 @@ from tests.report.plain import links, plain
 from virtperf.report import frames as files
 from virtperf.report.kinds.contradictions import (
     contradiction_entries,
-    depending,
-    of_the_paper,
+    dependent_points,
+    paper_contradictions,
     places,
     points_by_claim,
     set_aside,
@@ -50,7 +50,7 @@ def test_an_entry_says_what_resolves_it_and_what_the_errata_say(tmp_path: Path) 
     shown = load_study("toy", root).contradictions()
     said = plain(shown)
     # bends-down is an assumption of ours
-    assert len(of_the_paper(data)) == 1
+    assert len(paper_contradictions(data)) == 1
     assert "1 contradiction of the paper and 1 assumption of ours" in said
     assert "System A peaks at 8 guests" in said and "claim:best-at-8" in links(shown)
     assert "1 more set with the same cause" in said and "an assumption of ours" in said
@@ -90,7 +90,11 @@ def test_those_on_which_most_points_depend_come_first_and_trivia_are_folded(
     set_by = points_by_claim(data)
     order = [entry["conflicts"][0][0] for entry in contradiction_entries(data)]
     assert order == ["best-at-8", "busy", "gone"]
-    assert [len(depending(entry, set_by)) for entry in contradiction_entries(data)] == [4, 2, 0]
+    assert [len(dependent_points(entry, set_by)) for entry in contradiction_entries(data)] == [
+        4,
+        2,
+        0,
+    ]
     blocks = load_study("toy", root).contradictions().record.blocks
     grids = [block for block in blocks if isinstance(block, Grid)]
     (folded,) = [b for b in blocks if isinstance(b, Folded) and "no plotted point" in b.summary]

@@ -17,8 +17,8 @@ from virtperf.check.problems import Problems
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
-from virtperf.report.synthesis.capacity import Course, RatioGrid
-from virtperf.report.synthesis.checks import speaks_of
+from virtperf.report.synthesis.capacity import CurveValues, RatioGrid
+from virtperf.report.synthesis.checks import matching_label
 from virtperf.report.synthesis.definition import Curve, JointGrid
 from virtperf.report.synthesis.loaded import Synthesis, load_synthesis
 from virtperf.report.synthesis.tables import agreement
@@ -53,7 +53,7 @@ def test_measured_runs_stand_beside_the_text(synthesis: Synthesis) -> None:
     data = synthesis.studies["toy"]
     for levels, number in instances(data.study, "gain", {"system": "a"}):
         estimate = from_runs.estimate(data, number, 0.95)
-        course = next(c for c in synthesis.courses if c.curve.study == "toy")
+        course = next(c for c in synthesis.curve_values if c.curve.study == "toy")
         (found,) = [values for ratio, values in course.points if ratio == levels[0] / 2]
         measured = [v for v in found if v.kind == "measured"]
         assert len(measured) == (estimate is not None and estimate.available)
@@ -114,8 +114,8 @@ def test_pages(synthesis: Synthesis) -> None:
 
 
 def test_capacity_at_between_and_beyond_tested_ratios(synthesis: Synthesis) -> None:
-    toy, each, other = synthesis.courses
-    assert [[ratio for ratio, _ in course.points] for course in synthesis.courses] == [
+    toy, each, other = synthesis.curve_values
+    assert [[ratio for ratio, _ in course.points] for course in synthesis.curve_values] == [
         [0.5, 1.0, 2.0],
         [0.5, 1.0, 2.0],
         [1.0, 2.0, 4.0],
@@ -151,7 +151,9 @@ def test_limits_sort_tested_ratios_by_what_is_certain() -> None:
         reference=1,
     )
     points = ((1.0, (1, 1)), (2.0, (0.95, 1.2)), (3.0, (0.9, 0.96)), (4.0, (0.5, 0.9)))
-    found = Course(curve, "", "throughput", tuple((r, (value("s", ends),)) for r, ends in points))
+    found = CurveValues(
+        curve, "", "throughput", tuple((r, (value("s", ends),)) for r, ends in points)
+    )
     assert (found.limits.kept, found.limits.unknown, found.limits.lost) == ((2.0,), (3.0,), (4.0,))
 
 
@@ -189,8 +191,8 @@ def test_a_grid_says_what_is_known_at_both_ratios() -> None:
 def test_a_study_that_has_to_do_with_a_question_needs_a_cell_or_a_reason(tmp_path: Path) -> None:
     data = build(tmp_path)
     other = load_study(data / "published" / "other")
-    assert speaks_of(other, ["guests"]).startswith("factor guests")
-    assert speaks_of(other, ["nowhere"]) == ""
+    assert matching_label(other, ["guests"]).startswith("factor guests")
+    assert matching_label(other, ["nowhere"]) == ""
     one_study = SYNTHESIS.replace("study: other, label: Other", "study: toy, label: Other")
     one_study = one_study.replace("{study: other, label: Said, claim: more-at-8}", "")
     one_study = one_study.replace("{study: other, label: B, claim: best-at-8}", "").replace(

@@ -211,7 +211,7 @@ def source(study: Study, exhibit: Exhibit, before: str, *after: str | Span) -> F
     return Folded(summary="Source", blocks=(Paragraph(words=(f"{before}{place}", *after)),))
 
 
-def whose(study: Study) -> tuple[Paragraph, ...]:
+def attribution(study: Study) -> tuple[Paragraph, ...]:
     """Attribution of the measured data in an exhibit, if published by the paper's authors; else
     empty.
     """

@@ -14,7 +14,15 @@ from rawperf.core.model import Flag
 from virtperf.core.order_statistics import BucketCounts, Limits, interquartile_range, quantile
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
-from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, Figure, note, trace, whose
+from virtperf.report.kinds import (
+    Context,
+    ExhibitKind,
+    ExhibitSpec,
+    Figure,
+    attribution,
+    note,
+    trace,
+)
 from virtperf.report.kinds._figure import check_colours, drawing
 from virtperf.report.records import Block, Folded, Grid, Numbers, Record
 from virtperf.report.wording import as_precise, exhibit_name, interval, pretty
@@ -99,7 +107,7 @@ def record(
     blocks: list[Block] = []
     if len(table) and missing:
         blocks.append(note(f"Not measured: {', '.join(missing)}."))
-    blocks += whose(study) if "measured" in set(samples["provenance"]) else ()
+    blocks += attribution(study) if "measured" in set(samples["provenance"]) else ()
     blocks.append(trace(study, exhibit))
     if len(table):
         grid = Grid(

@@ -45,10 +45,10 @@ def record(context: Context) -> Record:
     results = [{"claim": claim.id, **data.result(claim.id)} for claim in data.paper_claims]
     rows = tuple(
         (
-            _asked(claim),
+            _hypothesis_cell(claim),
             (Span(text=verdict(result), style="verdict"),),
-            _said(data, claim, result),
-            _detectable(result),
+            _reason_cell(data, claim, result),
+            _detectable_cell(result),
         )
         for claim, result in zip(data.paper_claims, results, strict=True)
     )
@@ -59,7 +59,7 @@ def record(context: Context) -> Record:
         pd.DataFrame(results).reindex(columns=COLUMNS), f"{data.study.id}-hypotheses"
     )
     claims = (claim.id for claim in data.paper_claims)
-    said = Paragraph(words=_by_chance(results, context.level), style="small")
+    said = Paragraph(words=_error_note(results, context.level), style="small")
     says = {claim.id: claim.says for claim in data.paper_claims}
     rows_read: dict[Words, Sequence[Words]] = {
         says[name]: [(Span(text=cells[r], style="verdict"),) for r in READING_NAMES]
@@ -76,7 +76,7 @@ def record(context: Context) -> Record:
     )
 
 
-def _said(data: StudyData, claim: Claim, result: Mapping[str, object]) -> Words:
+def _reason_cell(data: StudyData, claim: Claim, result: Mapping[str, object]) -> Words:
     """The reason of a verdict with links to the compared values: to each of a few, else to their
     figure.
     """
@@ -105,7 +105,7 @@ def verdict(result: Mapping[str, object]) -> str:
     return str(result.get("measured_verdict") or "no measurement")
 
 
-def _by_chance(results: Sequence[Mapping[str, object]], level: float) -> str:
+def _error_note(results: Sequence[Mapping[str, object]], level: float) -> str:
     """Explain the expected number of false verdicts, and the last column."""
     decided = sum(verdict(result) in DECIDED_VERDICTS for result in results)
     share = 100 * (1 - level)
@@ -120,7 +120,7 @@ def _by_chance(results: Sequence[Mapping[str, object]], level: float) -> str:
     )
 
 
-def _detectable(result: Mapping[str, object]) -> str:
+def _detectable_cell(result: Mapping[str, object]) -> str:
     least, unit = result.get("detectable"), str(result.get("detectable_unit") or "")
     if not isinstance(least, float) or not math.isfinite(least):
         return ""
@@ -129,7 +129,7 @@ def _detectable(result: Mapping[str, object]) -> str:
     return f"{pretty(least, PROSE_SIGNIFICANT)} {unit}".rstrip()
 
 
-def _asked(claim: Claim) -> Words:
+def _hypothesis_cell(claim: Claim) -> Words:
     words: list[str | Span] = [claim.says]
     if isinstance(claim, Hypothesis) and claim.origin is not None:
         # our wording, as in the claim's own row, and no quotation of the paper

@@ -41,7 +41,7 @@ def record(context: Context) -> Record:
     stated".
     """
     study, written = context.study, context.study.data
-    called = called_of(study)
+    called = display_names(study)
     nets = {name: network.label for name, network in study.networks.items()}
     blocks: list[Block] = []
     for part, title in (("machines", "Machines"), ("guests", "Guests"), ("networks", "Networks")):
@@ -74,7 +74,7 @@ def record(context: Context) -> Record:
     return register(context, "setup", *blocks)
 
 
-def called_of(study: Study) -> dict[str, str]:
+def display_names(study: Study) -> dict[str, str]:
     """Display names for identifiers: `names` of study.yaml, and the labels of levels."""
     levels = (factor.level_labels.items() for factor in study.factors.values())
     return {str(level): text for labels in levels for level, text in labels} | study.names

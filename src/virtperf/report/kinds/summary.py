@@ -11,10 +11,10 @@ from typing import Any
 from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.report.claim_words import unit_of, verdict_counts, verdict_words
 from virtperf.report.frames import StudyData
-from virtperf.report.key_numbers import best_known, reach
+from virtperf.report.key_numbers import best_known, point_precision
 from virtperf.report.kinds import Context, ExhibitKind, Figure, kind_of, note, register
 from virtperf.report.kinds._figure import drawing
-from virtperf.report.kinds.contradictions import of_the_paper, places
+from virtperf.report.kinds.contradictions import contradiction_numbers, paper_contradictions
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.measured_findings import filled_sentence, found_numbers, interval_words
@@ -59,7 +59,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
     """
     data = context.data
     study, measured = data.study, data.study.kind == "measured"
-    known, numbers = {claim.id: claim for claim in data.claims or ()}, places(data)
+    known, numbers = {claim.id: claim for claim in data.claims or ()}, contradiction_numbers(data)
     measures = measured and not data.observations.empty
     found = tuple(
         _measured_finding(data, finding, known, context.level)
@@ -144,7 +144,7 @@ def _measured_finding(
         f" {intervals}" if intervals else "",
     ]
     for name in finding.claims:
-        claim = _known(known, name)
+        claim = _claim_named(known, name)
         parts += [
             " Hypothesis: ",
             Span(text=claim.says, link=f"claim:{claim.id}"),
@@ -166,7 +166,7 @@ def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
     wording.
     """
     known = {claim.id: claim for claim in data.claims or ()}
-    claims = [_known(known, name) for name in finding.claims]
+    claims = [_claim_named(known, name) for name in finding.claims]
     from_text = {verdict_words(claim, data.result(claim.id))[0] for claim in claims}
     sure = next((word for word in VERDICT_WORDS if word in from_text), "")
     places = sorted({c.n_places for c in claims})
@@ -185,7 +185,7 @@ def _finding(
     level: float,
 ) -> Words:
     """A finding with its certainty and links to its claims."""
-    claims = [_known(known, name) for name in finding.claims]
+    claims = [_claim_named(known, name) for name in finding.claims]
     sure, words = certainty(data, finding)
     says = Span(text=finding_text(data, finding), style="strong")
     parts: list[str | Span] = [says, f" {words}"]
@@ -270,7 +270,7 @@ def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
     """Substitute the printed number with its unit for each ``{claim-id}``."""
 
     def number(found: re.Match[str]) -> str:
-        claim = _known(known, found[1])
+        claim = _claim_named(known, found[1])
         if claim.value is None:
             raise StudyError(
                 f"findings: the claim {claim.id} has no number",
@@ -283,7 +283,7 @@ def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
     return _PLACEHOLDER.sub(number, " ".join(text.split()))
 
 
-def _known(known: dict[str, Claim], name: str) -> Claim:
+def _claim_named(known: dict[str, Claim], name: str) -> Claim:
     if name not in known:
         raise StudyError(
             f"findings: there is no claim {name!r}",
@@ -297,7 +297,10 @@ def _facts(context: Context) -> tuple[Fact, ...]:
     data = context.data
     used = [c for c in data.claims or () if c.assumed and c.default_on and context.assumptions]
     text, measured = verdict_counts(data)
-    given, bare = reach(data, assumptions=context.assumptions), reach(data, assumptions=False)
+    given, bare = (
+        point_precision(data, assumptions=context.assumptions),
+        point_precision(data, assumptions=False),
+    )
     judged = sum(n for word, n in measured.items() if word != "no measurement")
     runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
     sentences, rows = sentences_and_rows(data.paper_claims)
@@ -313,7 +316,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
     return (
         *told,
         Fact(
-            value=str(len(of_the_paper(data))),
+            value=str(len(paper_contradictions(data))),
             label="contradictions among the paper's claims",
             note=f"{source}, encoded as {plural(len(data.paper_claims), 'claim')}; "
             f"{text[FOLLOWS]} {OF_MANY[FOLLOWS]}",
