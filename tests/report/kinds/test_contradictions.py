@@ -10,9 +10,9 @@ from tests.report.plain import links, plain
 from virtperf.report import frames as files
 from virtperf.report.kinds.contradictions import (
     contradiction_entries,
+    contradiction_numbers,
     dependent_points,
     paper_contradictions,
-    places,
     points_by_claim,
     set_aside,
 )
@@ -43,7 +43,7 @@ def test_an_entry_says_what_resolves_it_and_what_the_errata_say(tmp_path: Path) 
     path.write_text(path.read_text().replace("errata:\n", f"errata:\n{remark}"))
     data = files.load("toy", root)
     assert set_aside(data) == {"flat", "bends-down"}
-    assert places(data) == {"best-at-8": [1], "flat": [1], "more-at-8": [1]} | {
+    assert contradiction_numbers(data) == {"best-at-8": [1], "flat": [1], "more-at-8": [1]} | {
         "busy": [2],
         "bends-down": [2],
     }
