@@ -316,5 +316,5 @@ def test_a_tap_on_a_point_tells_what_stands_there(visit: Opener) -> None:
     point.dispatch_event("click")
     assert told and ": " in told
     line = seen.page.locator(".vp-tip")
-    assert line.inner_text() == f"{told}. Where this comes from" and seen.errors == []
+    assert line.inner_text() == f"{told}. Trace of this value" and seen.errors == []
     assert "trace-zvm-xen-2009.html#" in str(line.locator("a").get_attribute("href"))

@@ -79,5 +79,5 @@ def test_every_kind_of_damage_is_named_and_the_study_still_renders(workplace: Wo
     assert "<script>alert" not in "".join(pages)
     assert "measured, 95 % interval" in pages[0]
     # nobody has run z/VM, whose 12 guests are 100 %
-    assert "no common scale with the paper" in pages[0]
+    assert "because its reference point was not run" in pages[0]
     assert "Figure 12" in pages[0]

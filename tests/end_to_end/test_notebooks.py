@@ -8,7 +8,7 @@ import re
 from virtperf.core.params import load_parameters, notebook_parameters
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.report.html.notebooks import LEFT_OUT, records_of
+from virtperf.report.html.notebooks import IGNORE_OUTPUT_TAG, records_of
 
 OWN, TOGETHER = "your-own-plot", "synthesis"
 """The notebooks that belong to no study."""
@@ -51,7 +51,7 @@ def test_committed_outputs_are_those_of_the_last_execution(root):
         )
         done = [c for c in done if "injected-parameters" not in c["metadata"].get("tags", ())]
         for mine, new in zip(own, done, strict=True):
-            if LEFT_OUT in mine["metadata"].get("tags", ()):
+            if IGNORE_OUTPUT_TAG in mine["metadata"].get("tags", ()):
                 assert mine["outputs"] == []
                 continue
             before, now = (
@@ -59,7 +59,7 @@ def test_committed_outputs_are_those_of_the_last_execution(root):
                 for cell in (mine, new)
             )
             assert before == now, mine["source"]
-        kept = [c for c in own if LEFT_OUT not in c["metadata"].get("tags", ())]
+        kept = [c for c in own if IGNORE_OUTPUT_TAG not in c["metadata"].get("tags", ())]
         assert all(c["outputs"] for c in kept if re.match(r"study\.", "".join(c["source"])))
 
 

@@ -84,7 +84,8 @@ def test_a_damaged_table_names_the_stage_to_run(data, path, stage):
 def test_a_damaged_index_is_named(data):
     (data / "samples/toy/index.json").write_text('{"runs": [')
     with pytest.raises(
-        VirtperfError, match=r"samples/toy/index\.json: it can't be read as JSON.*Run the stage"
+        VirtperfError,
+        match=r"samples/toy/index\.json: the file can't be read as JSON.*Rerun the stage",
     ):
         load("toy", data)
 

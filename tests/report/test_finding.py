@@ -180,9 +180,11 @@ def test_measured_intervals_are_compared_with_ranges(
     ranges: Callable[..., pd.DataFrame], say: Say
 ) -> None:
     points = measured(ranges(*sharp(10, 20, 30, 40)), 0, 9, 11)
-    assert "Measured: 10 (2 guests). The interval overlaps what the text allows." in say(points)
+    assert "Measured: 10 (2 guests). The interval overlaps the range that the text allows." in say(
+        points
+    )
     points = measured(points, 2, 45, 55)
-    assert "1 of 2 intervals overlaps what the text allows." in say(points)
+    assert "1 of 2 intervals overlaps the range that the text allows." in say(points)
     assert "The interval does not overlap" in say(
         measured(ranges(*sharp(10, 20, 30, 40)), 2, 45, 55)
     )

@@ -9,7 +9,7 @@ import pytest
 from rawperf.core.errors import StudyError
 from tests.report.html.site.conftest import Parsed
 from virtperf.core.provenance import Provenance
-from virtperf.report.glossary import NO_WORDS, Glossary, load_glossary
+from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary, load_glossary
 from virtperf.report.html.site.overview import glossary_page
 from virtperf.report.wording import VERDICT_MEANINGS, slug
 
@@ -33,7 +33,7 @@ def test_words_are_found_whole_and_the_longest_first() -> None:
     used = WORDS.used_in("Think time of 8.8 IFLs; timely, lifl, TIME-out")
     assert [term.term for term in used] == ["IFL", "think time"]
     assert [term.term for term in WORDS.used_in("Time and ifl")] == ["time"]
-    assert NO_WORDS.used_in("IFL") == ()
+    assert EMPTY_GLOSSARY.used_in("IFL") == ()
 
 
 def test_the_first_use_on_a_page_comes_with_its_term() -> None:
@@ -46,7 +46,7 @@ def test_the_first_use_on_a_page_comes_with_its_term() -> None:
     ]
     assert seen == {"IFL"}
     assert WORDS.pieces("IFLs again", seen) == [("IFLs again", None)]
-    assert NO_WORDS.pieces("<b>", set()) == [("<b>", None)]
+    assert EMPTY_GLOSSARY.pieces("<b>", set()) == [("<b>", None)]
 
 
 def test_the_repositorys_words_are_read_and_stand_on_their_page(root: Path) -> None:
@@ -64,7 +64,7 @@ def test_the_repositorys_words_are_read_and_stand_on_their_page(root: Path) -> N
 
 def test_a_spelling_belongs_to_one_word() -> None:
     term = {"term": "time", "says": "What a clock shows."}
-    with pytest.raises(ValueError, match="'time' stands twice"):
+    with pytest.raises(ValueError, match="'time' is listed twice"):
         Glossary.model_validate({"groups": [{"title": "Words", "terms": [term, term]}]})
 
 
@@ -74,4 +74,4 @@ def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(StudyError) as caught:
         load_glossary(path)
     assert caught.value.line == 4
-    assert load_glossary(tmp_path / "none.yaml") == NO_WORDS
+    assert load_glossary(tmp_path / "none.yaml") == EMPTY_GLOSSARY

@@ -40,7 +40,7 @@ def test_outside_a_repository_it_is_the_packages(
     monkeypatch.setattr(
         module, "__file__", str(tmp_path / "site-packages" / "virtperf" / "loaded.py")
     )
-    with pytest.raises(VirtperfError, match="no repository of studies is near"):
+    with pytest.raises(VirtperfError, match="no repository of studies found"):
         find_data()
 
 

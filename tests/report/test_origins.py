@@ -52,11 +52,11 @@ def test_a_changed_provenance_column_is_found_out(loaded: LoadedStudy, runs: pd.
     for word in ("example", "published", "reconstructed"):
         changed = runs.assign(provenance=word)
         with pytest.raises(
-            ProvenanceError, match=rf"it says {word}, but run measured-a-4-r1 is measured"
+            ProvenanceError, match=rf"its provenance is {word}, but run measured-a-4-r1 is measured"
         ):
             loaded.estimates({"ratio": estimate(origin_of(changed))}, title="Ratio")
         with pytest.raises(
-            ProvenanceError, match=rf"it says {word}, but run measured-a-4-r1 is measured"
+            ProvenanceError, match=rf"its provenance is {word}, but run measured-a-4-r1 is measured"
         ):
             loaded.computed(changed, title="Values", note="as they are")
 
@@ -64,7 +64,7 @@ def test_a_changed_provenance_column_is_found_out(loaded: LoadedStudy, runs: pd.
 def test_values_of_runs_name_their_runs(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
     for word in ("measured", "example"):
         changed = runs.drop(columns="run_id").assign(provenance=word)
-        with pytest.raises(ProvenanceError, match=f"it says {word}, but names no run"):
+        with pytest.raises(ProvenanceError, match=f"its provenance is {word}, but it names no run"):
             loaded.estimates({"ratio": estimate(origin_of(changed))}, title="Ratio")
 
 
@@ -81,7 +81,7 @@ def test_values_of_runs_name_their_runs(loaded: LoadedStudy, runs: pd.DataFrame)
             Origin(Provenance.MEASURED, "toy", ("measured-a-4-r9",)),
             "no run 'measured-a-4-r9'. Did you mean 'measured-a",
         ),
-        (Origin(Provenance.MEASURED, "toy", (), ("figure-2",)), "names no run"),
+        (Origin(Provenance.MEASURED, "toy", (), ("figure-2",)), "it names no run"),
         (Origin(Provenance.MEASURED, "another", ("measured-a-4-r1",)), "values of another"),
         (Origin(Provenance.PUBLISHED, "toy", ()), "names no exhibit"),
         (Origin(Provenance.PUBLISHED, "toy", (), ("figure-2",)), "figure-2 has no published value"),
@@ -93,7 +93,7 @@ def test_values_of_runs_name_their_runs(loaded: LoadedStudy, runs: pd.DataFrame)
             Origin(Provenance.PUBLISHED, "toy", (), ("tabel-1",)),
             "no exhibit 'tabel-1'. Did you mean 'table-1'",
         ),
-        (None, "does not say what it was computed from"),
+        (None, "has no origin"),
     ],
 )
 def test_a_false_origin_is_refused(
@@ -108,7 +108,7 @@ def test_one_table_has_one_provenance(loaded: LoadedStudy, runs: pd.DataFrame) -
     both = {"a": estimate(origin_of(loaded.printed("figure-3"))), "b": estimate(origin_of(runs))}
     with pytest.raises(
         ProvenanceError,
-        match=r"would mix measured and published values.*a is published; b is measured",
+        match=r"can't mix measured and published values.*a is published; b is measured",
     ):
         loaded.estimates(both, title="Both")
 
@@ -132,6 +132,6 @@ def test_a_curve_in_a_figure_is_of_the_runs_that_it_names(
     assert fits[HOSTILE].available and loaded.show("figure-2", fits).figure is not None
     false = models.line("value ~ guests", runs.assign(provenance="example"), by="series")
     with pytest.raises(
-        ProvenanceError, match="it says example, but run measured-a-4-r1 is measured"
+        ProvenanceError, match="its provenance is example, but run measured-a-4-r1 is measured"
     ):
         loaded.show("figure-2", false)

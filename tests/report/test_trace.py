@@ -120,7 +120,7 @@ def test_the_text_alone_and_our_assumptions_are_told_apart(entries: dict[str, Tr
     assert (trace.low_text, trace.high_text, trace.allowed_text) == (10, 90, "10 to 90")
     assert (trace.low, trace.high, trace.assumed) == (45, 60, True)
     assert trace.limits[0].assumptions == ("bends-down",) and not trace.limits[0].claims
-    assert trace.limits[0].whose == "an assumption of ours"
+    assert trace.limits[0].source == "an assumption of ours"
     text = trace_text(trace, {})
     alone, with_ours = text.split("with our assumptions  45 to 60")
     assert "by the text alone  10 to 90" in alone and "bends-down" not in alone
@@ -140,12 +140,12 @@ def test_the_room_of_an_order_and_the_reading_of_words_are_conventions(tmp_path:
     found = traced(data)
     # best-at-8, a peak, and flat, "nothing" read as 2 %, set the upper end; flat alone the lower one
     lower, upper = at(found, "16").limits_text
-    assert upper.whose == "the text and a convention of ours"
-    assert "by at least 0.5" in upper.conventions[0]
+    assert upper.source == "the text and a convention of ours"
+    assert "a difference of at least 0.5" in upper.conventions[0]
     assert lower.conventions == ("read as: nothing means within 2 %",) == upper.conventions[1:]
     exact = at(found, "8").limits_text[0]  # a printed number
-    assert exact.whose == "the text" and exact.conventions == ()
-    assert at(found, "4").limits_text[0].whose == NO_CLAIM
+    assert exact.source == "the text" and exact.conventions == ()
+    assert at(found, "4").limits_text[0].source == NO_CLAIM
 
 
 def test_a_run_without_its_reference_is_not_used_and_says_why(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from rawperf.registry import extended
 from virtperf.check.problems import Problems
 from virtperf.report.frames import load
 from virtperf.report.kinds import check_exhibits
-from virtperf.report.kinds.setup import FACT_UNITS, SPELLED, called_of, setting_label
+from virtperf.report.kinds.setup import FACT_UNITS, SPELLED, display_names, setting_label
 from virtperf.report.measured_findings import found_numbers
 from virtperf.runs.ingest.folder import RUN_FILE, run_folders
 from virtperf.runs.ingest.inputs import inputs_of
@@ -289,7 +289,7 @@ KeyPath = tuple[str | int, ...]
 
 def check_names(study: Study, report: Report) -> None:
     """Report fact names that differ from the study's own spelling: ``zvm`` for z/VM."""
-    spelled, called = _spellings(study.data), called_of(study)
+    spelled, called = _spellings(study.data), display_names(study)
     for place, name in _names(study.data):
         if name in called:
             continue

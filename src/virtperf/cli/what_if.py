@@ -9,7 +9,7 @@ import click
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
-    from virtperf.report.synthesis.capacity import Course
+    from virtperf.report.synthesis.capacity import CurveValues
     from virtperf.report.synthesis.definition import Curve, JointGrid
 
 _TITLES = {
@@ -62,18 +62,18 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
         for grid in capacity.grids(studies, both, level):
             click.echo(_head(grid.system, grid.grid))
             click.echo(f"      {grid.grid.measure}: {grid.at(cpu_ratio, memory_ratio)}")
-    found = capacity.courses(studies, curves, level)
+    found = capacity.curve_values(studies, curves, level)
     for of, ratio in asked.items():
         if ratio is None:
             continue
         click.echo(f"{_TITLES[of]} {ratio:g}")
-        groups: dict[str, list[Course]] = {}
+        groups: dict[str, list[CurveValues]] = {}
         for course in found:
             if course.curve.of == of:
                 groups.setdefault(_head(course.system, course.curve), []).append(course)
-        for head, courses in groups.items():
+        for head, curve_values in groups.items():
             click.echo(head)
-            for course in courses:
+            for course in curve_values:
                 click.echo(f"      {course.measure}: {course.at(ratio).words}")
 
 

@@ -22,7 +22,7 @@ class Axes(dict[str, Any]):
         return self
 
 
-_JOINING = {"of", "the", "a", "an", "by", "in", "to", "for", "with"}
+_STOP_WORDS = {"of", "the", "a", "an", "by", "in", "to", "for", "with"}
 """Stop words stripped from the end of a common label prefix."""
 
 
@@ -61,7 +61,7 @@ def axes_of(study: Study, figure: Exhibit) -> Axes:
                 *([part.rstrip(",") for part in label.split()] for label in said), strict=False
             )
             same = [part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts)]
-            while same and same[-1] in _JOINING:  # "CPU of the", common to guests and drivers
+            while same and same[-1] in _STOP_WORDS:  # "CPU of the", common to guests and drivers
                 same.pop()
             labels[panel] = f"{' '.join(same) or joined(said)}, {unit}"
             bounds[panel] = [

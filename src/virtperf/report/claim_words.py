@@ -26,10 +26,10 @@ from virtperf.study.quantities import Expression, Quantity
 
 _PRINTED = {
     "ordering": "only an order",
-    "argmax": "the place of the peak",
-    "argmin": "the place of the low",
+    "argmax": "the position of the maximum",
+    "argmin": "the position of the minimum",
     "linear": "a straight line",
-    "concave": "no upward bend",
+    "concave": "a concave curve",
     "sum": "a sum",
     "relative_mean": "a mean",
 }
@@ -40,10 +40,10 @@ _DIRECTIONS = {
     "nondecreasing": "no fall",
 }
 _WITHOUT_NUMBER = {
-    "corroborated": "only this",
+    "corroborated": "this claim",
     "independent": "not determined",
-    "contradicted": "something else only",
-    "depends": "this or not, depending on what is set aside",
+    "contradicted": "not this claim",
+    "depends": "this claim or not, depending on the claims set aside",
 }
 
 
@@ -254,7 +254,7 @@ def _relation(claim: Claim, instance: Instance, study: Study) -> str:
                 f"{part}: {interval(low, high, unit)}" for part, (low, high) in limited
             )
         case "concave":
-            return f"no upward bend over {axis}: {'; '.join(parts)}"
+            return f"concave over {axis}: {'; '.join(parts)}"
         case _:
             return f"clients = {parts[1]} × ({parts[0]} + think time)"
 

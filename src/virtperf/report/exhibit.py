@@ -20,7 +20,7 @@ from virtperf.report.wording import exhibit_name, plural, pretty
 from virtperf.study.definition import Exhibit
 from virtperf.study.derived import derivations
 
-DERIVED = "Numbers that follow from it"
+DERIVED = "Derived numbers"
 ESTIMATES = "Estimates"
 MAX_OPEN_ROWS = 4  # longer tables of derived numbers are collapsed
 
@@ -144,26 +144,26 @@ def _rows(blocks: Iterable[Block]) -> int:
 def _claims_folded(block: Block, part: Record) -> Block:
     if not isinstance(block, Folded):
         return block
-    summary = f"What the paper says ({plural(len(part.claims), 'claim')})"
+    summary = f"Claims of the paper ({len(part.claims)})"
     return block.model_copy(update={"summary": summary})
 
 
 _SCALING: Mapping[str, Callable[[Any, float], Any]] = {
-    "{x} at the highest {y}": lambda fit, alpha: fit.peak_load(alpha),
-    "highest {y}": lambda fit, alpha: fit.peak_throughput(alpha),
+    "{x} at maximum {y}": lambda fit, alpha: fit.peak_load(alpha),
+    "maximum {y}": lambda fit, alpha: fit.peak_throughput(alpha),
 }
 _LINE: Mapping[str, Callable[[Any, float], Any]] = {
-    "change of {y} with each step of {x} by one": lambda fit, alpha: fit.slope(alpha),
+    "change of {y} per unit of {x}": lambda fit, alpha: fit.slope(alpha),
     "{y} at 0": lambda fit, alpha: fit.intercept(alpha),
 }
 _SEGMENTED: Mapping[str, Callable[[Any, float], Any]] = {
-    "{x} at the break": lambda fit, alpha: fit.breakpoint(alpha),
+    "{x} at the breakpoint": lambda fit, alpha: fit.breakpoint(alpha),
     "slope before": lambda fit, alpha: fit.estimate("slope1", alpha),
     "slope after": lambda fit, alpha: fit.estimate("slope2", alpha),
 }
 FIT_NAMES = (
     ("peak_load", "Scaling law", _SCALING),
-    ("breakpoint", "Two straight pieces", _SEGMENTED),
+    ("breakpoint", "Segmented line", _SEGMENTED),
     ("slope", "Straight line", _LINE),
 )
 """By family of fits: the method that identifies it, the table title, the estimates by label."""
@@ -187,7 +187,7 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     }
     found = {
         str(label): {
-            ask.format(**words): with_lack_of_fit(_asked(get, fit, alpha), fit, alpha)
+            ask.format(**words): with_lack_of_fit(_call_or_missing(get, fit, alpha), fit, alpha)
             for ask, get in asked.items()
         }
         for label, fit in fits.items()
@@ -195,7 +195,7 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     return Estimates(title, found)
 
 
-def _asked(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
+def _call_or_missing(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
     """Call `get` on the fit; a `ModelError` becomes a `Missing` with the reason."""
     from virtperf.models.result import Missing
 
@@ -209,7 +209,7 @@ def with_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
     """Add a warning if the lack-of-fit test rejects the curve: largest relative error of a mean,
     and p-value.
     """
-    test = _asked(lambda fit: fit.lack_of_fit(), fit) if estimate.available else estimate
+    test = _call_or_missing(lambda fit: fit.lack_of_fit(), fit) if estimate.available else estimate
     if not test.available or test.pvalue >= alpha:
         return estimate
     means = (

@@ -90,9 +90,12 @@ def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
             of = across.setdefault(words, [])
             of.append(tick_label(factor, level) if of else level_words(factor, level))
     return [
-        *(words if len(labels) == 1 else f"{_listed(of)}: {words}" for words, of in along.items()),
         *(
-            words if len(of) == len(levels) else f"{_listed(of)}: {words}"
+            words if len(labels) == 1 else f"{_join_names(of)}: {words}"
+            for words, of in along.items()
+        ),
+        *(
+            words if len(of) == len(levels) else f"{_join_names(of)}: {words}"
             for words, of in across.items()
         ),
         *_other_pairs(edges, list(points.values()), factor),
@@ -164,23 +167,23 @@ def _chains(
         classes.setdefault((above[point], order.below[point]), []).append(point)
     heads = {point: group[0] for group in classes.values() for point in group}
     groups = {group[0]: group for group in classes.values()}
-    unsaid = {(heads[a], heads[b]) for a, others in order.direct.items() for b in others}
-    steps = {a: [b for b in order.ascending if (a, b) in unsaid] for a in groups}
+    uncovered = {(heads[a], heads[b]) for a, others in order.direct.items() for b in others}
+    steps = {a: [b for b in order.ascending if (a, b) in uncovered] for a in groups}
     strict: Edges = {}
     for (a, b), strictly in edges.items():
         pair = heads[a], heads[b]
         strict[pair] = strict.get(pair, True) and strictly
-    while unsaid:
+    while uncovered:
         longest: dict[OrderedPoint, list[OrderedPoint]] = {}
         for point in filter(groups.__contains__, order.ascending):
-            tails = [longest[b] for b in steps[point] if (point, b) in unsaid]
+            tails = [longest[b] for b in steps[point] if (point, b) in uncovered]
             longest[point] = [point, *max(tails, key=len, default=[])]
         chain = max(longest.values(), key=len)
-        unsaid -= set(pairwise(chain))
-        words = [_listed(map(name, groups[point])) for point in chain]
+        uncovered -= set(pairwise(chain))
+        words = [_join_names(map(name, groups[point])) for point in chain]
         if first is not None:
             lead, *more = groups[chain[0]]
-            words[0] = _listed([first(lead), *map(name, more)])
+            words[0] = _join_names([first(lead), *map(name, more)])
         signs = [" > " if strict[pair] else " ≥ " for pair in pairwise(chain)]
         yield words[0] + "".join(map("".join, zip(signs, words[1:], strict=True)))
 
@@ -204,31 +207,33 @@ def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -
             told = "; ".join(
                 label
                 if {b for b in points if b[0] == label} <= order.below[point]
-                else f"{label} ({_listed(tick_label(factor, x) for x in levels)})"
+                else f"{label} ({_join_names(tick_label(factor, x) for x in levels)})"
                 for label, levels in of.items()
             )
         yield f"{point[0]} ({tick_label(factor, point[1])}) {'>' if strict else '≥'} {told}"
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     """Join names, with semicolons if a name contains a comma."""
     listed = list(names)
     return "; ".join(listed) if any("," in name for name in listed) else joined(listed)
 
 
 MAX_NAMED_POINTS = 6  # most values listed for one series, and for measured points
-COURSE_ENDS = 0.1  # relative half-width up to which a range is narrow
-ORDER_ONLY = 10.0
+NARROW_HALF_WIDTH = 0.1  # relative half-width up to which a range is narrow
+ORDER_ONLY_RATIO = 10.0
 """Ratio of the limits above which a point ordered by claims is reported as "order only", as it is
 with an open range; narrower ranges are more informative than the order.
 """
-LOPSIDED = 2.0
+MAX_ASYMMETRY = 2.0
 """Largest ratio of the distances from a printed number to the ends of the range it represents."""
-VISIBLE = 0.01
+NEGLIGIBLE_SHARE = 0.01
 """Relative to the printed number: a range that extends no further is always reported by it."""
 MAX_ORDERS = 3  # order-only claims quoted in a caption
 MAX_CLAIM_CHARACTERS = 80  # longer order-only claims are not quoted
-SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve that leaves one of them."
+SPLIT_NOTE = (
+    "Two ranges: the paper contradicts itself there, and each resolution leaves one of them."
+)
 
 
 def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) -> str:
@@ -255,13 +260,13 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         if ours and not lead
         else lead
     )
-    alike: dict[str, list[str]] = {}
+    labels_by_sentence: dict[str, list[str]] = {}
     for label in dict.fromkeys(row.series for row in rows):
         said = _series([row for row in rows if row.series == label], factor)
-        alike.setdefault(said, []).append(str(label))
+        labels_by_sentence.setdefault(said, []).append(str(label))
     sentences = [
         f"{'; '.join(labels) if ',' in ''.join(labels) else joined(labels)}: {said}."
-        for said, labels in alike.items()
+        for said, labels in labels_by_sentence.items()
         if said
     ]
     wide = any(p.known and _phrase(p).startswith(_ORDER) for p in rows)
@@ -269,7 +274,7 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         : MAX_ORDERS if wide else 0
     ]
     told = f"The text says: {' '.join(brief)}" if brief else ""
-    split = SPLIT if any(" or " in said for said in alike) else ""
+    split = SPLIT_NOTE if any(" or " in said for said in labels_by_sentence) else ""
     several = points["series"].nunique() > 1
     return " ".join(
         filter(None, [lead, *sentences, split, told, _measured(others, factor, several)])
@@ -297,7 +302,7 @@ def _series(points: list[Any], factor: Factor) -> str:
     if not known:
         return "" if any(math.isfinite(p.measured) for p in points) else "no values"
     numeric = all(isinstance(p.x, int | float) for p in known)
-    course = _course(known, factor) if numeric and len(known) > 2 else ""
+    course = _trend(known, factor) if numeric and len(known) > 2 else ""
     if course:
         return course
     parts: list[str] = []
@@ -307,7 +312,7 @@ def _series(points: list[Any], factor: Factor) -> str:
         words[0] = words[0] if parts and numeric else level_words(factor, levels[0])
         parts.append(f"{phrase} at {joined(words)}" if numeric else f"{phrase} ({joined(words)})")
     if len(parts) > MAX_NAMED_POINTS:
-        parts = [*parts[: MAX_NAMED_POINTS - 1], f"{parts[-1]}; the numbers have the rest"]
+        parts = [*parts[: MAX_NAMED_POINTS - 1], f"{parts[-1]}; for the rest see the numbers"]
     return ", ".join(parts)
 
 
@@ -317,13 +322,13 @@ def _phrase(point: Any) -> str:
     aside = f" (printed: {short_number(point.printed)})" if printed else ""
     if len(merge_pieces(point.pieces)) > 2 and math.isfinite(point.high):
         return f"{allowed(point.pieces)}{aside}"
-    if printed and (not point.known or _stands_for(point)):
+    if printed and (not point.known or _printed_represents_range(point)):
         return short_number(point.printed)
     if short_number(point.low) == short_number(point.high):
         return f"{short_number(point.low)}{aside}"
     if point.high <= WIDE * point.low:
         return f"{short_number(point.low)} to {short_number(point.high)}{aside}"
-    if point.ordered and not point.high <= ORDER_ONLY * point.low:
+    if point.ordered and not point.high <= ORDER_ONLY_RATIO * point.low:
         return f"{_ORDER}{aside}"
     if math.isinf(point.high):
         return (
@@ -337,7 +342,7 @@ def _phrase(point: Any) -> str:
     )
 
 
-def _stands_for(point: Any) -> bool:
+def _printed_represents_range(point: Any) -> bool:
     """Whether a printed number represents the range around it: not if the range is much longer on
     one side, because another number is printed, too, or other claims cut off the other side.
     """
@@ -345,7 +350,7 @@ def _stands_for(point: Any) -> bool:
     if min(below, above) < 0:
         return False
     near, far = sorted((below, above))
-    return far <= LOPSIDED * near or far <= VISIBLE * abs(point.printed)
+    return far <= MAX_ASYMMETRY * near or far <= NEGLIGIBLE_SHARE * abs(point.printed)
 
 
 def is_wide(point: Any) -> bool:
@@ -362,11 +367,11 @@ def is_wide(point: Any) -> bool:
 
 
 def is_narrow(low: float, high: float) -> bool:
-    """Whether a range is bounded and its half-width is at most `COURSE_ENDS` of its middle."""
-    return high - low <= COURSE_ENDS * (high + low) and math.isfinite(high)
+    """Whether a range is bounded and its half-width is at most `NARROW_HALF_WIDTH` of its middle."""
+    return high - low <= NARROW_HALF_WIDTH * (high + low) and math.isfinite(high)
 
 
-def _course(points: list[Any], factor: Factor) -> str:
+def _trend(points: list[Any], factor: Factor) -> str:
     """Describe a trend whose direction is determined by the ranges at every step; "" if one is not."""
     # 1: certainly above the previous point, -1: certainly below, 0: the ranges overlap
     steps = [int(b.low > a.high) - int(b.high < a.low) for a, b in pairwise(points)]
@@ -417,11 +422,11 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
     if all(low == high for low, high in ends):
         verb = "lies" if inside == 1 else "lie"
         return (
-            f"{text} {inside} of {len(compared)} {verb} within what the text "
-            "allows, without the tolerance of verdicts."
+            f"{text} {inside} of {len(compared)} {verb} within the range that the "
+            "text allows, without the tolerance of verdicts."
         )
     if len(compared) == 1:
         said = f"The interval {'overlaps' if inside else 'does not overlap'}"
     else:
         said = f"{inside} of {len(compared)} intervals {'overlaps' if inside == 1 else 'overlap'}"
-    return f"{text} {said} what the text allows."
+    return f"{text} {said} the range that the text allows."

@@ -35,7 +35,7 @@ from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Quantity
 from virtperf.study.samples import DEFAULT_LEVEL, StudySamples, samples_by_quantity
 
-_WRITTEN_BY_HAND = ("measured", "published")  # data folders; all others are stage outputs
+_INPUT_FOLDERS = ("measured", "published")  # data folders; all others are stage outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class StudyData:
         """Raise `VirtperfError` if a stage output is missing: its empty table would be mistaken for
         a result.
         """
-        of_stages = (f for f in self.missing if f.partition("/")[0] not in _WRITTEN_BY_HAND)
+        of_stages = (f for f in self.missing if f.partition("/")[0] not in _INPUT_FOLDERS)
         first = next(of_stages, None)
         if first is None:
             return
@@ -156,7 +156,7 @@ def load(
     """
     folders = {
         p.parent.name: p.parent
-        for root in _WRITTEN_BY_HAND
+        for root in _INPUT_FOLDERS
         for p in (data / root).glob("*/study.yaml")
     }
     if study_id not in folders:
@@ -183,14 +183,16 @@ def load(
         path, factors = there(stage, table.file), tuple(study.factors)
         return table.frame((), factors) if path is None else table.read(path, factors)
 
-    def of_runs(table: TableSchema) -> pd.DataFrame:
+    def run_table(table: TableSchema) -> pd.DataFrame:
         found = frame("runs", table)
         own = (
-            found["provenance"].map(chosen) if "provenance" in found else found["run_id"].isin(read)
+            found["provenance"].map(is_shown)
+            if "provenance" in found
+            else found["run_id"].isin(read)
         )
         return found[own.astype(bool)].reset_index(drop=True)
 
-    def chosen(kind: str) -> bool:
+    def is_shown(kind: str) -> bool:
         return examples or kind != Provenance.EXAMPLE
 
     def mapping(stage: str, file: str) -> dict[str, Any]:
@@ -199,10 +201,10 @@ def load(
             return {} if path is None else json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as err:
             raise VirtperfError(
-                "it can't be read as JSON",
+                "the file can't be read as JSON",
                 file=f"{stage}/{study_id}/{file}",
                 found=str(err),
-                remedy="run the stage that writes it again.",
+                remedy="rerun the stage that writes it.",
             ) from err
 
     claimed = there(
@@ -212,14 +214,16 @@ def load(
     reading = contradictions.get("reading", "default")  # used by the stage for the other tables
     index = mapping("samples", "index.json")
     if index:
-        index["runs"] = [run for run in index["runs"] if chosen(run["provenance"])]
-        index["quarantined"] = [run for run in index["quarantined"] if chosen(run["root"])]
-        index["excluded"] = [run for run in index.get("excluded", ()) if chosen(run["provenance"])]
+        index["runs"] = [run for run in index["runs"] if is_shown(run["provenance"])]
+        index["quarantined"] = [run for run in index["quarantined"] if is_shown(run["root"])]
+        index["excluded"] = [
+            run for run in index.get("excluded", ()) if is_shown(run["provenance"])
+        ]
     read = {run["run_id"] for run in index.get("runs", ())}
     measured = any(run["provenance"] == Provenance.MEASURED for run in index.get("runs", ()))
-    judged = stage_tables.VERDICTS
+    verdict_table = stage_tables.VERDICTS
     if examples and not measured:
-        judged = stage_tables.EXAMPLE_VERDICTS
+        verdict_table = stage_tables.EXAMPLE_VERDICTS
     return StudyData(
         study=study,
         claims=claims_of(study, reading=reading) if claimed and with_claims else None,
@@ -228,16 +232,16 @@ def load(
         claim_results=frame("reconstructed", stage_tables.CLAIMS),
         contradictions=contradictions,
         readings=frame("reconstructed", stage_tables.READINGS),
-        series=of_runs(stage_tables.SERIES),
-        observations=of_runs(stage_tables.OBSERVATIONS),
-        means=of_runs(stage_tables.MEANS),
-        lineage=of_runs(stage_tables.LINEAGE),
-        timelines=of_runs(stage_tables.TIMELINES),
-        distributions=of_runs(stage_tables.DISTRIBUTIONS),
-        thumbnails=of_runs(stage_tables.THUMBNAILS),
-        audits=of_runs(stage_tables.AUDITS),
+        series=run_table(stage_tables.SERIES),
+        observations=run_table(stage_tables.OBSERVATIONS),
+        means=run_table(stage_tables.MEANS),
+        lineage=run_table(stage_tables.LINEAGE),
+        timelines=run_table(stage_tables.TIMELINES),
+        distributions=run_table(stage_tables.DISTRIBUTIONS),
+        thumbnails=run_table(stage_tables.THUMBNAILS),
+        audits=run_table(stage_tables.AUDITS),
         index=index,
-        verdicts=frame("verdicts", judged),
+        verdicts=frame("verdicts", verdict_table),
         verdicts_elsewhere=frame("verdicts", stage_tables.VERDICTS_ELSEWHERE),
         verdicts_read=frame("verdicts", stage_tables.VERDICTS_READ),
         missing=tuple(missing),
@@ -264,11 +268,13 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     limits: dict[Any, Mapping[Any, Any]] = {
         (row["series"], row["x"]): row for row in known.to_dict("records")
     }
-    prints = _prints(data)
+    printed_numbers = _printed_numbers(data)
     rows = []
-    for row, quantity in _base(data, figure):
+    for row, quantity in _point_columns(data, figure):
         found = limits.get((row["series"], row[figure.series[0].over]), {})
-        if data.study.artifact and _says_nothing(found, data.study.quantities[quantity.name]):
+        if data.study.artifact and _natural_bounds_only(
+            found, data.study.quantities[quantity.name]
+        ):
             found = {}
         text = {name: found.get(f"{name}_text", none) for name, none in _NO_LIMITS.items()}
         given = (
@@ -276,7 +282,7 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
             if assumptions
             else text
         )
-        value, half_width = prints.get(quantity, (math.nan, math.nan))
+        value, half_width = printed_numbers.get(quantity, (math.nan, math.nan))
         rows.append(
             row
             | given
@@ -296,10 +302,10 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
                 ),
             }
         )
-    return _framed(data, figure, rows, ())
+    return _with_axis_metadata(data, figure, rows, ())
 
 
-def _says_nothing(found: Mapping[Any, Any], kind: QuantityKind) -> bool:
+def _natural_bounds_only(found: Mapping[Any, Any], kind: QuantityKind) -> bool:
     """Whether the limits are natural bounds only: the paper does not mention the point, or compares
     it with a point without a value.
     """
@@ -333,8 +339,10 @@ def runs(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
     left out.
     """
     figure = _figure(data, exhibit)
-    rows = [row | run for row, q in _base(data, figure) for run in _runs_of(data, q)]
-    return _framed(data, figure, rows, ("run_id", "replicate", "value", "se", "df", "provenance"))
+    rows = [row | run for row, q in _point_columns(data, figure) for run in _runs_of(data, q)]
+    return _with_axis_metadata(
+        data, figure, rows, ("run_id", "replicate", "value", "se", "df", "provenance")
+    )
 
 
 def condition(data: StudyData, quantity: Quantity) -> pd.DataFrame:
@@ -360,7 +368,9 @@ def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None
     intervals.
     """
     figure = _figure(data, exhibit)
-    found = [(row, data.mean(q, kind)) for row, q in _base(data, figure) for kind in RUN_KINDS]
+    found = [
+        (row, data.mean(q, kind)) for row, q in _point_columns(data, figure) for kind in RUN_KINDS
+    ]
     names = ("value", "low", "high", "se", "df", "n")
     rows = []
     for row, mean in found:
@@ -374,7 +384,7 @@ def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None
             | cells
             | {"runs": list(mean.origin.runs), "provenance": str(mean.origin.provenance)}
         )
-    return _framed(data, figure, rows, (*names, "runs", "provenance"))
+    return _with_axis_metadata(data, figure, rows, (*names, "runs", "provenance"))
 
 
 def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False) -> pd.DataFrame:
@@ -386,7 +396,9 @@ def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False)
     figure = exhibit_of(data, exhibit)
     if figure.kind != "timeseries":
         raise StudyError(
-            f"{figure.id} is no figure over time", file="study.yaml", expected="kind: timeseries"
+            f"{figure.id} is not a time series figure",
+            file="study.yaml",
+            expected="kind: timeseries",
         )
     table = data.timelines[data.timelines["exhibit"] == figure.id]
     kinds = [
@@ -409,7 +421,7 @@ def distribution(
     figure = exhibit_of(data, exhibit)
     if figure.kind != "distribution":
         raise StudyError(
-            f"{figure.id} is no figure of distributions",
+            f"{figure.id} is not a distribution figure",
             file="study.yaml",
             expected="kind: distribution",
         )
@@ -449,7 +461,7 @@ def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
     return found
 
 
-def _base(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quantity]]:
+def _point_columns(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quantity]]:
     """Columns common to all frames of a figure, and the quantity, for each of its points."""
     named_factors = {name for s in figure.series for name in (*s.at, s.over)}
     factors = [name for name in data.study.factors if name in named_factors]
@@ -468,13 +480,13 @@ def _base(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quanti
     ]
 
 
-def _framed(
+def _with_axis_metadata(
     data: StudyData, figure: Exhibit, rows: list[dict[str, Any]], columns: tuple[str, ...]
 ) -> pd.DataFrame:
     """Build a frame with axis metadata; the columns of an empty frame have their types."""
     frame = pd.DataFrame(rows)
     if not rows:
-        base, _ = _base(data, figure)[0]
+        base, _ = _point_columns(data, figure)[0]
         texts = {
             "run_id",
             "provenance",
@@ -489,7 +501,7 @@ def _framed(
     return frame
 
 
-def _prints(data: StudyData) -> dict[Quantity, tuple[float, float]]:
+def _printed_numbers(data: StudyData) -> dict[Quantity, tuple[float, float]]:
     """Value and half-width of every number printed exactly, without a vague word.
 
     Of two numbers for one point, the one that is not set aside has precedence; numbers that are set

@@ -119,11 +119,11 @@ def _estimate(
     runs = sorted({run for side in sides for q in side for run in samples[q].run_ids})
     origin = Origin(provenance, data.study.id, tuple(runs), exhibits)
     if not math.isfinite(contrast.value):
-        return Missing("it is divided by zero", origin)
+        return Missing("division by zero", origin)
     low, high = contrast.interval(level)
     if math.isnan(low):
         return Missing(
-            "a condition has one run, or one block, so nothing tells how far others differ", origin
+            "a condition has only one run or one block, so its variance is unknown", origin
         )
     name = "log-ratio" if isinstance(contrast, LogRatio) else "t or Fieller"
     method = f"{name}, {contrast.design}" if contrast.design else name

@@ -39,10 +39,10 @@ class Glossary(Model):
     groups: tuple[TermGroup, ...] = ()
 
     @model_validator(mode="after")
-    def _each_once(self) -> Glossary:
+    def _unique_spellings(self) -> Glossary:
         spelled = [s for g in self.groups for t in g.terms for s in (t.term, *t.also)]
         if twice := [spelling for spelling in spelled if spelled.count(spelling) > 1]:
-            raise ValueError(f"{twice[0]!r} stands twice")
+            raise ValueError(f"{twice[0]!r} is listed twice")
         return self
 
     @cached_property
@@ -95,11 +95,11 @@ class Glossary(Model):
         return [piece for piece in (*made, (text[end:], None)) if piece[0]]
 
 
-NO_WORDS = Glossary()
+EMPTY_GLOSSARY = Glossary()
 
 
 def load_glossary(path: Path, report: Report = stop) -> Glossary:
     """Read the glossary, empty if there is no file. Raises `StudyError` with file, line and place
     as `load_model` does.
     """
-    return load_model(path, Glossary, report)[0] if path.is_file() else NO_WORDS
+    return load_model(path, Glossary, report)[0] if path.is_file() else EMPTY_GLOSSARY

@@ -15,7 +15,7 @@ from virtperf.core.levels import level_text
 from virtperf.core.mean import Mean
 from virtperf.core.provenance import Provenance
 from virtperf.report.frames import StudyData
-from virtperf.report.kinds.contradictions import of_the_paper
+from virtperf.report.kinds.contradictions import paper_contradictions
 from virtperf.study.conditions import OWN_SCALE, means_by_quantity
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
@@ -27,7 +27,7 @@ COUNTED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
 
 
 @dataclass(frozen=True)
-class Reach:
+class PointPrecision:
     """Precision of the plotted points by the text: number of points without reference points (100
     by convention), number with a range at most as wide as each of `PERCENTS`, number without an
     upper limit.
@@ -38,12 +38,12 @@ class Reach:
     open_ended: int
 
 
-def reach(data: StudyData, *, assumptions: bool = True) -> Reach:
+def point_precision(data: StudyData, *, assumptions: bool = True) -> PointPrecision:
     """Count points by the relative half-width of their range, with or without our assumptions."""
     free, suffix = _free_points(data.study, data.points), "" if assumptions else "_text"
     widths = _half_widths(free[f"low{suffix}"], free[f"high{suffix}"])
     within = tuple(int((widths <= most).sum()) for most in PERCENTS)
-    return Reach(len(free), within, int(np.isinf(free[f"high{suffix}"]).sum()))
+    return PointPrecision(len(free), within, int(np.isinf(free[f"high{suffix}"]).sum()))
 
 
 def key_numbers(data: StudyData) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
 
     Reference points (100 by convention) and our assumptions do not count.
     """
-    given, alone = reach(data), reach(data, assumptions=False)
+    given, alone = point_precision(data), point_precision(data, assumptions=False)
     assumed = {claim.id for claim in data.claims or () if claim.assumed}
     claims = data.claim_results[~data.claim_results["claim"].isin(assumed)]
     verdicts = data.verdicts[~data.verdicts["claim"].isin(assumed)]
@@ -71,7 +71,7 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
             "by_the_text": _counted(claims["text_verdict"], TEXT_VERDICTS),
             "by_measurement": _counted(verdicts["measured_verdict"], COUNTED_VERDICTS),
         },
-        "contradictions": len(of_the_paper(data)),
+        "contradictions": len(paper_contradictions(data)),
         "runs": {
             **{name: int(runs.get(name, 0)) for name in ("measured", "example")},
             "quarantined": len(data.index.get("quarantined", ())),
@@ -98,19 +98,19 @@ def measured_means(data: StudyData) -> dict[str, dict[str, dict[str, float | Non
     return {
         name: {
             _condition(data.study, quantity, told): {
-                "mean": _short(mean.value),
-                "low": _short(mean.low),
-                "high": _short(mean.high),
+                "mean": _rounded(mean.value),
+                "low": _rounded(mean.low),
+                "high": _rounded(mean.high),
                 "n": mean.n,
             }
             for quantity, mean in sorted(of_name.items())
         }
         for name, of_name in sorted(found.items())
-        for told in [_telling(list(of_name))]
+        for told in [_varying_factors(list(of_name))]
     }
 
 
-def _telling(quantities: list[Quantity]) -> set[str]:
+def _varying_factors(quantities: list[Quantity]) -> set[str]:
     levels: dict[str, set[object]] = {}
     for quantity in quantities:
         for factor, level in quantity.at:
@@ -127,7 +127,7 @@ def _condition(study: Study, quantity: Quantity, told: set[str]) -> str:
     return ",".join(named) or "default"
 
 
-def _short(value: float) -> float | None:
+def _rounded(value: float) -> float | None:
     """Round to five significant digits, which agree across machines; None if not finite."""
     return float(f"{value:.5g}") if math.isfinite(value) else None
 

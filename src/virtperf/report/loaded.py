@@ -36,10 +36,10 @@ APPENDIX = {
     "text": ("What the paper says elsewhere", ""),
     "contradictions": (
         "Contradictions",
-        "Claims that cannot all hold, found by computation. To go on, the reconstruction sets aside "
-        "as few sentences as possible, so that the rest is consistent. Where there are several ways "
-        "to do so, ranges hold the values under each of them. A claim that is set aside need not be "
-        "the wrong one.",
+        "Sets of claims that cannot all hold, found by linear programs. The reconstruction sets aside "
+        "as few sentences as possible, so that the rest is consistent. If there are several ways "
+        "to do so, ranges contain the values under each of them. A claim that is set aside is not "
+        "necessarily the wrong one.",
     ),
     "readings": (
         "Readings of words",
@@ -100,10 +100,10 @@ def find_data(start: Path | None = None) -> Path:
         if (folder / "data" / "published").is_dir():
             return folder / "data"
     raise VirtperfError(
-        "no repository of studies is near",
+        "no repository of studies found",
         expected="a folder with data/published at or above the working folder",
         found=str(here),
-        remedy="name it: load_study(study_id, data='path/to/data').",
+        remedy="pass its path: load_study(study_id, data='path/to/data').",
     )
 
 
@@ -156,7 +156,7 @@ class LoadedStudy:
         curves in the default picture. Raises `StudyError` with close matches for an unknown
         exhibit, `ProvenanceError` if a fit's origin does not match the study's runs.
         """
-        picture, fits, others = _sorted_by_what_they_are(shown)
+        picture, fits, others = _split_arguments(shown)
         exhibit = frames.exhibit_of(self.data, exhibit_id)
         record, figure = self._drawn(exhibit, picture, [*fits, *others])
         return _shown(record, figure)
@@ -227,7 +227,7 @@ class LoadedStudy:
         factor = self.study.factors[exhibit.series[0].over]
         if column not in (factor.name, "series"):
             raise StudyError(
-                f"{exhibit_id}: {column} is no column of its conditions",
+                f"{exhibit_id}: {column} is not a column of its conditions",
                 expected=f"{factor.name} or series",
             )
         return ratios_to_baseline(self.data, exhibit, column, level, self.context.level)
@@ -244,7 +244,7 @@ class LoadedStudy:
         folded: bool = False,
     ) -> Shown:
         exhibit = frames.exhibit_of(self.data, exhibit_id)
-        picture, fits, estimates = _sorted_by_what_they_are(shown)
+        picture, fits, estimates = _split_arguments(shown)
         record, figure = self._drawn(exhibit, picture, fits)
         made = [fit_estimates(self.context, exhibit, found) for found in fits if found]
         made += [
@@ -283,7 +283,7 @@ class LoadedStudy:
         """Claims of the paper about an exhibit ("text": about none; None: all claims), with
         verdicts.
         """
-        return self._made("claims", exhibit_id)
+        return self._show_kind("claims", exhibit_id)
 
     def summary(self) -> Shown:
         """The head of a report: the headline figure, findings, the study in a few numbers."""
@@ -301,7 +301,7 @@ class LoadedStudy:
         for name in parts:
             if name not in APPENDIX:
                 raise StudyError(
-                    f"there is no part {name!r} of a report",
+                    f"unknown part of a report: {name!r}",
                     expected=f"one of {', '.join(APPENDIX)}",
                     remedy=did_you_mean(name, APPENDIX),
                 )
@@ -319,37 +319,37 @@ class LoadedStudy:
         """Test set-up as described by the paper: machines, guests, workload, procedure; and our
         additions.
         """
-        return self._made("setup")
+        return self._show_kind("setup")
 
     def hypotheses(self) -> Shown:
         """Hypotheses of a measured study, with their verdicts."""
-        return self._made("hypotheses")
+        return self._show_kind("hypotheses")
 
     def elsewhere(self) -> Shown:
         """Verdicts on claims, or on hypotheses of a measured study, by runs at other levels of one
         factor, such as other machines or sessions.
         """
-        return self._made("elsewhere")
+        return self._show_kind("elsewhere")
 
     def contradictions(self) -> Shown:
         """Claims of the paper that cannot all hold."""
-        return self._made("contradictions")
+        return self._show_kind("contradictions")
 
     def assumptions(self) -> Shown:
         """Assumptions of ours."""
-        return self._made("assumptions")
+        return self._show_kind("assumptions")
 
     def readings(self) -> Shown:
         """Conclusions that depend on how words such as "nearly" are read."""
-        return self._made("readings")
+        return self._show_kind("readings")
 
     def errata(self) -> Shown:
         """Misprints and unclear places of the paper."""
-        return self._made("errata")
+        return self._show_kind("errata")
 
     def quality(self) -> Shown:
         """Excluded runs, warnings, audits, warm-up, stationarity."""
-        return self._made("quality")
+        return self._show_kind("quality")
 
     def estimates(
         self, estimates: Mapping[str, Any] | pd.DataFrame, *, title: str, unit: str = ""
@@ -361,8 +361,8 @@ class LoadedStudy:
         """
         return (
             Shown(None)
-            if _is_nothing(estimates)
-            else self._made("estimates", estimates, title=title, unit=unit)
+            if _is_empty(estimates)
+            else self._show_kind("estimates", estimates, title=title, unit=unit)
         )
 
     def ranges(self, names: str | Sequence[str], *, title: str = "", folded: bool = False) -> Shown:
@@ -371,7 +371,7 @@ class LoadedStudy:
 
         `names`: exhibits, for all of their derived numbers, or ids of `derived` in study.yaml.
         """
-        return self._made("ranges", names, title=title, folded=folded)
+        return self._show_kind("ranges", names, title=title, folded=folded)
 
     def own(self, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = "") -> Shown:
         """A custom figure with the frame that it draws; the frame's column `provenance` states its
@@ -389,27 +389,27 @@ class LoadedStudy:
         """
         return (
             Shown(None)
-            if _is_nothing(frame)
-            else self._made("computed", frame, title=title, note=note, folded=folded)
+            if _is_empty(frame)
+            else self._show_kind("computed", frame, title=title, note=note, folded=folded)
         )
 
-    def _made(self, kind: str, *arguments: Any, folded: bool = False, **named: Any) -> Shown:
+    def _show_kind(self, kind: str, *arguments: Any, folded: bool = False, **named: Any) -> Shown:
         record = kinds()[kind].record(self.context, *arguments, **named)
         return _shown(folded_up(record) if folded else record, None)
 
 
-def _is_nothing(values: Any) -> bool:
+def _is_empty(values: Any) -> bool:
     """Whether there was nothing to compute from: no value, or only missing values without an
     origin.
     """
     if values is None or (isinstance(values, pd.DataFrame) and values.empty):
         return True
     if isinstance(values, Mapping):
-        return all(map(_is_nothing, values.values()))
+        return all(map(_is_empty, values.values()))
     return not getattr(values, "available", True) and getattr(values, "origin", None) is None
 
 
-def _sorted_by_what_they_are(
+def _split_arguments(
     shown: Iterable[Any],
 ) -> tuple[Figure | None, list[Any], list[Mapping[str, Any]]]:
     """Split the arguments of a notebook call: last picture, fits, mappings of estimates."""

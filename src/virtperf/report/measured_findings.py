@@ -44,11 +44,11 @@ def _found(data: StudyData, name: str, asked: MeasuredNumber, level: float) -> F
     if not (asked.low <= low and high <= asked.high):
         shown = as_precise(value, low, high)
         raise StudyError(
-            f"findings: the runs do not support what is said of {name}",
+            f"findings: the runs do not support the limits given for {name}",
             file="study.yaml",
             expected=f"a {100 * level:g} % interval within {interval(asked.low, asked.high)}",
             found=f"{shown[0]} ({shown[1]} to {shown[2]})",
-            remedy="say what the interval allows, or measure more runs.",
+            remedy="adapt the sentence and its limits to the interval, or measure more runs.",
         )
     unit = _unit(data, asked)
     sizes = (value, low, high)
@@ -75,10 +75,10 @@ def _estimate(
     missing = [q.key() for side in sides for q in side if q not in samples]
     if missing:
         raise StudyError(
-            f"findings: no run measured what {name} is made of",
+            f"findings: no measured run for the number {name}",
             file="study.yaml",
             found=", ".join(missing),
-            remedy="name conditions that were run; virtperf runs reads new runs.",
+            remedy="name measured conditions; virtperf runs reads new runs.",
         )
     contrast: Contrast | None = samples.log_ratio(*sides) if asked.to else None
     contrast = contrast or samples.linear_ratio(sides[0], sides[1] if asked.to else {})

@@ -13,7 +13,7 @@ from virtperf.report import frames
 from virtperf.report.frames import StudyData
 
 TEXT = "text"  # pseudo-exhibit for the paper's prose, as in claims.yaml
-_OF_RUNS = (Provenance.MEASURED, Provenance.EXAMPLE)
+_RUN_PROVENANCES = (Provenance.MEASURED, Provenance.EXAMPLE)
 
 
 def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
@@ -32,8 +32,8 @@ def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
             origins[label] = origin
         elif getattr(value, "available", True):
             raise ProvenanceError(
-                f"{label}: it does not say what it was computed from",
-                expected="a value with an origin",
+                f"{label}: the value has no origin",
+                expected="a value computed from a frame of the study",
                 remedy="compute it from a frame of the study (study.runs, study.printed) with virtperf.models, or, for "
                 "a model of your own, pass origin=virtperf.core.provenance.origin_of(frame).",
             )
@@ -43,9 +43,9 @@ def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
     if len(kinds) > 1:
         said = [f"{label} is {kind}" for kind, label in kinds.items()]
         raise ProvenanceError(
-            f"one table would mix {' and '.join(sorted(kinds))} values",
+            f"one table can't mix {' and '.join(sorted(kinds))} values",
             found="; ".join(said),
-            remedy="show each provenance in a table of its own.",
+            remedy="show each provenance in a separate table.",
         )
     return common_origin(origins.values())
 
@@ -56,7 +56,7 @@ def frame_origin(data: StudyData, frame: pd.DataFrame, label: str) -> Origin:
     if origin is None:
         raise ProvenanceError(
             f"{label}: the frame has no column `provenance`",
-            expected="a frame that says what it rests on",
+            expected="a frame with its provenance",
             remedy="keep the columns provenance, run_id and exhibit of the frames that it was computed from.",
         )
     check(data, origin, label)
@@ -94,38 +94,38 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
             raise ProvenanceError(
                 f"{label}: the study has no run {run!r}", remedy=did_you_mean(run, runs)
             )
-        if word not in _OF_RUNS or runs[run] != word:
+        if word not in _RUN_PROVENANCES or runs[run] != word:
             raise ProvenanceError(
-                f"{label}: it says {word}, but run {run} is {runs[run]}",
+                f"{label}: its provenance is {word}, but run {run} is {runs[run]}",
                 expected=runs[run],
                 found=str(word),
                 remedy="leave the column `provenance` as it is.",
             )
-    if word in _OF_RUNS and not origin.runs:
+    if word in _RUN_PROVENANCES and not origin.runs:
         raise ProvenanceError(
-            f"{label}: it says {word}, but names no run",
+            f"{label}: its provenance is {word}, but it names no run",
             expected=f"the ids of {word} runs",
             remedy="keep the column `run_id` of the frame that it was computed from.",
         )
-    if word in _OF_RUNS:
+    if word in _RUN_PROVENANCES:
         return
     if not origin.exhibits:
         raise ProvenanceError(
-            f"{label}: it says {word}, but names no exhibit",
+            f"{label}: its provenance is {word}, but it names no exhibit",
             expected="the exhibits it comes from",
             remedy="keep the column `exhibit` of the frame that it was computed from.",
         )
     for name in origin.exhibits:
-        if not _has(data, name, word):
-            having = [e.id for e in data.study.exhibits if _has(data, e.id, word)]
+        if not _has_values(data, name, word):
+            having = [e.id for e in data.study.exhibits if _has_values(data, e.id, word)]
             raise ProvenanceError(
-                f"{label}: it says {word}, but {name} has no {word} value",
+                f"{label}: its provenance is {word}, but {name} has no {word} value",
                 found=str(word),
                 expected=f"one of {', '.join(having) or 'no exhibit'}",
             )
 
 
-def _has(data: StudyData, exhibit_id: str, word: Provenance) -> bool:
+def _has_values(data: StudyData, exhibit_id: str, word: Provenance) -> bool:
     """Whether an exhibit has published or reconstructed values; tables, diagrams and prose count as
     published.
     """

@@ -22,14 +22,16 @@ _COLUMNS = {
 """By kind of row of the table `READINGS`: columns of the active and of the alternative value."""
 
 
-def in_force(data: StudyData) -> WordReading:
+def active_reading(data: StudyData) -> WordReading:
     """The active reading, used for the study's tables."""
     return data.claims.reading if data.claims else READING_NAMES[1]
 
 
-def titles(data: StudyData) -> tuple[str, ...]:
+def reading_headings(data: StudyData) -> tuple[str, ...]:
     """Column headings of a table with one column a reading."""
-    return tuple(r.capitalize() + (" (here)" if r == in_force(data) else "") for r in READING_NAMES)
+    return tuple(
+        r.capitalize() + (" (here)" if r == active_reading(data) else "") for r in READING_NAMES
+    )
 
 
 def changed_readings(data: StudyData, kind: str) -> dict[tuple[str, str], dict[WordReading, Any]]:
@@ -58,7 +60,7 @@ def measured_changes(data: StudyData) -> dict[str, dict[WordReading, str]]:
     return found
 
 
-def read_otherwise(data: StudyData) -> dict[tuple[str, str], list[str]]:
+def claims_by_number(data: StudyData) -> dict[tuple[str, str], list[str]]:
     """Claims with a word whose reading changes a derived number, by its name and label."""
     found: dict[tuple[str, str], dict[str, None]] = {}
     table = data.readings
@@ -79,7 +81,7 @@ def folded(
         return []
     grid = Grid(
         label=summary,
-        columns=(first, *titles(data), *last),
+        columns=(first, *reading_headings(data), *last),
         rows=tuple((name, *cells) for name, cells in rows.items()),
         stacks=True,
     )

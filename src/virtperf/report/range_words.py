@@ -14,13 +14,13 @@ NARROW = 0.05  # relative half-width up to which one value represents a range
 WIDE = 2.0  # ratio of the limits above which a range does not represent a value
 
 OPEN = "not bounded"
-ORDERED = 1.1, 5.0
+ORDER_ONLY_LIMITS = 1.1, 5.0
 """Thresholds of "order only": largest lower limit of an open ratio (from 1), and of an open
 difference (from 0) as a multiple of the quantity's resolution.
 """
 
 
-FAR = 100.0
+MAX_LIMIT_RATIO = 100.0
 """Ratio of the limits above which only one end of a ratio is reported: the other results from the
 smallest difference that counts (`resolution`), which is ours and no limit of the text.
 """
@@ -49,13 +49,15 @@ def bounds_of(study: Study, asked: Derivation) -> Bounds:
             return Bounds(
                 0.0 if positive else -math.inf,
                 math.inf,
-                *((1.0, ORDERED[0]) if not asked.unit else ()),
+                *((1.0, ORDER_ONLY_LIMITS[0]) if not asked.unit else ()),
             )
         case "percent_change", _:
-            return Bounds(-100.0 if positive else -math.inf, math.inf, 0.0, 100 * (ORDERED[0] - 1))
+            return Bounds(
+                -100.0 if positive else -math.inf, math.inf, 0.0, 100 * (ORDER_ONLY_LIMITS[0] - 1)
+            )
         case "difference", _:
             return Bounds(
-                same=0.0, order=ORDERED[1] * study.quantities[terms[0][1].name].resolution
+                same=0.0, order=ORDER_ONLY_LIMITS[1] * study.quantities[terms[0][1].name].resolution
             )
         case _, "contention":
             return Bounds(0.0, 1.0)
@@ -71,7 +73,11 @@ def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = Fal
     `pieces` are low1, high1, low2, high2, ... in ascending order. `searched`: the range is an inner
     approximation, and the number can lie outside.
     """
-    if bounds.same == 1 and not searched and 0 < FAR * pieces[0] < pieces[-1] < math.inf:
+    if (
+        bounds.same == 1
+        and not searched
+        and 0 < MAX_LIMIT_RATIO * pieces[0] < pieces[-1] < math.inf
+    ):
         pieces = [0.0, *pieces[1:]] if pieces[-1] <= 2 else [*pieces[:-1], math.inf]
     low, high = pieces[0], pieces[-1]
     no_low, no_high = low <= bounds.low, high >= bounds.high
@@ -79,16 +85,16 @@ def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = Fal
     if no_low and no_high and len(pairs) == 1:
         return OPEN
     if searched:
-        return _at_least(pairs)
+        return _searched_range(pairs)
     if no_high and bounds.same <= low <= bounds.order:
         return f"order only: above {pretty(bounds.same)}"
     mirrored = 1 / bounds.order if bounds.same == 1 else bounds.same - bounds.order
     if no_low and mirrored <= high <= bounds.same:
         return f"order only: below {pretty(bounds.same)}"
-    return " or ".join(_one(a, b, bounds) for a, b in pairs)
+    return " or ".join(_interval_text(a, b, bounds) for a, b in pairs)
 
 
-def _at_least(pairs: Sequence[tuple[float, float]]) -> str:
+def _searched_range(pairs: Sequence[tuple[float, float]]) -> str:
     """Format an inner approximation found by search: values outside are not excluded."""
     if len(pairs) == 1 and short_number(pairs[0][0]) == short_number(pairs[0][1]):
         return f"{short_number(pairs[0][0])} in all data sets tried"
@@ -99,7 +105,7 @@ def _at_least(pairs: Sequence[tuple[float, float]]) -> str:
     return f"{' or '.join(ends)} found"
 
 
-def _one(low: float, high: float, bounds: Bounds) -> str:
+def _interval_text(low: float, high: float, bounds: Bounds) -> str:
     """Format one interval of an exact range."""
     no_low, no_high = low <= bounds.low, high >= bounds.high
     if no_low or no_high:

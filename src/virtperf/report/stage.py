@@ -19,9 +19,9 @@ from virtperf.study.definition import load_study
 EXAMPLES = "example-"
 """Prefix of the names of pages that show a study's example runs."""
 NOTICE = (
-    "This page shows example runs: files in the raw formats of this study, made up around known "
-    "values. Nothing on it was measured; it shows what such files become. The study's report is "
-    "{report}."
+    "This page shows example runs: synthetic files in the raw formats of this study, made up around "
+    "known values. Nothing on it was measured; it demonstrates the processing of such files. The "
+    "study's report is {report}."
 )
 
 

@@ -42,7 +42,7 @@ class FileLines:
     def lines(self) -> str:
         """The line numbers in words."""
         if not self.last_line:
-            return "lines not told by this format"
+            return "no line numbers in this format"
         one = self.first_line == self.last_line
         return f"line {self.first_line}" if one else f"lines {self.first_line} to {self.last_line}"
 
@@ -90,7 +90,7 @@ class Limit:
     conventions: tuple[str, ...]
 
     @property
-    def whose(self) -> str:
+    def source(self) -> str:
         """Source of the limit in words."""
         named = [
             words
@@ -238,7 +238,7 @@ def _conventions(data: StudyData, claim: Claim) -> Iterator[str]:
         if kind.resolution:
             unit = "" if kind.unit in ("", "1") else f"{NO_BREAK}{kind.unit}"
             yield (
-                f"larger or smaller means by at least {number(kind.resolution)}{unit}, "
+                f"larger or smaller means a difference of at least {number(kind.resolution)}{unit}, "
                 "the resolution of the study"
             )
 
@@ -309,19 +309,19 @@ def formula(data: StudyData, quantity: Quantity) -> str:
     kind = data.study.quantities[quantity.name]
     rule = kind.observed
     if not rule:
-        return "not observed in runs: it is arithmetic of the setup, or printed"
+        return "not observed in runs: computed from the set-up, or printed"
     parts = [_source(source) for source in rule["from"]]
     how = "the sum over all entities" if rule["combine"] == "sum" else "the mean over all entities"
     words = f"{how} of the {STATISTIC_WORDS[rule.get('statistic', 'mean')]} window of "
-    words += " or, where a run has none, ".join(parts)
+    words += " or, if a run has none, ".join(parts)
     if "per" in rule:
-        words += f", divided by the same of {_source(rule['per'])}"
+        words += f", divided by the same statistic of {_source(rule['per'])}"
     if "cpus" in rule:
         words += f", as a share of {rule['cpus']} processors"
     if "share" in rule:
-        words += f", the quantile of {rule['share']:g}"
+        words += f", quantile level {rule['share']:g}"
     if "limit" in rule:
-        words += f", the limit being {rule['limit']['value']:g} {rule['limit']['unit']}"
+        words += f", limit {rule['limit']['value']:g} {rule['limit']['unit']}"
     if "less" in rule:
         words += f", less {data.study.factors[rule['less']].label}"
     if kind.unit and not rule.get("relative"):
@@ -417,7 +417,7 @@ def _limit_lines(
         if value is None:
             yield f"    no {end} limit"
             continue
-        yield f"    {end} limit, by {found.whose}"
+        yield f"    {end} limit, by {found.source}"
         for name in (*found.claims, *found.assumptions):
             yield f"      {name}: {claims[name]}" if name in claims else f"      {name}"
         yield from (f"      convention: {words}" for words in found.conventions)

@@ -40,10 +40,10 @@ VERDICT_MEANINGS = {
     "refuted": "measured runs exclude it",
     "holds here": "measured runs of this study agree with it",
     "does not hold here": "measured runs of this study exclude it",
-    "value agrees": "the published data give a number that it allows; no interval decides",
-    "value differs": "the published data give a number that it excludes; no interval decides",
+    "value agrees": "the published data give a number that it allows; no confidence interval decides",
+    "value differs": "the published data give a number that it excludes; no confidence interval decides",
     "undecided": "measured runs neither confirm nor exclude it",
-    "no measurement": "not yet tested by measurement",
+    "no measurement": "not tested by measured runs yet",
 }
 
 OF_MANY = {

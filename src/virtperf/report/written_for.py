@@ -18,13 +18,13 @@ from virtperf.study.claims import Claim
 from virtperf.study.parts import Finding
 
 DIGEST_CHARACTERS = 8
-_SAID = (
+_DIGEST_FIELDS = (
     *("kind", "of", "to", "order", "parts", "relative_to", "over", "levels", "at", "for_each"),
     *("value", "half_width", "strict", "direction", "word", "intercept", "slope"),
     *("intercept_half_width", "slope_half_width"),
 )
 """Fields of a claim in its digest; not its wording, and not its location."""
-_LIMITS = ("low", "high", "margin")
+_LIMIT_FIELDS = ("low", "high", "margin")
 """Further digest fields of a claim without a word; the limits of a word depend on the reading."""
 
 
@@ -79,7 +79,7 @@ def _change(claim: Claim | None, name: str, before: str | None, now: str | None)
 
 
 def _digest(claim: Claim) -> str:
-    names = _SAID if claim.word else (*_SAID, *_LIMITS)
+    names = _DIGEST_FIELDS if claim.word else (*_DIGEST_FIELDS, *_LIMIT_FIELDS)
     said = {name: getattr(claim, name) for name in names}
     text = json.dumps(said, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]

@@ -73,7 +73,7 @@ def test_an_error_names_cell_line_and_exception_and_keeps_the_old_result(
     notebook = write(tmp_path / "in.ipynb", log, "y = 2\nfor _ in range(2):\n    z = y / 0")
     with pytest.raises(
         VirtperfError,
-        match=r"in\.ipynb: cell 3 fails at its line 3 \(z = y / 0\) with ZeroDivisionError",
+        match=r"in\.ipynb: cell 3 failed at line 3 \(z = y / 0\) with ZeroDivisionError",
     ):
         execute(notebook, out, {"level": 0.9})
     assert out.read_text() == "old"

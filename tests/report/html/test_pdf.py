@@ -15,12 +15,12 @@ def test_what_is_missing_is_said(tmp_path, monkeypatch):
         print_to_pdf(tmp_path / "page.html", tmp_path / "page.pdf")
     (tmp_path / "page.html").write_text("<p>words</p>")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(VirtperfError, match=r"printed by Chromium.*apt-get install chromium"):
+    with pytest.raises(VirtperfError, match=r"Chromium, .*not installed.*apt-get install chromium"):
         print_to_pdf(tmp_path / "page.html", tmp_path / "page.pdf")
     broken = tmp_path / BROWSERS[0]
     broken.write_text("#!/bin/sh\necho no display >&2\n")
     broken.chmod(0o755)
-    with pytest.raises(VirtperfError, match=r"printed no PDF.*no display"):
+    with pytest.raises(VirtperfError, match=r"wrote no PDF.*no display"):
         print_to_pdf(tmp_path / "page.html", tmp_path / "page.pdf")
     assert not (tmp_path / "page.pdf").exists()
 

@@ -66,7 +66,7 @@ def test_computed_numbers_lead_to_what_they_rest_on() -> None:
     parsed = Parsed(record_html(estimates(), place=LinkBase(frozenset({"figure-2"}))))
     assert parsed.links == ["#figure-2", "quality-toy.html#run-measured-a-4-r1"]
     assert (
-        "Computed by the code above from the values behind Figure 2 and run measured-a-4-r1."
+        "Computed by the code above from the values of Figure 2 and run measured-a-4-r1."
         in parsed.text
     )
 

@@ -172,7 +172,7 @@ def test_a_record_of_another_version_is_named(tmp_path: Path, notebook: Notebook
     del other.cells[2].outputs[0]["data"][MIME]["kind"]
     nbformat.write(other, tmp_path / "in.ipynb")
     with pytest.raises(
-        VirtperfError, match=r"in\.ipynb: an exhibit is no record of this version: kind"
+        VirtperfError, match=r"in\.ipynb: an exhibit is not a valid record of this version: kind"
     ):
         records_of(tmp_path / "in.ipynb")
     assert records_of(tmp_path / "none.ipynb") == []
@@ -261,7 +261,7 @@ def test_words_of_the_field_are_explained_on_the_page() -> None:
     glossary = Glossary.model_validate({"groups": [{"title": "Words", "terms": [term]}]})
     cells = [new_markdown_cell("A load of 8.8 IFLs."), new_code_cell("IFL = 1")]
     page = to_html(new_notebook(cells=cells), glossary=glossary)
-    assert "1 word of the field on this page" in page and "A processor for &lt;Linux&gt;." in page
+    assert "1 technical term on this page" in page and "A processor for &lt;Linux&gt;." in page
     assert "glossary.html#term-ifl" in page
     code_only = to_html(new_notebook(cells=cells[1:]), glossary=glossary)
     assert "of the field" not in code_only
@@ -287,7 +287,7 @@ def test_what_cannot_be_rendered_is_said(
         ]
     )
     nbformat.write(failed, tmp_path / "failed.ipynb")
-    with pytest.raises(VirtperfError, match="cell 1 ends in E: v"):
+    with pytest.raises(VirtperfError, match="cell 1 failed with E: v"):
         render(tmp_path / "failed.ipynb", tmp_path / "out.html")
     monkeypatch.setattr(templating, "LIMIT_BYTES", 1000)
     nbformat.write(notebook, tmp_path / "in.ipynb")

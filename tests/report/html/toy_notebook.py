@@ -185,7 +185,7 @@ def claims(name: str = "claims-figure-2") -> Record:
         blocks=(
             Grid(
                 label="Statements",
-                columns=("The paper says", "Verdict", "About"),
+                columns=("Claim", "Verdict", "About"),
                 stacks=True,
                 rows=((says, verdicts, about), ("It is busy", verdicts, "")),
                 ids=("claim-more-at-8", "claim-busy"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.report import toy
 from tests.report.plain import links, plain
 from virtperf.report.claim_words import implied
-from virtperf.report.key_numbers import reach
+from virtperf.report.key_numbers import point_precision
 from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.records import Folded, Grid
 
@@ -19,9 +19,9 @@ def test_what_the_others_allow_is_said_for_relations_without_a_number(loaded: Lo
     claim = loaded.data.claims["best-at-8"]
     limits = {"implied_low": math.nan, "implied_high": math.nan}
     for verdict, said in (
-        ("corroborated", "only this"),
-        ("contradicted", "something else only"),
-        ("depends", "this or not, depending on what is set aside"),
+        ("corroborated", "this claim"),
+        ("contradicted", "not this claim"),
+        ("depends", "this claim or not, depending on the claims set aside"),
     ):
         assert implied(claim, {**limits, "text_verdict": verdict}) == said
 
@@ -33,7 +33,7 @@ def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
         repr(shown),
     )
     assert re.search(
-        r"best-at-8 .* the place of the peak +not determined +said once +undecided",
+        r"best-at-8 .* the position of the maximum +not determined +said once +undecided",
         repr(shown),
     )
     assert "takes part in contradiction" in plain(
@@ -61,11 +61,12 @@ def test_verdicts_of_a_figure_are_counted_over_what_it_plots(tmp_path: Path) -> 
     study = load_study("toy", data)
     told, elsewhere = (" ".join(plain(study.claims(name)).split()) for name in ("figure-2", "text"))
     assert (
-        "4 claims, 3 of them on what is plotted. By the paper's other claims: 1 in conflict" in told
+        "4 claims, 3 of them about plotted quantities. By the paper's other claims: 1 in conflict"
+        in told
     )
-    assert "on what is plotted" not in elsewhere
+    assert "about plotted quantities" not in elsewhere
     path.write_text(text.replace("about: [figure-3]", "about: [figure-4]"))
-    assert "1 claim on the set-up and other things that are not plotted." in plain(
+    assert "1 claim about the set-up and other quantities that are not plotted." in plain(
         load_study("toy", data).claims("figure-4")
     )
 
@@ -129,7 +130,7 @@ def test_summary_counts(loaded: LoadedStudy) -> None:
         (row.exhibit, row.series, row.x): (row.low, row.high)
         for row in loaded.data.points.itertuples()
     }
-    found = reach(loaded.data)
+    found = point_precision(loaded.data)
     assert found.points == len([p for p in points if p in limits]) < len(limits)
     narrow = [
         p for p in points if p in limits and (limits[p][1] - limits[p][0]) / sum(limits[p]) <= 0.05
@@ -146,4 +147,4 @@ def test_summary_counts(loaded: LoadedStudy) -> None:
 
 def test_a_summary_before_the_stages_says_what_is_missing(bare: LoadedStudy) -> None:
     assert "reconstructed/toy/points.parquet" in plain(bare.summary())
-    assert reach(bare.data).within == (0, 0)
+    assert point_precision(bare.data).within == (0, 0)

@@ -10,9 +10,9 @@ from tests.report.plain import links, plain
 from virtperf.report import frames as files
 from virtperf.report.kinds.contradictions import (
     contradiction_entries,
-    depending,
-    of_the_paper,
-    places,
+    contradiction_numbers,
+    dependent_points,
+    paper_contradictions,
     points_by_claim,
     set_aside,
 )
@@ -43,14 +43,14 @@ def test_an_entry_says_what_resolves_it_and_what_the_errata_say(tmp_path: Path) 
     path.write_text(path.read_text().replace("errata:\n", f"errata:\n{remark}"))
     data = files.load("toy", root)
     assert set_aside(data) == {"flat", "bends-down"}
-    assert places(data) == {"best-at-8": [1], "flat": [1], "more-at-8": [1]} | {
+    assert contradiction_numbers(data) == {"best-at-8": [1], "flat": [1], "more-at-8": [1]} | {
         "busy": [2],
         "bends-down": [2],
     }
     shown = load_study("toy", root).contradictions()
     said = plain(shown)
     # bends-down is an assumption of ours
-    assert len(of_the_paper(data)) == 1
+    assert len(paper_contradictions(data)) == 1
     assert "1 contradiction of the paper and 1 assumption of ours" in said
     assert "System A peaks at 8 guests" in said and "claim:best-at-8" in links(shown)
     assert "1 more set with the same cause" in said and "an assumption of ours" in said
@@ -67,14 +67,14 @@ def test_alternatives_stand_side_by_side_with_what_each_leaves(tmp_path: Path) -
     entry = {"conflicts": [["flat", "gone"]], "always": [], "choices": [options]}
     root = build(tmp_path, {"dropped": ["flat"], "contradictions": [entry]})
     said = plain(load_study("toy", root).contradictions())
-    assert "no longer there" in said and "Or without: " in said
+    assert "no longer exists" in said and "Or without: " in said
     assert "Figure 2, A at 8: 7 to 9" in said and "Figure 2, A at 8: 10 or more" in said
     assert set_aside(files.load("toy", root)) == set()
 
 
 def test_no_contradiction_is_said_too(tmp_path: Path) -> None:
     root = build(tmp_path, {"dropped": [], "contradictions": []})
-    assert "No two claims of the paper exclude each other." in plain(
+    assert "No claims of the paper exclude each other." in plain(
         load_study("toy", root).contradictions()
     )
 
@@ -90,7 +90,11 @@ def test_those_on_which_most_points_depend_come_first_and_trivia_are_folded(
     set_by = points_by_claim(data)
     order = [entry["conflicts"][0][0] for entry in contradiction_entries(data)]
     assert order == ["best-at-8", "busy", "gone"]
-    assert [len(depending(entry, set_by)) for entry in contradiction_entries(data)] == [4, 2, 0]
+    assert [len(dependent_points(entry, set_by)) for entry in contradiction_entries(data)] == [
+        4,
+        2,
+        0,
+    ]
     blocks = load_study("toy", root).contradictions().record.blocks
     grids = [block for block in blocks if isinstance(block, Grid)]
     (folded,) = [b for b in blocks if isinstance(b, Folded) and "no plotted point" in b.summary]

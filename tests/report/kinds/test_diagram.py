@@ -41,10 +41,10 @@ def test_boxes_of_one_label_are_told_apart_by_what_they_stand_in(tmp_path: Path)
         (
             "from: client",
             "from: cleint",
-            "a connection names 'cleint', which is no box; did you mean 'client'",
+            "a connection names 'cleint', which is not a box; did you mean 'client'",
             25,
         ),
-        ("id: disk", "id: lan", "the box 'lan' is given twice", 25),
+        ("id: disk", "id: lan", "duplicate box 'lan'", 25),
         ("label: Storage server", "name: Storage server", "'label' is missing", 34),
         ("to: web, label: HTTP", "to: web, width: 3", "unknown key 'width'", 36),
     ],

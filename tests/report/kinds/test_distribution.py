@@ -83,7 +83,7 @@ def test_without_runs_there_is_no_picture(tmp_path, root):
     ("was", "becomes", "problem"),
     [
         ("levels: [b]", "levels: [a, b]", "several levels"),
-        ("{label: B,", "{label: A,", "two series are called 'A'"),
+        ("{label: B,", "{label: A,", "two series are named 'A'"),
         ("quantity: median, levels: [b]", "quantity: slow, levels: [b]", "different units"),
     ],
 )

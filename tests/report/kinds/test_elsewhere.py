@@ -54,7 +54,7 @@ def test_hypotheses_of_a_measured_study_stand_by_level(loaded: LoadedStudy) -> N
     made = record(replace(loaded.context, data=data))
     text = " ".join(plain(made).split())
     assert "Do the hypotheses hold in every system?" in text
-    assert "The paper says" not in text and "left out (3)" in text
+    assert "Printed" not in text and "left out (3)" in text
     assert "refuted 52 (48 to 56) %" in text and "holds here 60.0 (58.0 to 62.0) %" in text
     verdicts = made.numbers[0].frame().set_index(["claim", "system"])["measured_verdict"]
     assert verdicts.to_dict() == {("more-at-8", "a"): "refuted", ("more-at-8", "b"): "holds here"}

@@ -55,10 +55,10 @@ def test_a_kind_of_interval_that_all_have_is_said_once(loaded: LoadedStudy, orig
     one = Estimate(1.5, 1.4, 1.6, 0.95, "log-ratio", (), origin)
     record = loaded.estimates({"a": one, "b": one}, title="Ratios").record
     assert record.caption == "Intervals: 95 %, log-ratio."
-    assert "Kind of interval" not in plain(record)
+    assert "Type of interval" not in plain(record)
     other = replace(one, method="delta")
     record = loaded.estimates({"a": one, "b": other}, title="Ratios").record
-    assert record.caption == "" and "Kind of interval" in plain(record)
+    assert record.caption == "" and "Type of interval" in plain(record)
 
 
 def test_what_no_figure_shows_leads_back_to_its_runs(measured: LoadedStudy) -> None:
@@ -123,7 +123,7 @@ def test_models_of_no_runs_lead_to_nothing(bare: LoadedStudy) -> None:
 
 
 def test_what_is_no_estimate_is_refused(loaded: LoadedStudy) -> None:
-    with pytest.raises(VirtperfError, match="A is no estimate"):
+    with pytest.raises(VirtperfError, match="A is not an estimate"):
         loaded.estimates({"A": 3.0}, title="Numbers")
 
 

@@ -159,7 +159,7 @@ def test_what_belongs_to_no_figure_is_refused(measured: LoadedStudy) -> None:
         loaded.show("figure-3", None, fits)
     with pytest.raises(VirtperfError, match=r"study\.estimates"):
         loaded.show("figure-2", None, {"peak": Estimate(1, 0, 2, 0.95, "profile")})
-    with pytest.raises(VirtperfError, match="which is no series"):
+    with pytest.raises(VirtperfError, match="this figure has no such series"):
         loaded.show("figure-2", None, {"System Z": fits[HOSTILE], "System Y": fits[HOSTILE]})
 
 
@@ -169,7 +169,7 @@ def test_runs_without_the_reference_are_said_to_be_left_out(
     data = toy.build(tmp_path)
     change(data, stage_tables.MEANS, {"provenance": "measured", "scale": "relative"}, scale="gone")
     shown = load_study("toy", data).show("figure-2")
-    assert "no common scale with the paper" in plain(
+    assert "can't be put on the paper's scale" in plain(
         shown
     ) and "not run: Throughput (4 guests)." in plain(shown)
     assert shown.record.numbers[0].frame()["measured"].isna().all()
@@ -184,7 +184,7 @@ def test_a_colour_is_that_of_a_series_of_the_study(tmp_path: Path) -> None:
     assert found["System A"] == found["Memory"] != found["System B"]
     path.write_text(text.replace("{label: System A, at:", "{label: System A, colour: Memroy, at:"))
     with pytest.raises(
-        VirtperfError, match=r"figure-3: no series is called 'Memroy'.*Did you mean 'Memory'"
+        VirtperfError, match=r"figure-3: no series is named 'Memroy'.*Did you mean 'Memory'"
     ):
         load_study("toy", tmp_path / "data")
 

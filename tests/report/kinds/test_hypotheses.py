@@ -14,7 +14,7 @@ def test_it_says_what_the_runs_could_show_and_what_chance_may_decide(loaded: Loa
     said = plain(loaded.hypotheses())
     assert "6.5 % of the ratio" in said
     # four claims at a level of 95 %
-    assert "of 4 hypotheses at most 0.2 are expected to be decided wrongly" in said
+    assert "at most 0.2 wrong decisions are expected for 4 hypotheses" in said
 
 
 def test_a_difference_that_nothing_could_show_has_no_number(loaded: LoadedStudy) -> None:
@@ -35,7 +35,7 @@ def test_a_verdict_that_another_reading_of_words_changes_is_told(loaded: LoadedS
     data = replace(loaded.data, verdicts_read=pd.DataFrame([row]))
     shown = LoadedStudy(replace(loaded.context, data=data)).hypotheses()
     (folded,) = [block for block in shown.record.blocks if block.block == "folded"]
-    assert folded.summary == "With words read otherwise, 1 of 4 verdicts differs"
+    assert folded.summary == "With other readings of words, 1 of 4 verdicts differs"
     assert [cell[0].text for cell in folded.blocks[0].rows[0][1:]] == [
         "refuted",
         "refuted",

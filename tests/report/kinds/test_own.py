@@ -35,5 +35,5 @@ def test_a_frame_that_does_not_say_what_it_rests_on_is_refused(root, figure):
     study = load_study("zvm-xen-2009", root / "data")
     with pytest.raises(ProvenanceError, match="provenance"):
         study.own(figure, FRAME.drop(columns="provenance"), title="Mine")
-    with pytest.raises(ProvenanceError, match="names no run"):
+    with pytest.raises(ProvenanceError, match="it names no run"):
         study.own(figure, FRAME.assign(provenance="measured"), title="Mine")

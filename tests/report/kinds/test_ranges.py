@@ -74,7 +74,7 @@ def test_a_number_that_another_reading_of_words_changes(loaded: LoadedStudy) -> 
     data = replace(loaded.data, readings=pd.DataFrame([row]))
     shown = LoadedStudy(replace(loaded.context, data=data)).ranges("figure-2")
     (folded,) = [block for block in shown.record.blocks if block.block == "folded"]
-    assert folded.summary.startswith("With words read otherwise, 1 of ")
+    assert folded.summary.startswith("With other readings of words, 1 of ")
     *cells, sentences = folded.blocks[0].rows[0][1:]
     assert cells == ["1.8 to 2.5", "1.8 to 16.6", "1.8 to 16.6"]
     assert [span.link for span in sentences] == ["claim:flat"]

@@ -91,7 +91,7 @@ def test_changes_stand_beside_what_is_in_force(tmp_path: Path, root: Path) -> No
     ]
     assert [row[1:] for row in ranges.rows] == [("165.5 to 166.5", "165.5 to 166.5", "160 or more")]
     assert "Default (here)" in verdicts.columns
-    assert "0.9804 to 1.02 × what it is compared with" in said  # the word, from the file
+    assert "0.9804 to 1.02 × the compared value" in said  # the word, from the file
 
 
 def test_long_tables_open_on_a_click(tmp_path: Path, root: Path) -> None:

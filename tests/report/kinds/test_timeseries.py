@@ -19,7 +19,7 @@ def test_the_record_holds_samples_levels_and_provenance(loaded: LoadedStudy) -> 
         [90, 110, 80, 120]
     ]
     assert record.provenance == ("measured",) and "Run measured-a-4-r1" in plain(record)
-    assert "median 101 1/s, at most 102 1/s at 0:20 min" in record.caption
+    assert "median 101 1/s, maximum 102 1/s at 0:20 min" in record.caption
     assert "Throughput: 90 to 110." in record.caption
     assert record.drawing is not None and ">with our assumptions<" in record.drawing.svg
     assert "<script" not in record.drawing.svg

@@ -76,7 +76,12 @@ def test_ranges_stand_where_the_frame_says(loaded: LoadedStudy) -> None:
         assert outer[0] < inner[0] < inner[1] < outer[1]
     arrows = [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == 6]
     assert arrows == [[[2, top], [8, top]]]  # the two points of system b without an upper limit
-    words = {"text alone", "with our assumptions", "range over a factor of 2", "no upper limit"}
+    words = {
+        "text alone",
+        "with our assumptions",
+        "range wider than a factor of 2",
+        "no upper limit",
+    }
     assert set(legend(axes)) == {HOSTILE, DOLLARS, *words}
     assert dots(axes) == [] and lines(axes) == [
         [tuple(place) for place in arrows[0]]
@@ -113,7 +118,7 @@ def test_a_range_over_a_factor_of_two_is_a_bracket(draw: Callable[..., Figure]) 
     ]
     assert len(boxes(axes, "given")) == 4 and set(legend(axes)) == {
         "range",
-        "range over a factor of 2",
+        "range wider than a factor of 2",
         "no upper limit",
     }
 
@@ -275,11 +280,11 @@ def test_wrong_names_are_answered_by_near_ones(
 def test_what_is_no_fit_is_refused(own: pd.DataFrame) -> None:
     with pytest.raises(VirtperfError, match="can't be drawn from a float"):
         plot.lines(runs=own, x="users", y="tps", fits=1.5)
-    with pytest.raises(VirtperfError, match="made from a formula"):
+    with pytest.raises(VirtperfError, match="a model with a formula"):
         plot.lines(runs=own, x="users", y="tps", fits=sm.OLS(own["tps"], own["users"]).fit())
     with pytest.raises(VirtperfError, match="levels that are not numbers"):
         plot.lines(runs=own, x="tool", y="tps", fits=smf.ols("tps ~ users", own).fit())
-    with pytest.raises(VirtperfError, match="nothing to draw"):
+    with pytest.raises(VirtperfError, match="no data to draw"):
         plot.lines(x="users")
 
 

@@ -20,7 +20,7 @@ def test_every_unit_has_a_panel_and_every_sample_its_place(loaded: LoadedStudy) 
     for axes, (unit, part) in zip(figure.axes, frame.groupby("unit", sort=False), strict=True):
         assert lines(axes)[0] == list(zip(part["t_s"], part["value"], strict=True))
         assert words(axes) == f"{part['series'].iloc[0]}, {unit}"
-    assert figure.axes[-1].get_xlabel() == "Time from the start, min:s"
+    assert figure.axes[-1].get_xlabel() == "Time since the start, min:s"
     assert figure.axes[-1].xaxis.get_major_formatter()(200, 0) == "3:20"
     assert np.diff(figure.axes[-1].get_xticks()).tolist() == pytest.approx(
         [60] * (len(figure.axes[-1].get_xticks()) - 1)

@@ -8,13 +8,13 @@ import pytest
 
 from tests.report.plot.drawn import boxes, dots, legend, words
 from virtperf.core.provenance import Provenance
-from virtperf.report.synthesis.capacity import RATIOS, Course
+from virtperf.report.synthesis.capacity import RATIOS, CurveValues
 from virtperf.report.synthesis.definition import Curve
 from virtperf.report.synthesis.picture import capacity
 from virtperf.report.synthesis.values import REFERENCE, Value
 
 
-def course(study: str, label: str, *points: tuple[float, str, float, float]) -> Course:
+def course(study: str, label: str, *points: tuple[float, str, float, float]) -> CurveValues:
     curve = Curve(
         study=study,
         label=label,
@@ -25,7 +25,7 @@ def course(study: str, label: str, *points: tuple[float, str, float, float]) -> 
         over=1,
         reference=1,
     )
-    return Course(
+    return CurveValues(
         curve,
         f"{study.capitalize()} 1, 2026",
         "throughput",
@@ -52,7 +52,7 @@ def value(study: str, label: str, kind: str, low: float, high: float) -> Value:
 
 
 @pytest.fixture
-def found() -> list[Course]:
+def found() -> list[CurveValues]:
     """Of three studies: ranges one of which has no upper limit, means, nothing but the reference."""
     return [
         course(
@@ -68,12 +68,12 @@ def found() -> list[Course]:
     ]
 
 
-def test_every_study_has_a_panel_with_its_reference(found: list[Course]) -> None:
+def test_every_study_has_a_panel_with_its_reference(found: list[CurveValues]) -> None:
     figure = capacity(found, "memory", "throughput", 0.9)
     assert figure is not None
     paper, own = figure.axes
     assert (
-        words(paper) == "Paper 1, 2026: throughput, 1 is that of 8 GB"
+        words(paper) == "Paper 1, 2026: throughput relative to 8 GB"
         and own.get_xlabel() == RATIOS["memory"]
     )
     assert boxes(paper, "text") == [
@@ -88,7 +88,7 @@ def test_every_study_has_a_panel_with_its_reference(found: list[Course]) -> None
 
 
 def test_no_text_reaches_out_of_the_picture_and_no_arrow_out_of_its_panel(
-    found: list[Course],
+    found: list[CurveValues],
 ) -> None:
     figure = capacity(found, "memory", "throughput", 0.9)
     assert figure is not None
@@ -101,6 +101,6 @@ def test_no_text_reaches_out_of_the_picture_and_no_arrow_out_of_its_panel(
     assert [list(y) for y in arrows] == [[figure.axes[0].get_ylim()[1]]]
 
 
-def test_without_such_curves_there_is_no_picture(found: list[Course]) -> None:
+def test_without_such_curves_there_is_no_picture(found: list[CurveValues]) -> None:
     assert capacity(found, "cpu", "throughput", 0.9) is None
     assert capacity(found[-1:], "memory", "throughput", 0.9) is None

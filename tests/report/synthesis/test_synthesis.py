@@ -17,8 +17,8 @@ from virtperf.check.problems import Problems
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
-from virtperf.report.synthesis.capacity import Course, RatioGrid
-from virtperf.report.synthesis.checks import speaks_of
+from virtperf.report.synthesis.capacity import CurveValues, RatioGrid
+from virtperf.report.synthesis.checks import matching_label
 from virtperf.report.synthesis.definition import Curve, JointGrid
 from virtperf.report.synthesis.loaded import Synthesis, load_synthesis
 from virtperf.report.synthesis.tables import agreement
@@ -53,7 +53,7 @@ def test_measured_runs_stand_beside_the_text(synthesis: Synthesis) -> None:
     data = synthesis.studies["toy"]
     for levels, number in instances(data.study, "gain", {"system": "a"}):
         estimate = from_runs.estimate(data, number, 0.95)
-        course = next(c for c in synthesis.courses if c.curve.study == "toy")
+        course = next(c for c in synthesis.curve_values if c.curve.study == "toy")
         (found,) = [values for ratio, values in course.points if ratio == levels[0] / 2]
         measured = [v for v in found if v.kind == "measured"]
         assert len(measured) == (estimate is not None and estimate.available)
@@ -114,8 +114,8 @@ def test_pages(synthesis: Synthesis) -> None:
 
 
 def test_capacity_at_between_and_beyond_tested_ratios(synthesis: Synthesis) -> None:
-    toy, each, other = synthesis.courses
-    assert [[ratio for ratio, _ in course.points] for course in synthesis.courses] == [
+    toy, each, other = synthesis.curve_values
+    assert [[ratio for ratio, _ in course.points] for course in synthesis.curve_values] == [
         [0.5, 1.0, 2.0],
         [0.5, 1.0, 2.0],
         [1.0, 2.0, 4.0],
@@ -130,9 +130,11 @@ def test_capacity_at_between_and_beyond_tested_ratios(synthesis: Synthesis) -> N
     assert (low, high) == (min(ends), max(ends))
     assert "between the tested ratios 1 and 2" in toy.at(1.5).words
     assert "about" not in toy.at(1.5).words
-    assert toy.at(2.5).words == "not tested (only 0.5 to 2)" and math.isnan(toy.at(2.5).ends[0])
+    assert toy.at(2.5).words == "outside the tested range, 0.5 to 2" and math.isnan(
+        toy.at(2.5).ends[0]
+    )
     shown = synthesis.capacity("cpu", [1, 2.5])
-    assert shown.figure is not None and "not tested" in plain(shown)
+    assert shown.figure is not None and "outside the tested range" in plain(shown)
     assert synthesis.capacity("memory", [2]).figure is None  # its curve has no throughput
     assert "At least 95 % at" in plain(synthesis.limits())
 
@@ -149,7 +151,9 @@ def test_limits_sort_tested_ratios_by_what_is_certain() -> None:
         reference=1,
     )
     points = ((1.0, (1, 1)), (2.0, (0.95, 1.2)), (3.0, (0.9, 0.96)), (4.0, (0.5, 0.9)))
-    found = Course(curve, "", "throughput", tuple((r, (value("s", ends),)) for r, ends in points))
+    found = CurveValues(
+        curve, "", "throughput", tuple((r, (value("s", ends),)) for r, ends in points)
+    )
     assert (found.limits.kept, found.limits.unknown, found.limits.lost) == ((2.0,), (3.0,), (4.0,))
 
 
@@ -180,15 +184,15 @@ def test_a_grid_says_what_is_known_at_both_ratios() -> None:
     between = "between the tested ratios: CPU 2 to 4 and memory 2 to 4"
     assert grid.at(3, 2.5) == f"allows 0.0625 to 1 {between}"
     assert grid.at(2, 3).endswith("CPU 2 and memory 2 to 4")
-    assert "no number for all of the tested ratios" in grid.at(1.5, 1.5)
-    assert grid.at(5, 2) == "not tested (only CPU ratios 1 to 4 and memory ratios 1 to 4)"
+    assert "a neighbouring tested ratio has no number" in grid.at(1.5, 1.5)
+    assert grid.at(5, 2) == "outside the tested range, CPU ratios 1 to 4 and memory ratios 1 to 4"
 
 
 def test_a_study_that_has_to_do_with_a_question_needs_a_cell_or_a_reason(tmp_path: Path) -> None:
     data = build(tmp_path)
     other = load_study(data / "published" / "other")
-    assert speaks_of(other, ["guests"]).startswith("factor guests")
-    assert speaks_of(other, ["nowhere"]) == ""
+    assert matching_label(other, ["guests"]).startswith("factor guests")
+    assert matching_label(other, ["nowhere"]) == ""
     one_study = SYNTHESIS.replace("study: other, label: Other", "study: toy, label: Other")
     one_study = one_study.replace("{study: other, label: Said, claim: more-at-8}", "")
     one_study = one_study.replace("{study: other, label: B, claim: best-at-8}", "").replace(
@@ -196,7 +200,7 @@ def test_a_study_that_has_to_do_with_a_question_needs_a_cell_or_a_reason(tmp_pat
     )
     one_study = one_study.replace("asks: What do more", "words: [guests]\n    asks: What do more")
     for unused, said in [
-        ("", "other has to do with the question 'growth'"),
+        ("", "other is relevant to the question 'growth'"),
         ("    unused: {other: It varies something else.}\n", ""),
         (
             "    unused: {toy: It varies something else., other: It varies something.}\n",
@@ -214,27 +218,31 @@ def test_a_study_that_has_to_do_with_a_question_needs_a_cell_or_a_reason(tmp_pat
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("derived: peak", "derived: peek", "derives no 'peek'.*peak"),
+        ("derived: peak", "derived: peek", "has no derived number 'peek'.*peak"),
         ("claim: best-at-8", "claim: best-at-9", "no claim 'best-at-9'.*best-at-8"),
         ("study: other, label: Other", "study: othr, label: Other", "no study 'othr'.*other"),
-        ("at: {system: b, guests: 4}", "at: {system: b}", "stands for 2 numbers"),
+        ("at: {system: b, guests: 4}", "at: {system: b}", "gain has 2 numbers"),
         ("at: {system: b, guests: 4}", "at: {system: b, guests: 3}", "no number for guests 3"),
-        ("at: {system: b, guests: 4}}", "at: {system: b, guests: 4}, claim: flat}", "either"),
-        ("derived: gain, at: {system: b, guests: 4}", "derived: storage", "storage is no ratio"),
+        (
+            "at: {system: b, guests: 4}}",
+            "at: {system: b, guests: 4}, claim: flat}",
+            "exactly one of",
+        ),
+        ("derived: gain, at: {system: b, guests: 4}", "derived: storage", "storage is not a ratio"),
         ("one: 2", "one: 2, over: 3", "either"),
         (
             "label: Other, derived",
             "system: none, label: Other, derived",
             "has no system 'none'.*only",
         ),
-        ("claim: more-at-8}", "claim: more-at-8, times: 2}", "for a `derived` number"),
+        ("claim: more-at-8}", "claim: more-at-8, times: 2}", "need a `derived` number"),
         (
             "label: A, derived: gain, at: {system: a}, of: cpu",
             "label: A, derived: gain, of: cpu",
-            "has no axis",
+            "has no numeric axis",
         ),
         ("rests_on: [gain]", "rests_on: [gin]", "no row 'gin'"),
-        ("- id: best", "- id: gain", "two rows are called 'gain'"),
+        ("- id: best", "- id: gain", "two rows are named 'gain'"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, old: str, new: str, said: str) -> None:

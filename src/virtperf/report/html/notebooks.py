@@ -116,7 +116,7 @@ def record_of(output: NotebookNode) -> Record | None:
     except ValidationError as err:
         first = err.errors()[0]
         raise VirtperfError(
-            f"an exhibit is no record of this version: {'.'.join(map(str, first['loc']))}: {first['msg']}",
+            f"an exhibit is not a valid record of this version: {'.'.join(map(str, first['loc']))}: {first['msg']}",
             remedy="execute the notebook again.",
         ) from err
     return record.with_picture(data.get("image/svg+xml", ""))
@@ -144,19 +144,20 @@ def records_of(path: Path) -> list[Record]:
         raise VirtperfError(err.problem, file=path, remedy=err.remedy) from err
 
 
-LEFT_OUT = "nbval-ignore-output"  # nbval's tag of cells with outputs neither kept nor compared
+IGNORE_OUTPUT_TAG = "nbval-ignore-output"
+"""nbval's tag of cells with outputs neither kept nor compared."""
 
 
-def is_left_out(cell: NotebookNode) -> bool:
+def ignores_output(cell: NotebookNode) -> bool:
     """Whether the outputs of a cell are dropped."""
-    return LEFT_OUT in cell.metadata.get("tags", ())
+    return IGNORE_OUTPUT_TAG in cell.metadata.get("tags", ())
 
 
 def keep_outputs(executed: Path, notebook: Path) -> None:
     """Copy the outputs of an executed notebook into its source notebook, cell by cell, without
     metadata.
 
-    `executed` has one injected cell of parameters. Cells tagged `LEFT_OUT` keep no outputs, so that
+    `executed` has one injected cell of parameters. Cells tagged `IGNORE_OUTPUT_TAG` keep no outputs, so that
     a large notebook stays small in git; its report has all of them. Raises `VirtperfError` if the
     notebook was edited after the execution.
     """
@@ -166,13 +167,13 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
     ]
     if [cell.source for cell in own] != [cell.source for cell in source.cells]:
         raise VirtperfError(
-            "the notebook was edited since it was executed",
+            "the notebook was edited after its execution",
             file=notebook,
             remedy="run `dvc repro`, then try again.",
         )
     for cell, with_outputs in zip(source.cells, own, strict=True):
         if cell.cell_type == "code":
-            cell.outputs = [] if is_left_out(cell) else with_outputs.outputs
+            cell.outputs = [] if ignores_output(cell) else with_outputs.outputs
             cell.execution_count = None
     for count, cell in enumerate((c for c in source.cells if c.cell_type == "code"), start=1):
         cell.execution_count = count
@@ -199,7 +200,7 @@ def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
     _check(notebook, parameters)
     with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
         done = Path(folder) / "executed.ipynb"
-        with _surroundings(Path(folder)):
+        with _kernel_environment(Path(folder)):
             try:
                 execute_notebook(
                     str(notebook),
@@ -217,7 +218,7 @@ def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
                     extra_arguments=[_QUIET],
                 )
             except PapermillExecutionError as err:
-                raise _explain(err, notebook, injected=bool(parameters)) from err
+                raise _cell_error(err, notebook, injected=bool(parameters)) from err
         finished = normalise(nbformat.read(done, as_version=4))
     write_atomically(out, written(finished))
     return out
@@ -247,7 +248,7 @@ def _check(notebook: Path, parameters: Mapping[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def _surroundings(folder: Path) -> Iterator[None]:
+def _kernel_environment(folder: Path) -> Iterator[None]:
     """Isolate the kernel from user settings: Jupyter and IPython folders within a temporary folder.
 
     Its path is short, as Unix sockets need; progress and log lines below errors are suppressed.
@@ -276,7 +277,7 @@ def _surroundings(folder: Path) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _explain(err: PapermillExecutionError, notebook: Path, *, injected: bool) -> VirtperfError:
+def _cell_error(err: PapermillExecutionError, notebook: Path, *, injected: bool) -> VirtperfError:
     # papermill injects its cell behind the parameters, before all cells that can fail
     number = err.cell_index + (0 if injected else 1)
     traceback = _ANSI.sub("", "\n".join(err.traceback))
@@ -294,7 +295,7 @@ def _explain(err: PapermillExecutionError, notebook: Path, *, injected: bool) ->
         else (source[0] if source else "")
     )
     return VirtperfError(
-        f"cell {number} fails at its line {line or 1} ({shown}) with {err.ename}: "
+        f"cell {number} failed at line {line or 1} ({shown}) with {err.ename}: "
         f"{_ANSI.sub('', str(err.evalue))}",
         file=notebook.name,
         remedy="open the notebook in JupyterLab and run it up to that cell.",

@@ -28,10 +28,10 @@ def print_to_pdf(page: Path, out: Path) -> None:
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise VirtperfError(
-            "a PDF is printed by Chromium, which is not installed",
+            "Chromium, which prints PDF files, is not installed",
             expected=f"one of the commands {', '.join(BROWSERS)}",
             remedy="install it (on Debian: apt-get install chromium), or print the page from your "
-            "own browser: its style sheet has rules for paper",
+            "own browser: it has a print style sheet",
         )
     with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
         made = Path(folder, "page.pdf")
@@ -53,7 +53,7 @@ def print_to_pdf(page: Path, out: Path) -> None:
             )
             said = done.stderr.strip()[-_LAST_CHARACTERS:]
         except subprocess.TimeoutExpired:
-            said = f"nothing within {TIMEOUT_S} s"
+            said = f"timeout after {TIMEOUT_S} s"
         if not made.is_file():
-            raise VirtperfError("Chromium printed no PDF", file=page, found=said or None)
+            raise VirtperfError("Chromium wrote no PDF", file=page, found=said or None)
         shutil.copyfile(made, out)

@@ -49,7 +49,7 @@ def record_html(
         blocks, tail = _folded_tables(blocks)
     if notebook:
         blocks, tail = (
-            [_short(b) for b in part if not isinstance(b, Folded)] for part in (blocks, tail)
+            [_for_notebook(b) for b in part if not isinstance(b, Folded)] for part in (blocks, tail)
         )
     else:
         blocks, tail = ([_with_traces(b, record) for b in part] for part in (blocks, tail))
@@ -93,7 +93,10 @@ def with_distinct_ids(records: Iterable[Record], taken: Iterable[str] = ()) -> l
         seen.add(name)
         made.append(
             record.model_copy(
-                update={"id": name, "blocks": tuple(_free(b, seen) for b in record.blocks)}
+                update={
+                    "id": name,
+                    "blocks": tuple(_drop_taken_ids(b, seen) for b in record.blocks),
+                }
             )
         )
     return made
@@ -133,7 +136,7 @@ def _with_traces(block: Block, record: Record) -> Block:
     return block.model_copy(update={"rows": tuple(rows)})
 
 
-def _short(block: Block) -> Block:
+def _for_notebook(block: Block) -> Block:
     """Simplify a table for a notebook: no collapsed text in cells, no anchors, no cards on phones."""
     if not isinstance(block, Grid):
         return block
@@ -155,7 +158,7 @@ def _block_ids(blocks: Iterable[Block]) -> Iterator[str]:
             yield from _block_ids(block.blocks)
 
 
-def _free(block: Block, seen: set[str]) -> Block:
+def _drop_taken_ids(block: Block, seen: set[str]) -> Block:
     """Drop taken ids of a block, and register its own as taken."""
 
     def free(name: str) -> str:
@@ -168,7 +171,7 @@ def _free(block: Block, seen: set[str]) -> Block:
         return block.model_copy(update={"ids": tuple(map(free, block.ids))})
     if isinstance(block, Folded):
         return block.model_copy(
-            update={"blocks": tuple(_free(part, seen) for part in block.blocks)}
+            update={"blocks": tuple(_drop_taken_ids(part, seen) for part in block.blocks)}
         )
     return block
 
@@ -223,8 +226,8 @@ class LinkBase:
                 else ""
             )
         raise VirtperfError(
-            f"a link of no known kind: {link!r}",
-            expected=f"one that begins with {' or '.join(LINK_PREFIXES)}",
+            f"unknown kind of link: {link!r}",
+            expected=f"a link that begins with {' or '.join(LINK_PREFIXES)}",
         )
 
     def _anchor(self, anchor: str, study: str) -> str:

@@ -23,7 +23,7 @@ from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from rawperf.core.errors import VirtperfError
 from rawperf.core.files import write_atomically
-from virtperf.report.glossary import NO_WORDS, Glossary, Term
+from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary, Term
 from virtperf.report.html.markdown import ContentsEntry, Writer, pages_of
 from virtperf.report.html.notebooks import for_notebook_only, normalise, read_notebook, record_of
 from virtperf.report.html.record import LinkBase, ids, record_html, with_distinct_ids
@@ -71,7 +71,7 @@ def render(
     notice: str = "",
     prefix: str = "",
     study: Study | None = None,
-    glossary: Glossary = NO_WORDS,
+    glossary: Glossary = EMPTY_GLOSSARY,
     claims: frozenset[str] = frozenset(),
 ) -> Path:
     """Render a notebook with its outputs; `out` is replaced only after the whole page is complete.
@@ -104,7 +104,7 @@ def to_html(
     notice: str = "",
     prefix: str = "",
     study: Study | None = None,
-    glossary: Glossary = NO_WORDS,
+    glossary: Glossary = EMPTY_GLOSSARY,
     claims: frozenset[str] = frozenset(),
     name: str = "",
 ) -> str:
@@ -128,7 +128,7 @@ def _read(path: Path) -> nbformat.NotebookNode:
         for output in cell.get("outputs", ()):
             if output.output_type == "error":
                 raise VirtperfError(
-                    f"cell {position} ends in {output.ename}: {output.evalue}",
+                    f"cell {position} failed with {output.ename}: {output.evalue}",
                     file=path.name,
                     remedy="correct the cell and execute the notebook again.",
                 )
@@ -183,7 +183,7 @@ def build_page(
     title: str | None,
     notice: str = "",
     prefix: str = "",
-    glossary: Glossary = NO_WORDS,
+    glossary: Glossary = EMPTY_GLOSSARY,
     claims: frozenset[str] = frozenset(),
 ) -> ReportPage:
     """Assemble the parts of a notebook's page; the default title is its first heading."""

@@ -208,12 +208,10 @@ def analysis(
 def source(study: Study, exhibit: Exhibit, before: str, *after: str | Span) -> Folded:
     """Source of an exhibit: its section of the paper, with text around it."""
     place = f"section “{exhibit.section}”" if exhibit.section else "the paper"
-    return Folded(
-        summary="Where this comes from", blocks=(Paragraph(words=(f"{before}{place}", *after)),)
-    )
+    return Folded(summary="Source", blocks=(Paragraph(words=(f"{before}{place}", *after)),))
 
 
-def whose(study: Study) -> tuple[Paragraph, ...]:
+def attribution(study: Study) -> tuple[Paragraph, ...]:
     """Attribution of the measured data in an exhibit, if published by the paper's authors; else
     empty.
     """
@@ -223,7 +221,7 @@ def whose(study: Study) -> tuple[Paragraph, ...]:
     return (Paragraph(words=f"{words[:1].upper()}{words[1:]}.", style="small"),)
 
 
-def trace(study: Study, exhibit: Exhibit, words: str = "Where values come from") -> Paragraph:
+def trace(study: Study, exhibit: Exhibit, words: str = "Trace of values") -> Paragraph:
     """Link to the claims, runs, files and lines behind every point of a figure or cell of a table."""
     return Paragraph(
         words=(Span(text=words, link=f"trace:{study.id}/{exhibit.id}"),), style="small"

@@ -17,7 +17,7 @@ from virtperf.report.axis_words import tick_label, unit_words
 from virtperf.report.claim_words import quantities
 from virtperf.report.finding import finding, is_wide, order_claims, order_lines
 from virtperf.report.frames import PROVENANCES, allowed, point_table, shown_as_printed
-from virtperf.report.kinds import Context, ExhibitSpec, Figure, note, trace, whose
+from virtperf.report.kinds import Context, ExhibitSpec, Figure, attribution, note, trace
 from virtperf.report.records import (
     Block,
     Drawing,
@@ -33,7 +33,7 @@ from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.definition import Exhibit, Factor, Series, Study
 
 MAX_NAMED_CLAIMS = 3  # claims named for a limit in the numbers behind a figure
-LEFT_OPEN = 0.7  # share of points with wide ranges from which a figure is shown as a list of orders
+MOSTLY_OPEN_SHARE = 0.7  # share of wide ranges from which a figure is shown as a list of orders
 MAX_SENTENCES = 6  # claims quoted about a figure without orders in the text
 DIGEST = 8  # hexadecimal digits; a collision among a study's figures has a probability of 1e-8
 
@@ -55,7 +55,7 @@ def check(study: Study, exhibit: Exhibit) -> None:
     axes = {series.over for series in exhibit.series}
     if len(axes) > 1:
         raise StudyError(
-            f"{exhibit.id}: its series stand over different factors",
+            f"{exhibit.id}: its series have different factors on the axis",
             file="study.yaml",
             expected="one factor",
             found=", ".join(sorted(axes)),
@@ -63,13 +63,13 @@ def check(study: Study, exhibit: Exhibit) -> None:
     labels = [series.label for series in exhibit.series]
     if twice := [label for label in labels if labels.count(label) > 1]:
         raise StudyError(
-            f"{exhibit.id}: two series are called {twice[0]!r}",
+            f"{exhibit.id}: two series are named {twice[0]!r}",
             file="study.yaml",
-            expected="a label of its own for every series",
+            expected="a unique label for every series",
         )
     if exhibit.spec.get("log") and exhibit.kind != "line":
         raise StudyError(
-            f"{exhibit.id}: bars begin at 0, which no logarithmic axis has",
+            f"{exhibit.id}: bars begin at 0, which is not on a logarithmic axis",
             file="study.yaml",
             expected="log with kind: line",
         )
@@ -82,9 +82,9 @@ def check_colours(study: Study, exhibit: Exhibit) -> None:
     for colour in (s["colour"] for s in exhibit.spec["series"] if s.get("colour")):
         if colour not in known:
             raise StudyError(
-                f"{exhibit.id}: no series is called {colour!r}",
+                f"{exhibit.id}: no series is named {colour!r}",
                 file="study.yaml",
-                expected="the label of a series whose colour this one has",
+                expected="the label of the series with the same colour",
                 remedy=did_you_mean(colour, known),
             )
 
@@ -132,12 +132,12 @@ def record(
         Provenance.EXAMPLE: points["example"].notna(),
     }
     missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
-    is_open = left_open(points)
+    mostly_open = is_mostly_open(points)
     blocks: list[Block] = [
-        *(_text_alone(context, exhibit, points, factor) if is_open else ()),
-        *_left_out(context, exhibit, points),
+        *(_text_statements(context, exhibit, points, factor) if mostly_open else ()),
+        *_unscaled_note(context, exhibit, points),
         *(note(f"No curve for {label}: {fit.reason}") for label, fit in missing.items()),
-        *(whose(study) if there[Provenance.MEASURED].any() else ()),
+        *(attribution(study) if there[Provenance.MEASURED].any() else ()),
         trace(study, exhibit),
         Folded(
             summary="The numbers",
@@ -161,12 +161,12 @@ def record(
             f"{name}: {exhibit.title}",
             said,
             numbers,
-            summary="The figure, range by range" if is_open else "",
+            summary="The figure with all ranges" if mostly_open else "",
         ),
     )
 
 
-def left_open(points: pd.DataFrame) -> bool:
+def is_mostly_open(points: pd.DataFrame) -> bool:
     """Whether the text determines hardly more than orders of a figure: most ranges are wide.
 
     Points fixed by convention don't count; a figure with runs is never left open.
@@ -174,10 +174,10 @@ def left_open(points: pd.DataFrame) -> bool:
     if points[["measured", "example"]].notna().any(axis=None):
         return False
     counted = points[~points["reference"]]
-    return len(counted) > 0 and counted.apply(is_wide, axis=1).mean() >= LEFT_OPEN
+    return len(counted) > 0 and counted.apply(is_wide, axis=1).mean() >= MOSTLY_OPEN_SHARE
 
 
-def _text_alone(
+def _text_statements(
     context: Context, exhibit: Exhibit, points: pd.DataFrame, factor: Factor
 ) -> Iterator[Block]:
     """Statements of the text on a figure with wide ranges: its few numbers, then its orders."""
@@ -192,9 +192,9 @@ def _text_alone(
             if exhibit.id in claim.exhibits
             and names & {q.name for i in claim.instances for q in quantities(i)}
         ][:MAX_SENTENCES]
-    lead = "What the text says, the greatest first:" if orders else "What the text says:"
+    lead = "Statements of the text, the greatest first:" if orders else "Statements of the text:"
     yield Paragraph(words=lead)
-    yield Listing(items=(*lines, *orders) or ("nothing about single values",))
+    yield Listing(items=(*lines, *orders) or ("no statement about single values",))
 
 
 def drawing(
@@ -260,7 +260,7 @@ def draw(
     )
 
 
-def _left_out(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[Block]:
+def _unscaled_note(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[Block]:
     """A note naming the missing reference point if measured runs can't be put on the figure's
     scale.
     """
@@ -270,7 +270,7 @@ def _left_out(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[
         return []
     reference = context.study.reference_for(run[0])
     place = f": {context.study.show(reference[0])}" if reference else ""
-    words = "Measured runs are left out here. They have no common scale with the paper, since its reference point was"
+    words = "Measured runs are not shown: they can't be put on the paper's scale, because its reference point was"
     return [note(f"{words} not run{place}.")]
 
 

@@ -41,7 +41,7 @@ def record(context: Context) -> Record:
         rows.append(((claim.says, name), _with_links(claim.why, said), shown, str(binds[claim.id])))
     table = Grid(
         label="Assumptions",
-        columns=("We assume", "Because", "Switched", "Limits of plotted points that it sets"),
+        columns=("Assumption", "Reason", "State", "Limits of plotted points set by it"),
         rows=tuple(rows),
         numeric=(3,),
         ids=tuple(f"claim-{c.id}" for c in assumed),

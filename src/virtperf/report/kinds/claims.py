@@ -12,7 +12,7 @@ import pandas as pd
 from virtperf.report.claim_words import TAKEN_FROM, ClaimWords, claim_in_words, quantities
 from virtperf.report.frames import exhibit_of
 from virtperf.report.kinds import Context, ExhibitKind, note
-from virtperf.report.kinds.contradictions import places
+from virtperf.report.kinds.contradictions import contradiction_numbers
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import (
     FOLLOWS,
@@ -55,9 +55,9 @@ _NUMBERS = (
     "estimate_high",
 )
 _COLUMNS = (
-    "The paper says",
+    "Claim",
     "Printed",
-    "Its other claims allow",
+    "Implied by other claims",
     "Verdict from the text",
     "Verdict from measurements",
 )
@@ -72,7 +72,7 @@ def record(context: Context, about: str | None = None) -> Record:
     about none, None for all claims.
     """
     data = context.data
-    study, conflicts = data.study, places(data)
+    study, conflicts = data.study, contradiction_numbers(data)
     chosen = [c for c in data.paper_claims if about is None or about in c.exhibits]
     plotted: set[str] = set()
     if about is None:
@@ -81,15 +81,26 @@ def record(context: Context, about: str | None = None) -> Record:
         title = "What the paper says elsewhere"
     else:
         exhibit = exhibit_of(data, about)
-        title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
+        title = f"Claims about {exhibit_name(exhibit.id, exhibit.kind)}"
         plotted = _plotted(study, exhibit)
     rows: list[tuple[Words, ...]] = []
     found = []
     for claim in chosen:
-        result, told = data.result(claim.id), claim_in_words(claim, data)
-        verdicts = {"text_verdict": told.text_verdict, "measured_verdict": told.measured_verdict}
-        by_text = _text_cell(claim, told, result, conflicts.get(claim.id, []))
-        rows.append((_saying(claim), told.printed, told.allowed, by_text, _measured_cell(told)))
+        result, claim_text = data.result(claim.id), claim_in_words(claim, data)
+        verdicts = {
+            "text_verdict": claim_text.text_verdict,
+            "measured_verdict": claim_text.measured_verdict,
+        }
+        by_text = _text_verdict_cell(claim, claim_text, result, conflicts.get(claim.id, []))
+        rows.append(
+            (
+                _claim_cell(claim),
+                claim_text.printed,
+                claim_text.allowed,
+                by_text,
+                _measured_verdict_cell(claim_text),
+            )
+        )
         found.append({**result, "claim": claim.id, **verdicts})
     table = pd.DataFrame(found).reindex(columns=list(_NUMBERS))
     measured = (table["measured_verdict"] != "no measurement").any()
@@ -110,7 +121,7 @@ def record(context: Context, about: str | None = None) -> Record:
         )
         blocks = [
             Paragraph(
-                words=_tally(
+                words=_verdict_counts(
                     table.assign(
                         shown=[
                             shown_verdict(verdict, claim.n_places)
@@ -145,16 +156,16 @@ def _plotted(study: Study, exhibit: Exhibit) -> set[str]:
     return {name for name, kind in study.quantities.items() if kind.observed.get("from") in samples}
 
 
-def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
+def _verdict_counts(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
     """Count the verdicts of the claims in the mask `shown`, text verdicts first; the other claims
     are only counted.
     """
     everything, table = len(table), table[list(shown)]
     lead = f"{plural(everything, 'claim')}. "
     if len(table) < everything:
-        lead = f"{plural(everything, 'claim')}, {len(table)} of them on what is plotted. "
+        lead = f"{plural(everything, 'claim')}, {len(table)} of them about plotted quantities. "
     if not len(table):
-        return f"{plural(everything, 'claim')} on the set-up and other things that are not plotted."
+        return f"{plural(everything, 'claim')} about the set-up and other quantities that are not plotted."
     from_text, measured = Counter(table["shown"]), Counter(table["measured_verdict"])
     nothing = measured.pop("no measurement", 0)
 
@@ -174,7 +185,7 @@ def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
     return tuple(parts)
 
 
-def _saying(claim: Claim) -> Words:
+def _claim_cell(claim: Claim) -> Words:
     reading = [Span(text=f"Read as: {claim.reading}", style="small")] if claim.reading else []
     often = f"In {plural(claim.n_places, 'place')} of the paper"
     where = "; ".join(claim.sections) + (". " if claim.sections else "")
@@ -183,18 +194,21 @@ def _saying(claim: Claim) -> Words:
     return (claim.says, *reading, folded)
 
 
-def _text_cell(
-    claim: Claim, told: ClaimWords, result: dict[str, Any], numbers: Sequence[int]
+def _text_verdict_cell(
+    claim: Claim, claim_text: ClaimWords, result: dict[str, Any], numbers: Sequence[int]
 ) -> Words:
-    cell: list[str | Span] = [Span(text=told.shown, style="verdict")]
-    ours = str(result.get("verdict_with_assumptions", "") or told.text_verdict)
-    if ours != told.text_verdict:
+    cell: list[str | Span] = [Span(text=claim_text.shown, style="verdict")]
+    ours = str(result.get("verdict_with_assumptions", "") or claim_text.text_verdict)
+    if ours != claim_text.text_verdict:
         words = placed_verdict(ours, claim.n_places)
         cell.append(Span(text=f"with our assumptions: {words}", style="small"))
     share = result.get("information", math.nan)
     if isinstance(share, float) and share >= 0.01:
         cell.append(
-            Span(text=f"narrows the range by {pretty(100 * share, 2)}{NO_BREAK}%", style="small")
+            Span(
+                text=f"narrows the ranges of its figures by {pretty(100 * share, 2)}{NO_BREAK}%",
+                style="small",
+            )
         )
     for number in numbers:
         aside = (
@@ -214,13 +228,15 @@ def _text_cell(
     return tuple(cell)
 
 
-def _measured_cell(told: ClaimWords) -> Words:
+def _measured_verdict_cell(claim_text: ClaimWords) -> Words:
     """Cell with the measured verdict and its estimate; empty without a measurement."""
-    if told.measured_verdict == "no measurement":
+    if claim_text.measured_verdict == "no measurement":
         return ""
-    notes = filter(None, [f"measured {told.measured}" if told.measured else "", told.reason])
+    notes = filter(
+        None, [f"measured {claim_text.measured}" if claim_text.measured else "", claim_text.reason]
+    )
     return (
-        Span(text=told.measured_verdict, style="verdict"),
+        Span(text=claim_text.measured_verdict, style="verdict"),
         *(Span(text=note, style="small") for note in notes),
     )
 

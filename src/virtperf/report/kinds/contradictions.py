@@ -27,13 +27,13 @@ from virtperf.report.wording import exhibit_name, interval, joined, plural
 from virtperf.study.claims import Claim
 
 RESOLUTION_NOTE = (
-    "As few of the paper's sentences as possible are set aside; none counts more than another. "
-    "Where several ways need equally few, ranges hold the values under each of them."
+    "As few of the paper's sentences as possible are set aside, without weights. "
+    "If several resolutions set aside equally few, ranges contain the values under each of them."
 )
-WIDER = "There are more resolutions than are tried one by one: ranges may be wider than need be."
+WIDER_NOTE = "Not all resolutions were tried separately: ranges may be wider than necessary."
 PlottedPoint = tuple[str, str, str]
 """Exhibit, series and level of a plotted point."""
-MAX_POINTS_OF_A_WAY = 3
+MAX_POINTS_PER_RESOLUTION = 3
 """Points named for one resolution of a contradiction."""
 MAX_EXHIBITS = 4
 """Exhibits named as depending on a contradiction."""
@@ -51,10 +51,10 @@ def contradiction_entries(data: StudyData) -> list[dict[str, Any]]:
     those of the paper.
     """
     set_by = points_by_claim(data)
-    own = [id(entry) for entry in of_the_paper(data)]
+    own = [id(entry) for entry in paper_contradictions(data)]
 
     def rank(entry: dict[str, Any]) -> tuple[bool, bool, int]:
-        count = len(depending(entry, set_by))
+        count = len(dependent_points(entry, set_by))
         return not count, id(entry) not in own, -count
 
     return sorted(data.contradictions.get("contradictions", ()), key=rank)
@@ -73,7 +73,7 @@ def points_by_claim(data: StudyData) -> dict[str, set[PlottedPoint]]:
     return found
 
 
-def depending(
+def dependent_points(
     entry: Mapping[str, Any], set_by: Mapping[str, set[PlottedPoint]]
 ) -> set[PlottedPoint]:
     """Plotted points affected by a contradiction: those that differ between its resolutions, and
@@ -92,7 +92,7 @@ def set_aside(data: StudyData) -> set[str]:
     return {claim for entry in contradiction_entries(data) for claim in entry["always"]}
 
 
-def of_the_paper(data: StudyData) -> list[dict[str, Any]]:
+def paper_contradictions(data: StudyData) -> list[dict[str, Any]]:
     """Entries in which claims of the paper exclude each other without an assumption of ours."""
     assumed = {c.id for c in data.claims or () if c.assumed}
     return [
@@ -102,7 +102,7 @@ def of_the_paper(data: StudyData) -> list[dict[str, Any]]:
     ]
 
 
-def places(data: StudyData) -> dict[str, list[int]]:
+def contradiction_numbers(data: StudyData) -> dict[str, list[int]]:
     """Numbers of the contradictions that each claim takes part in, for links on the page."""
     numbers: dict[str, list[int]] = {}
     for k, entry in enumerate(contradiction_entries(data), 1):
@@ -111,15 +111,15 @@ def places(data: StudyData) -> dict[str, list[int]]:
     return numbers
 
 
-def linked(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:
+def claim_link(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:
     """A claim's wording as a link to its row."""
     if claim is None:
-        return (Span(text=claim_id, style="code"), ", a claim that is no longer there")
+        return (Span(text=claim_id, style="code"), ", a claim that no longer exists")
     if claim.assumed:
-        said = "said outside of the paper's text, taken as an assumption"
+        said = "stated outside the paper's text, used as an assumption"
         kind = f" ({said if claim.ledger else 'an assumption of ours'})"
     else:
-        kind = " (words, read as numbers)" if claim.reading else ""
+        kind = " (words read as numbers)" if claim.reading else ""
     return (Span(text=claim.says, link=f"claim:{claim_id}"), *((kind,) if kind else ()))
 
 
@@ -130,67 +130,67 @@ def record(context: Context) -> Record:
     data = context.data
     found = contradiction_entries(data)
     if not found:
-        none = "No two claims of the paper exclude each other."
+        none = "No claims of the paper exclude each other."
         words = none if data.contradictions else "Contradictions are not computed yet."
         return register(context, "contradictions", note(words))
     said = {c.id: c for c in data.claims or ()}
-    own = len(of_the_paper(data))
+    own = len(paper_contradictions(data))
     parts = [(own, "contradiction", "of the paper"), (len(found) - own, "assumption", "of ours")]
     lead = joined(f"{plural(n, word)} {whose}" for n, word, whose in parts if n)
     excluded = " that its claims exclude" if len(found) > own else ""
     set_by = points_by_claim(data)
-    points = [depending(entry, set_by) for entry in found]
+    points = [dependent_points(entry, set_by) for entry in found]
     rows: list[tuple[Words, ...]] = []
     details: list[Block] = []
     for k, entry in enumerate(found, 1):
-        excluding = (*_excluding(data, entry, said), *_effect(data, points[k - 1]))
-        rows.append((str(k), excluding, tuple(_ways(data, entry, said))))
+        excluding = (*_conflict_cell(data, entry, said), *_affected_points(data, points[k - 1]))
+        rows.append((str(k), excluding, tuple(_resolution_cell(data, entry, said))))
         details += [Heading(text=f"Contradiction {k}"), *_groups(data, entry, said)]
     shown = sum(map(bool, points))  # entries with dependent points come first
     without = len(found) - shown
-    papers = {id(entry) for entry in of_the_paper(data)}
+    papers = {id(entry) for entry in paper_contradictions(data)}
     theirs = sum(id(entry) in papers for entry in found[shown:])
     kinds = ((theirs, "contradiction"), (without - theirs, "assumption"))
     counted = joined(plural(n, word) for n, word in kinds if n)
     minor = f"{counted} on which no plotted point depends"
     blocks: list[Block] = [
         Paragraph(words=f"{lead}{excluded}. {RESOLUTION_NOTE}"),
-        *((Paragraph(words=WIDER),) if data.contradictions.get("may_be_wider") else ()),
+        *((Paragraph(words=WIDER_NOTE),) if data.contradictions.get("may_be_wider") else ()),
         *((_grid("Contradictions", rows[:shown], 1),) if shown else ()),
         *(
             (Folded(summary=minor, blocks=(_grid(minor, rows[shown:], shown + 1),)),)
             * bool(without)
         ),
-        *_read_otherwise(data, said),
-        Folded(summary="All sets of claims, and the arithmetic", blocks=tuple(details)),
+        *_changes_by_reading(data, said),
+        Folded(summary="All conflicting sets of claims and their relations", blocks=tuple(details)),
     ]
     members = dict.fromkeys(c for e in found for conflict in e["conflicts"] for c in conflict)
     return register(context, "contradictions", *blocks, claims=members)
 
 
-def _read_otherwise(data: StudyData, said: Mapping[str, Claim]) -> list[Block]:
+def _changes_by_reading(data: StudyData, said: Mapping[str, Claim]) -> list[Block]:
     """Claims whose set-aside status differs under other readings of words."""
     changed = changed_readings(data, "set aside")
     rows: dict[Words, Sequence[Words]] = {
-        linked(said.get(name), name): [cells[r] for r in READING_NAMES]
+        claim_link(said.get(name), name): [cells[r] for r in READING_NAMES]
         for (name, _), cells in changed.items()
     }
     differ = "differs" if len(rows) == 1 else "differ"
-    summary = f"With words read otherwise, {plural(len(rows), 'claim')} set aside {differ}"
+    summary = f"With other readings of words, {plural(len(rows), 'claim')} set aside {differ}"
     return folded(data, summary, "Claim", rows)
 
 
 def _grid(label: str, rows: Sequence[tuple[Words, ...]], first: int) -> Grid:
     return Grid(
         label=label,
-        columns=("No.", "These cannot all hold", "What resolves it"),
+        columns=("No.", "Claims that cannot all hold", "Resolution"),
         rows=tuple(rows),
         ids=tuple(f"contradiction-{k}" for k in range(first, first + len(rows))),
         stacks=True,
     )
 
 
-def _effect(data: StudyData, points: set[PlottedPoint]) -> Iterator[Span]:
+def _affected_points(data: StudyData, points: set[PlottedPoint]) -> Iterator[Span]:
     """Count the plotted points that depend on a contradiction, and name their exhibits."""
     touched = {exhibit for exhibit, _, _ in points}
     names = [exhibit_name(e.id, e.kind) for e in data.study.exhibits if e.id in touched]
@@ -208,11 +208,11 @@ def _effect(data: StudyData, points: set[PlottedPoint]) -> Iterator[Span]:
         )
 
 
-def _excluding(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Words:
+def _conflict_cell(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Words:
     """The shortest set of claims that exclude each other, and errata on the claims."""
     words: list[str | Span] = []
     for claim in entry["conflicts"][0]:
-        words += [" " if words else "", *linked(said.get(claim), claim)]
+        words += [" " if words else "", *claim_link(said.get(claim), claim)]
     more = len(entry["conflicts"]) - 1
     if more:
         words.append(Span(text=f"{plural(more, 'more set')} with the same cause", style="small"))
@@ -223,11 +223,13 @@ def _excluding(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -
     return tuple(filter(None, words))
 
 
-def _ways(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Iterator[str | Span]:
+def _resolution_cell(
+    data: StudyData, entry: dict[str, Any], said: dict[str, Claim]
+) -> Iterator[str | Span]:
     """Claims set aside by every resolution, then each alternative with the remaining ranges."""
     for claim in entry["always"]:
         yield "Without: "
-        yield from linked(said.get(claim), claim)
+        yield from claim_link(said.get(claim), claim)
         yield " "
         if claim in said and not said[claim].assumed:
             unit = unit_of(said[claim], data.study)
@@ -241,11 +243,11 @@ def _ways(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> Ite
             yield "Or without: " if k else "Without: "
             for n, claim in enumerate(option["aside"]):
                 yield " " if n else ""
-                yield from linked(said.get(claim), claim)
+                yield from claim_link(said.get(claim), claim)
             points = [
                 f"{names.get(p['exhibit'], p['exhibit'])}, {p['series']} at {p['x']}: "
                 f"{_limits(p['low'], p['high'])}"
-                for p in option["points"][:MAX_POINTS_OF_A_WAY]
+                for p in option["points"][:MAX_POINTS_PER_RESOLUTION]
             ]
             left = "; ".join(points) or "No plotted point depends on it."
             yield Span(text=left, style="small")
@@ -258,7 +260,7 @@ def _limits(low: float | None, high: float | None) -> str:
 
 def _groups(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> list[Block]:
     conflicts: Sequence[Sequence[str]] = entry["conflicts"]
-    lists = [Listing(items=tuple(linked(said.get(c), c) for c in one)) for one in conflicts]
+    lists = [Listing(items=tuple(claim_link(said.get(c), c) for c in one)) for one in conflicts]
     members = [said[c] for c in conflicts[0] if c in said]
     of = [{q for i in c.instances for q in quantities(i)} for c in members]
     # quantities that the first claim shares with the others
@@ -269,7 +271,7 @@ def _groups(data: StudyData, entry: dict[str, Any], said: dict[str, Claim]) -> l
         for r in relations(claim, data.study, shared)
     ]
     sums = (Paragraph(words="No values satisfy all of these:"), Listing(items=tuple(written)))
-    blocks: list[Block] = [lists[0], Folded(summary="The arithmetic", blocks=sums)]
+    blocks: list[Block] = [lists[0], Folded(summary="The relations", blocks=sums)]
     if len(lists) > 1:  # most sets restate the first: one is enough for most readers
         summary = f"{plural(len(lists) - 1, 'more set')} with the same cause"
         blocks.append(Folded(summary=summary, blocks=tuple(lists[1:])))

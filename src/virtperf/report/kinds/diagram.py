@@ -47,11 +47,11 @@ class Spec(ExhibitSpec):
         ids = [box.id for box in nested_boxes(self.rows)]
         twice = next((i for i in ids if ids.count(i) > 1), None)
         if twice is not None:
-            raise ValueError(f"the box {twice!r} is given twice")
+            raise ValueError(f"duplicate box {twice!r}")
         for name in (name for edge in self.edges for name in (edge.start, edge.end)):
             if name not in ids:
                 raise ValueError(
-                    f"a connection names {name!r}, which is no box; {did_you_mean(name, ids)}"
+                    f"a connection names {name!r}, which is not a box; {did_you_mean(name, ids)}"
                 )
         return self
 
@@ -89,7 +89,7 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
         numbers=(Numbers.of(table, f"{study.id}-{exhibit.id}", words="Connections (CSV)"),),
         blocks=(
             Diagram(label=label, rows=spec.rows, edges=tuple(edges)),
-            source(study, exhibit, "Redrawn from what ", " says; the layout is ours."),
+            source(study, exhibit, "Redrawn from the description in ", "; the layout is ours."),
         ),
     )
 

@@ -14,7 +14,15 @@ from rawperf.core.model import Flag
 from virtperf.core.order_statistics import BucketCounts, Limits, interquartile_range, quantile
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
-from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, Figure, note, trace, whose
+from virtperf.report.kinds import (
+    Context,
+    ExhibitKind,
+    ExhibitSpec,
+    Figure,
+    attribution,
+    note,
+    trace,
+)
 from virtperf.report.kinds._figure import check_colours, drawing
 from virtperf.report.records import Block, Folded, Grid, Numbers, Record
 from virtperf.report.wording import as_precise, exhibit_name, interval, pretty
@@ -22,11 +30,18 @@ from virtperf.study.definition import Exhibit, Series, Study
 
 QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 _SPREAD = "interquartile"
-_HEADINGS = ("Series", "Samples", "Median", "90th percentile", "99th percentile", "Middle half")
+_HEADINGS = (
+    "Series",
+    "Samples",
+    "Median",
+    "90th percentile",
+    "99th percentile",
+    "Interquartile range",
+)
 
 OF_BUCKETS = (
-    "Of a histogram, a percentile is the upper bound of its bucket, and anything from the lower "
-    "bound on is possible."
+    "A percentile of a histogram is the upper bound of its bucket; the true value can be anywhere "
+    "in the bucket."
 )
 
 
@@ -48,16 +63,16 @@ def check(study: Study, exhibit: Exhibit) -> None:
     labels = [series.label for series in exhibit.series]
     if twice := [label for label in labels if labels.count(label) > 1]:
         raise StudyError(
-            f"{exhibit.id}: two series are called {twice[0]!r}",
+            f"{exhibit.id}: two series are named {twice[0]!r}",
             file="study.yaml",
-            expected="a label of its own for every series",
+            expected="a unique label for every series",
         )
     for series in exhibit.series:
         if len(series.levels) > 1:
             raise StudyError(
                 f"{exhibit.id}: {series.label!r} has several levels",
                 file="study.yaml",
-                expected="one level, whose samples are one distribution",
+                expected="one level per series",
             )
     kinds = [study.quantities[s.quantity] for s in exhibit.series if s.quantity in study.quantities]
     if len({kind.unit for kind in kinds}) > 1:
@@ -70,7 +85,7 @@ def check(study: Study, exhibit: Exhibit) -> None:
     for kind in kinds:
         if not kind.observed:
             raise StudyError(
-                f"{exhibit.id}: nothing says how {kind.name} is observed",
+                f"{exhibit.id}: {kind.name} is a quantity without `observed`",
                 file="study.yaml",
                 expected="a quantity with `observed`",
             )
@@ -92,7 +107,7 @@ def record(
     blocks: list[Block] = []
     if len(table) and missing:
         blocks.append(note(f"Not measured: {', '.join(missing)}."))
-    blocks += whose(study) if "measured" in set(samples["provenance"]) else ()
+    blocks += attribution(study) if "measured" in set(samples["provenance"]) else ()
     blocks.append(trace(study, exhibit))
     if len(table):
         grid = Grid(

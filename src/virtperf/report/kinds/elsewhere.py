@@ -46,7 +46,7 @@ def record(context: Context) -> Record:
         for level, result in zip([factor.default, *others], results, strict=True):
             numbers = {name: result.get(name) for name in NUMBERS}
             table.append({"claim": claim.id, factor.name: level, **numbers})
-    heads = ("Hypothesis",) if measured else ("The paper says", "Printed")
+    heads = ("Hypothesis",) if measured else ("Claim", "Printed")
     own = factor.show(factor.default or "")
     grid = Grid(
         label=f"Verdicts by {factor.label}",
@@ -57,14 +57,14 @@ def record(context: Context) -> Record:
     what = "Hypotheses" if measured else "Claims"
     first = (
         f"Elsewhere on this page, hypotheses are judged by the runs of one {factor.label}, {own}. "
-        f"Here they are judged by those of each {factor.label} by itself."
+        f"This table judges them separately by the runs of each {factor.label}."
         if measured
-        else f"The paper's claims are on {own}. The same claims judged by the runs of each other "
-        f"{factor.label}: that an absolute number differs there says nothing against the paper."
+        else f"The paper's claims are about {own}. This table also judges them by the runs of each other "
+        f"{factor.label}; a different absolute number there does not contradict the paper."
     )
     words = (
-        f"{first} {what} without a run elsewhere are left out ({left_out}). The interval of one that "
-        "makes several comparisons is wide enough for all of them at once."
+        f"{first} {what} without a run at another level are left out ({left_out}). Intervals of "
+        f"{what.lower()} with several comparisons are simultaneous."
     )
     return register(
         context,

@@ -14,7 +14,7 @@ def record(context: Context) -> Record:
     wrong = corrections(study)
     remarks = [remark.says for remark in study.errata]
     if not wrong and not remarks:
-        return register(context, "errata", note("No misprint is noted."))
+        return register(context, "errata", note("No misprints are recorded."))
     exhibits = {str(e.spec["table"]): e for e in study.exhibits if e.spec.get("table")}
     rows: list[tuple[Words, ...]] = []
     for c in wrong:
@@ -26,7 +26,7 @@ def record(context: Context) -> Record:
     if wrong:
         table = Grid(
             label="Misprints",
-            columns=("Where", "Printed", "Meant", "Why"),
+            columns=("Place", "Printed", "Corrected", "Reason"),
             rows=tuple(rows),
             stacks=True,
         )

@@ -60,7 +60,7 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
         )
     kinds = {row[3] for row in rows} - {""}
     same = len(rows) > 1 and len(kinds) == 1
-    columns = ("Estimate", "Value", "Interval", "Kind of interval", "Remarks")
+    columns = ("Estimate", "Value", "Interval", "Type of interval", "Remarks")
     shown = [0, 1, 2]
     if not same:
         shown.append(3)
@@ -84,10 +84,10 @@ def _flat(estimates: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             continue
         if getattr(item, "available", True) and not all(hasattr(item, part) for part in _PARTS):
             raise VirtperfError(
-                f"{label} is no estimate",
+                f"{label} is not an estimate",
                 expected="a virtperf.models.Estimate, or a mapping of them",
                 found=type(item).__name__,
-                remedy="a fit gives estimates by .estimates(...).",
+                remedy="get the estimates of a fit by .estimates(...).",
             )
         yield str(label), item
 

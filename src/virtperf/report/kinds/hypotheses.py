@@ -45,21 +45,21 @@ def record(context: Context) -> Record:
     results = [{"claim": claim.id, **data.result(claim.id)} for claim in data.paper_claims]
     rows = tuple(
         (
-            _asked(claim),
+            _hypothesis_cell(claim),
             (Span(text=verdict(result), style="verdict"),),
-            _said(data, claim, result),
-            _detectable(result),
+            _reason_cell(data, claim, result),
+            _detectable_cell(result),
         )
         for claim, result in zip(data.paper_claims, results, strict=True)
     )
-    columns = ("Hypothesis", "Verdict", "What the runs say", "Smallest difference they could show")
+    columns = ("Hypothesis", "Verdict", "Result of the runs", "Smallest detectable difference")
     ids = tuple(f"claim-{claim.id}" for claim in data.paper_claims)
     grid = Grid(label="Hypotheses", columns=columns, rows=rows, ids=ids, stacks=True)
     numbers = Numbers.of(
         pd.DataFrame(results).reindex(columns=COLUMNS), f"{data.study.id}-hypotheses"
     )
     claims = (claim.id for claim in data.paper_claims)
-    said = Paragraph(words=_by_chance(results, context.level), style="small")
+    said = Paragraph(words=_error_note(results, context.level), style="small")
     says = {claim.id: claim.says for claim in data.paper_claims}
     rows_read: dict[Words, Sequence[Words]] = {
         says[name]: [(Span(text=cells[r], style="verdict"),) for r in READING_NAMES]
@@ -68,7 +68,7 @@ def record(context: Context) -> Record:
     }
     differ = "differs" if len(rows_read) == 1 else "differ"
     summary = (
-        f"With words read otherwise, {len(rows_read)} of {plural(len(says), 'verdict')} {differ}"
+        f"With other readings of words, {len(rows_read)} of {plural(len(says), 'verdict')} {differ}"
     )
     otherwise = folded(data, summary, "Hypothesis", rows_read)
     return register(
@@ -76,7 +76,7 @@ def record(context: Context) -> Record:
     )
 
 
-def _said(data: StudyData, claim: Claim, result: Mapping[str, object]) -> Words:
+def _reason_cell(data: StudyData, claim: Claim, result: Mapping[str, object]) -> Words:
     """The reason of a verdict with links to the compared values: to each of a few, else to their
     figure.
     """
@@ -90,7 +90,7 @@ def _said(data: StudyData, claim: Claim, result: Mapping[str, object]) -> Words:
             continue
         if len(shown) > MAX_LINKED:
             link = f"trace:{study.id}/{exhibit.id}"
-            return (reason, Span(text="Where values come from", style="small", link=link))
+            return (reason, Span(text="Trace of values", style="small", link=link))
         links: list[str | Span] = []
         for series, level, _ in shown:
             text = f"{series.label}, {tick_label(study.factors[series.over], level)}"
@@ -105,22 +105,22 @@ def verdict(result: Mapping[str, object]) -> str:
     return str(result.get("measured_verdict") or "no measurement")
 
 
-def _by_chance(results: Sequence[Mapping[str, object]], level: float) -> str:
+def _error_note(results: Sequence[Mapping[str, object]], level: float) -> str:
     """Explain the expected number of false verdicts, and the last column."""
     decided = sum(verdict(result) in DECIDED_VERDICTS for result in results)
     share = 100 * (1 - level)
     chance = (
-        f"Each verdict is wrong by chance with a probability of at most {pretty(share)} %: of "
-        f"{len(results)} hypotheses at most {pretty((1 - level) * len(results))} are expected to "
-        f"be decided wrongly. {decided} are decided."
+        f"Each verdict has an error probability of at most {pretty(share)} %: at most "
+        f"{pretty((1 - level) * len(results))} wrong decisions are expected for "
+        f"{len(results)} hypotheses. {decided} are decided."
     )
     return (
-        f"{chance} The last column says by how much a number has to lie outside of what the "
-        "hypothesis allows for runs like these to refute it four times in five."
+        f"{chance} The last column is the distance of a number from the limits of the hypothesis "
+        "at which runs like these refute it with a power of 80 %."
     )
 
 
-def _detectable(result: Mapping[str, object]) -> str:
+def _detectable_cell(result: Mapping[str, object]) -> str:
     least, unit = result.get("detectable"), str(result.get("detectable_unit") or "")
     if not isinstance(least, float) or not math.isfinite(least):
         return ""
@@ -129,11 +129,11 @@ def _detectable(result: Mapping[str, object]) -> str:
     return f"{pretty(least, PROSE_SIGNIFICANT)} {unit}".rstrip()
 
 
-def _asked(claim: Claim) -> Words:
+def _hypothesis_cell(claim: Claim) -> Words:
     words: list[str | Span] = [claim.says]
     if isinstance(claim, Hypothesis) and claim.origin is not None:
         # our wording, as in the claim's own row, and no quotation of the paper
-        asked = f"Asked again from {claim.origin.study}: {claim.repeats}"
+        asked = f"Repeats a claim of {claim.origin.study}: {claim.repeats}"
         link = f"claim:{claim.origin.study}/{claim.origin.claim}"
         words.append(Span(text=asked, style="small", link=link))
     if claim.reading:

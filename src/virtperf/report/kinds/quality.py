@@ -21,10 +21,10 @@ PASSED_STATUSES = ("ok", "pass", "passed")
 _REPLICATE = re.compile(r"-r\d+$")
 _STATIONARITY = {
     "constant": "no trend and no step within the window",
-    "drift": "a straight trend within the window",
-    "step": "a jump within the window",
-    "undetermined": "too few samples in the window to tell",
-    "": "one number a run, or independent samples: nothing to tell",
+    "drift": "a linear trend within the window",
+    "step": "a level shift within the window",
+    "undetermined": "too few samples in the window for a test",
+    "": "one number per run, or independent samples: not tested",
 }
 
 
@@ -66,7 +66,7 @@ def record(context: Context) -> Record:
         ]
     if artifact and artifact.remarks:
         blocks += [
-            Heading(text="The files against what the paper says of them"),
+            Heading(text="The files compared with their description in the paper"),
             Listing(items=artifact.remarks),
         ]
     if quarantined:
@@ -75,25 +75,27 @@ def record(context: Context) -> Record:
             tuple("" if q.get(n) is None else str(q[n]) for n in names)
             for q in quarantined[:MAX_LISTED_RUNS]
         ]
-        blocks += _titled("Excluded runs", tuple(name.capitalize() for name in names), excluded)
+        blocks += _headed_table(
+            "Excluded runs", tuple(name.capitalize() for name in names), excluded
+        )
         if (more := len(quarantined) - MAX_LISTED_RUNS) > 0:
             blocks.append(
-                Paragraph(words=f"{plural(more, 'run')} more; `virtperf runs` names all of them.")
+                Paragraph(words=f"{plural(more, 'more run')}; `virtperf runs` lists all of them.")
             )
-    blocks += [*_left_out(left_out), *_disturbed(runs, left_out)]
+    blocks += [*_excluded_by_hand(left_out), *_disturbed(runs, left_out)]
     blocks += [*_protocols(runs), *_clocks(runs)]
     if len(warned):
         grouped = [
             (str(warning), _run_list(group["run_id"]))
             for warning, group in warned.groupby("warning", sort=False)
         ]
-        blocks += _titled("Warnings", ("Warning", "Runs"), grouped)
+        blocks += _headed_table("Warnings", ("Warning", "Runs"), grouped)
     blocks += [*_audits(data.audits), *_warm_up(data.audits), *_stationarity(data.series)]
     blocks += _trends(context)
     return register(context, "quality", *blocks)
 
 
-def _left_out(left_out: Sequence[Mapping[str, Any]]) -> list[Block]:
+def _excluded_by_hand(left_out: Sequence[Mapping[str, Any]]) -> list[Block]:
     """Runs excluded by hand, with the reason."""
     if not left_out:
         return []
@@ -105,7 +107,7 @@ def _left_out(left_out: Sequence[Mapping[str, Any]]) -> list[Block]:
         )
         for run in left_out[:MAX_LISTED_RUNS]
     ]
-    return _titled("Runs excluded by hand", ("Run", "Reason", "Disturbed"), rows)
+    return _headed_table("Runs excluded by hand", ("Run", "Reason", "Disturbed"), rows)
 
 
 def _disturbed(
@@ -118,29 +120,31 @@ def _disturbed(
     if not (marked or attempts or left_out):
         return []
     rows = [
-        ("kept, not disturbed", f"{len(runs) - marked:,}", "they count"),
-        ("kept and marked as disturbed", f"{marked:,}", "they count"),
+        ("kept, not disturbed", f"{len(runs) - marked:,}", "used"),
+        ("kept and marked as disturbed", f"{marked:,}", "used"),
         (
-            "made again",
+            "repeated",
             f"{len(again):,}",
-            f"{plural(len(attempts), 'disturbed attempt')} before them; of these no number is kept",
+            f"{plural(len(attempts), 'disturbed attempt')} before them, whose numbers are not kept",
         ),
-        ("excluded by hand", f"{len(left_out):,}", "they do not count; raw files are kept"),
+        ("excluded by hand", f"{len(left_out):,}", "not used; raw files are kept"),
     ]
     reasons = Counter(reason for attempt in attempts for reason in attempt["disturbed"])
     remarks = [
-        f"{_capital(reason)}: {plural(n, 'attempt')} made again" for reason, n in reasons.items()
+        f"{_capitalized(reason)}: {plural(n, 'attempt')} repeated" for reason, n in reasons.items()
     ]
-    return _titled("Disturbed runs", ("Runs", "Number", "Meaning"), rows, remarks, numeric=(1,))
+    return _headed_table(
+        "Disturbed runs", ("Runs", "Number", "Meaning"), rows, remarks, numeric=(1,)
+    )
 
 
 def _protocols(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
     """Table of protocols, one row a protocol and machine of an experiment."""
     measured = [run for run in runs if run["provenance"] == "measured"]
-    groups = run_groups(measured) if any(_described(run) for run in measured) else []
+    groups = run_groups(measured) if any(_has_description(run) for run in measured) else []
     if not groups:
         return []
-    varied = _varied([group.machine for group in groups])
+    varied = _varying_facts([group.machine for group in groups])
     rows = [
         (
             group.experiment or "not recorded",
@@ -156,10 +160,10 @@ def _protocols(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
     machines = len({(group.host, repr(sorted(group.machine.items()))) for group in groups})
     words = (
         f"{plural(len(measured), 'measured run')} by {plural(protocols, 'protocol')} on "
-        f"{plural(machines, 'machine')}, a machine being one host with the same facts."
+        f"{plural(machines, 'machine')} (a machine is one host with the same facts)."
     )
     columns = ("Experiment", "Protocol", "Commit", "Machine", "Runs", "Boots")
-    return _titled("Protocols and machines", columns, rows, [words], numeric=(4, 5))
+    return _headed_table("Protocols and machines", columns, rows, [words], numeric=(4, 5))
 
 
 def _clocks(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
@@ -183,18 +187,18 @@ def _clocks(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
             )
         )
     words = (
-        "Times in files of these hosts were corrected by their clock's offset against that of "
-        "the machine that measured."
+        "Timestamps in files of these hosts were corrected by the offset of their clock from that of "
+        "the measuring machine."
     )
-    columns = ("Host", "Runs", "Clock ahead by (s)", "Uncertain by (s)", "Moved in a run by (s)")
-    return _titled("Clocks of hosts", columns, rows, [words], numeric=(1, 2, 3, 4))
+    columns = ("Host", "Runs", "Clock ahead by (s)", "Uncertainty (s)", "Drift in a run (s)")
+    return _headed_table("Clocks of hosts", columns, rows, [words], numeric=(1, 2, 3, 4))
 
 
-def _described(run: Mapping[str, Any]) -> bool:
+def _has_description(run: Mapping[str, Any]) -> bool:
     return bool(run.get("protocol") or run.get("machine"))
 
 
-def _varied(machines: Sequence[Mapping[str, Any]]) -> list[str]:
+def _varying_facts(machines: Sequence[Mapping[str, Any]]) -> list[str]:
     """Names of the facts that differ between groups."""
     names = dict.fromkeys(name for machine in machines for name in machine)
     return [name for name in names if len({repr(machine.get(name)) for machine in machines}) > 1]
@@ -235,25 +239,25 @@ def _audits(audits: pd.DataFrame) -> list[Block]:
     rows = []
     for name, group in audits.groupby("audit", sort=False):
         farthest, passed = group["share"].max(), f"{int(group['passed'].sum()):,}"
-        far = "only a limit counts" if pd.isna(farthest) else f"{pretty(100 * farthest, 2)} %"
+        far = "limit only" if pd.isna(farthest) else f"{pretty(100 * farthest, 2)} %"
         rows.append((str(name), str(group["run_id"].nunique()), f"{len(group):,}", passed, far))
-    columns = ("Audit", "Runs", "Checks", "Passed", "Largest distance from the expected value")
-    blocks = _titled("Audits", columns, rows, numeric=(1, 2, 3, 4))
+    columns = ("Audit", "Runs", "Checks", "Passed", "Largest deviation from expected")
+    blocks = _headed_table("Audits", columns, rows, numeric=(1, 2, 3, 4))
     bad = audits[~audits["passed"]]
     conditions = bad["run_id"].str.replace(_REPLICATE, "", regex=True)
     exceptions = [
         (
             str(name),
             f"{condition} ({plural(len(group), 'run')})",
-            _span(group["value"]),
-            _span(group["expected"]),
+            _value_range(group["value"]),
+            _value_range(group["expected"]),
             f"{group['note'].iloc[0]}{' (first run)' if group['note'].nunique() > 1 else ''}",
         )
         for (name, condition), group in bad.groupby(["audit", conditions], sort=False)
     ]
     if exceptions:
         columns = ("Audit", "Condition", "Found", "Expected", "Note")
-        blocks += _titled(
+        blocks += _headed_table(
             "Audits that did not pass", columns, exceptions, numeric=(2, 3), stacks=True
         )
     return blocks
@@ -275,10 +279,10 @@ def _warm_up(audits: pd.DataFrame) -> list[Block]:
         for declared, group in found.groupby("expected")
     ]
     columns = ("Declared", "Runs", "Earliest", "Median", "Latest", "Runs later than declared")
-    title = "Warm-up of throughput: found against declared"
+    title = "Warm-up of throughput: detected and declared"
     later = found[found["later"]].groupby("note", sort=False)["run_id"]
-    items = [f"{_capital(note or 'no remark')}: {_run_list(runs)}" for note, runs in later]
-    return _titled(title, columns, rows, items, numeric=tuple(range(6)), stacks=True)
+    items = [f"{_capitalized(note or 'no remark')}: {_run_list(runs)}" for note, runs in later]
+    return _headed_table(title, columns, rows, items, numeric=tuple(range(6)), stacks=True)
 
 
 def _stationarity(series: pd.DataFrame) -> list[Block]:
@@ -298,11 +302,12 @@ def _stationarity(series: pd.DataFrame) -> list[Block]:
     ]
     columns = ("Class", "Series", "Share", "Meaning")
     remarks = [
-        f"{_capital(flag)}: {plural(len(group), 'series', 'series')} of {_run_list(sorted(group['run_id'].unique()))}"
+        f"{_capitalized(flag)}: {plural(len(group), 'series', 'series')} of "
+        f"{_run_list(sorted(group['run_id'].unique()))}"
         f" ({joined(sorted(group['metric'].unique()))})"
         for flag, group in series[series["flags"] != ""].groupby("flags", sort=False)
     ]
-    return _titled("Stationarity of all series", columns, rows, remarks, numeric=(1, 2))
+    return _headed_table("Stationarity of all series", columns, rows, remarks, numeric=(1, 2))
 
 
 def _trends(context: Context) -> list[Block]:
@@ -316,9 +321,9 @@ def _trends(context: Context) -> list[Block]:
         return []
     margin = pretty(100 * STEADY_MARGIN, 2)
     meanings = {
-        CONSTANT: f"the interval of the change lies within {margin} %",
-        DRIFT: "the change differs from none, tested over all of them (Holm); a transient",
-        UNDETERMINED: f"neither is shown; those whose own interval lies beyond {margin} % are named below",
+        CONSTANT: f"the interval of the change lies within ±{margin} %",
+        DRIFT: "the change differs from 0, with Holm correction over all conditions: a transient",
+        UNDETERMINED: f"neither is shown; listed below if its own interval lies outside ±{margin} %",
     }
     rows = [
         (word, f"{counts[word]:,}", f"{pretty(100 * counts[word] / counts.total(), 2)} %", meaning)
@@ -326,8 +331,8 @@ def _trends(context: Context) -> list[Block]:
         if counts[word]
     ]
     columns = ("Class", "Quantities by condition", "Share", "Meaning")
-    title = "Change within the window, by all runs of a condition"
-    blocks = _titled(title, columns, rows, numeric=(1, 2))
+    title = "Change within the window, over all runs of a condition"
+    blocks = _headed_table(title, columns, rows, numeric=(1, 2))
     moving = []
     for position, quantity in rows_by_quantity(study, means):
         row = means.iloc[position]
@@ -342,13 +347,15 @@ def _trends(context: Context) -> list[Block]:
             "Quantity",
             f"Change within the window ({pretty(100 * context.level)} % interval)",
             "Runs",
-            "Shown among all (Holm)",
+            "Significant (Holm)",
         )
-        blocks += _titled("Conditions that change within the window", heads, moving, numeric=(2,))
+        blocks += _headed_table(
+            "Conditions that change within the window", heads, moving, numeric=(2,)
+        )
     return blocks
 
 
-def _span(values: pd.Series) -> str:
+def _value_range(values: pd.Series) -> str:
     low, high = pretty(values.min(), 3), pretty(values.max(), 3)
     return low if low == high else f"{low} to {high}"
 
@@ -359,11 +366,11 @@ def _run_list(runs: Iterable[str], most: int = 4) -> str:
     return joined(named) if more <= 0 else f"{', '.join(named[:most])} and {plural(more, 'other')}"
 
 
-def _capital(words: object) -> str:
+def _capitalized(words: object) -> str:
     return f"{str(words)[:1].upper()}{str(words)[1:]}"
 
 
-def _titled(
+def _headed_table(
     title: str,
     columns: tuple[str, ...],
     rows: Sequence[tuple[Words, ...]],

@@ -15,7 +15,7 @@ from virtperf.report.axis_words import unit_words
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, analysis, estimates, note
 from virtperf.report.origins import TEXT
-from virtperf.report.other_readings import READING_NAMES, changed_readings, folded, read_otherwise
+from virtperf.report.other_readings import READING_NAMES, changed_readings, claims_by_number, folded
 from virtperf.report.range_words import bounds_of, peak_words, range_words
 from virtperf.report.records import Block, Grid, Numbers, Record, Span, Words
 from virtperf.report.wording import as_precise, exhibit_name, joined, plural, pretty, slug
@@ -27,8 +27,8 @@ NO_RANGES = "The ranges of these numbers are not computed yet."
 MAX_SENTENCES = 2
 """Number of sentences named that change a number under other readings."""
 SEARCH_NOTE = (
-    "“Found”: a fitted model is no linear function of the values, so that its range was searched for over data sets "
-    "that agree with the text. The number can lie outside of it."
+    "“Found”: a fitted model is not linear in the values, so its range was searched over data sets "
+    "consistent with the text. The number can lie outside this range."
 )
 
 
@@ -68,7 +68,7 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     ]
     study, anchor = context.study.id, slug(title)
     blocks: list[Block] = [_grid(title, lines) if lines else note(NO_RANGES)]
-    blocks += _read_otherwise(context.data, lines)
+    blocks += _changes_by_reading(context.data, lines)
     if tried := sum(
         int(line.row["data_sets"]) for line in {line.asked.parts: line for line in lines}.values()
     ):
@@ -188,9 +188,9 @@ def _grid(title: str, lines: Sequence[_Line]) -> Grid:
     return Grid(label=title, columns=tuple(columns), rows=rows, stacks=True)
 
 
-def _read_otherwise(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
+def _changes_by_reading(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
     """Ranges of the numbers under other readings of words, by the text alone."""
-    changed, claims = changed_readings(data, "derived"), read_otherwise(data)
+    changed, claims = changed_readings(data, "derived"), claims_by_number(data)
     says = {claim.id: claim.says for claim in data.paper_claims}
     rows: dict[Words, list[Words]] = {}
     for line in lines:
@@ -208,13 +208,15 @@ def _read_otherwise(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
             names = [
                 name for name in claims[line.asked.derived.id, line.asked.label] if name in says
             ]
-            rows[line.label] += [_linked(names, says)]
+            rows[line.label] += [_claim_links(names, says)]
     differ = "differs" if len(rows) == 1 else "differ"
-    summary = f"With words read otherwise, {len(rows)} of {plural(len(lines), 'number')} {differ}"
-    return folded(data, summary, "The text allows", rows, ("What is read otherwise",))
+    summary = (
+        f"With other readings of words, {len(rows)} of {plural(len(lines), 'number')} {differ}"
+    )
+    return folded(data, summary, "Number", rows, ("Claims read differently",))
 
 
-def _linked(names: Sequence[str], says: Mapping[str, str]) -> Words:
+def _claim_links(names: Sequence[str], says: Mapping[str, str]) -> Words:
     """The first sentences as links to their claims, and the count of the rest."""
     words: list[str | Span] = []
     for name in names[:MAX_SENTENCES]:

@@ -7,13 +7,13 @@ from typing import Any
 
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
-from virtperf.report.kinds.contradictions import linked
+from virtperf.report.kinds.contradictions import claim_link
 from virtperf.report.other_readings import (
     READING_NAMES,
+    active_reading,
     changed_readings,
-    in_force,
     measured_changes,
-    titles,
+    reading_headings,
 )
 from virtperf.report.range_words import bounds_of, range_words
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
@@ -28,10 +28,10 @@ _TITLES = {
     "verdict": "Verdicts",
     "range": "Ranges",
     "derived number": "Derived numbers",
-    "claim": "Claims set aside, or not,",
+    "claim": "Claims set aside",
     "verdict of runs": "Verdicts of measured runs",
 }
-_HOW = {"strict": "strictly", "default": "by default", "lenient": "leniently"}
+_ADVERBS = {"strict": "strictly", "default": "by default", "lenient": "leniently"}
 _FILE = Span(text="data/readings.yaml", style="code")
 
 
@@ -45,43 +45,43 @@ def record(context: Context) -> Record:
         return register(context, "readings", note("No claim has a word that stands for a number."))
     if data.claim_results.empty:
         return register(
-            context, "readings", note("What other readings would change is not computed yet.")
+            context, "readings", note("The effects of other readings are not computed yet.")
         )
     changed = {
         kind: changed_readings(data, kind) for kind in ("verdict", "range", "derived", "set aside")
     }
     verdicts = {name: cells for (name, _), cells in changed["verdict"].items()}
     says = {c.id: c for c in data.paper_claims}
-    columns = titles(data)
+    columns = reading_headings(data)
     measured = measured_changes(data)
     blocks: list[Block] = [
-        Paragraph(words=_lead(data, len(worded), changed)),
+        Paragraph(words=_summary(data, len(worded), changed)),
         *_tables(
             "verdict",
-            ("The paper says", *columns),
+            ("Claim", *columns),
             list(_verdict_rows(verdicts, says, first="contradicted", shown=placed_verdict)),
         ),
         *_tables(
             "range",
-            ("The text alone allows", *columns),
+            ("Range by the text alone", *columns),
             list(_range_rows(data, changed["range"])),
         ),
         *_tables(
             "derived number",
-            ("By the text alone", *columns),
+            ("Derived number by the text alone", *columns),
             list(_derived_rows(data, changed["derived"])),
         ),
         *_tables(
             "claim",
-            ("So that the others can hold", *columns),
-            list(_aside_rows(changed["set aside"], says)),
+            ("Claim, set aside or kept", *columns),
+            list(_set_aside_rows(changed["set aside"], says)),
         ),
         *_tables(
             "verdict of runs",
-            ("The paper says", *columns),
-            list(_verdict_rows(measured, says, first="refuted", shown=_as_it_is)),
+            ("Claim", *columns),
+            list(_verdict_rows(measured, says, first="refuted", shown=_unchanged)),
         ),
-        Folded(summary="How the words are read", blocks=(_words(data, worded),)),
+        Folded(summary="Limits of the words", blocks=(_words(data, worded),)),
     ]
     table = data.readings.assign(claims=data.readings["claims"].map("; ".join))
     numbers = Numbers.of(table, f"{data.study.id}-readings")
@@ -89,12 +89,12 @@ def record(context: Context) -> Record:
     return register(context, "readings", *blocks, claims=claims, numbers=(numbers,))
 
 
-def _lead(
+def _summary(
     data: StudyData,
     worded: int,
     changed: Mapping[str, Mapping[tuple[str, str], Mapping[Any, Any]]],
 ) -> Words:
-    here = in_force(data)
+    here = active_reading(data)
     kinds = ("verdict", "range", "derived")
     counts = {
         r: [sum(cells[r] != cells[here] for cells in changed[kind].values()) for kind in kinds]
@@ -102,7 +102,7 @@ def _lead(
         if r != here
     }
     said = "; ".join(
-        f"read {_HOW[r]}, {plural(verdicts, 'verdict')}, {plural(ranges, 'range')} of plotted "
+        f"read {_ADVERBS[r]}, {plural(verdicts, 'verdict')}, {plural(ranges, 'range')} of plotted "
         f"points and {plural(derived, 'derived number')} differ"
         for r, (verdicts, ranges, derived) in counts.items()
     )
@@ -111,7 +111,7 @@ def _lead(
     return (
         f"{plural(worded, 'claim has', 'claims have')} a word that stands for a number. ",
         _FILE,
-        f" says what each allows, the same in all studies; here they are read {_HOW[here]}. "
+        f" defines its limits for all studies; here they are read {_ADVERBS[here]}. "
         f"By the text alone: {said}. ",
         f"{plural(same[0], 'verdict')} of {len(data.paper_claims)} and {plural(same[1], 'range')} of {points} are the "
         "same under every reading, or nearly so (within 5 % of the range's width).",
@@ -134,7 +134,7 @@ def _verdict_rows(
     ):
         places = says[name].n_places if name in says else 1
         yield (
-            linked(says.get(name), name),
+            claim_link(says.get(name), name),
             *(
                 (Span(text=shown(changed[name][r], places), style="verdict"),)
                 for r in READING_NAMES
@@ -142,15 +142,15 @@ def _verdict_rows(
         )
 
 
-def _as_it_is(verdict: str, _: int) -> str:
+def _unchanged(verdict: str, _: int) -> str:
     return verdict
 
 
-def _aside_rows(
+def _set_aside_rows(
     changed: Mapping[tuple[str, str], Mapping[Any, str]], says: Mapping[str, Claim]
 ) -> Iterator[tuple[Words, ...]]:
     for (name, _), cells in changed.items():
-        yield linked(says.get(name), name), *(cells[r] for r in READING_NAMES)
+        yield claim_link(says.get(name), name), *(cells[r] for r in READING_NAMES)
 
 
 def _derived_rows(
@@ -223,13 +223,7 @@ def _limits(readings: Readings, name: str) -> str:
     if (low, high) == (1.0, float("inf")) and word.of == "reference":
         return "the direction only"
     scale = word.number or 1.0
-    of = (
-        ""
-        if word.number
-        else " × the number"
-        if word.of == "number"
-        else " × what it is compared with"
-    )
+    of = "" if word.number else " × the number" if word.of == "number" else " × the compared value"
     return interval(scale * low if low else -float("inf"), scale * high) + of
 
 

@@ -41,7 +41,7 @@ def record(context: Context) -> Record:
     stated".
     """
     study, written = context.study, context.study.data
-    called = called_of(study)
+    called = display_names(study)
     nets = {name: network.label for name, network in study.networks.items()}
     blocks: list[Block] = []
     for part, title in (("machines", "Machines"), ("guests", "Guests"), ("networks", "Networks")):
@@ -55,8 +55,11 @@ def record(context: Context) -> Record:
                 (setting_label(name, called), setting_text(name, value, called))
                 for name, value in values.items()
             )
-            heading = "Value" if study.kind == "measured" else "As the paper says"
-            blocks += [Heading(text=title), Grid(label=title, columns=("What", heading), rows=rows)]
+            heading = "Value" if study.kind == "measured" else "As stated in the paper"
+            blocks += [
+                Heading(text=title),
+                Grid(label=title, columns=("Setting", heading), rows=rows),
+            ]
     if study.procedure.steps:
         blocks += [Heading(text="Steps of a run"), Listing(items=study.procedure.steps)]
     if not blocks:
@@ -67,11 +70,11 @@ def record(context: Context) -> Record:
         )
     if study.conventions:
         items = tuple(" ".join(text.split()) for text in study.conventions)
-        blocks += [Heading(text="What we added"), Listing(items=items)]
+        blocks += [Heading(text="Our additions"), Listing(items=items)]
     return register(context, "setup", *blocks)
 
 
-def called_of(study: Study) -> dict[str, str]:
+def display_names(study: Study) -> dict[str, str]:
     """Display names for identifiers: `names` of study.yaml, and the labels of levels."""
     levels = (factor.level_labels.items() for factor in study.factors.values())
     return {str(level): text for labels in levels for level, text in labels} | study.names

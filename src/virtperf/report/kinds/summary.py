@@ -11,10 +11,10 @@ from typing import Any
 from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.report.claim_words import unit_of, verdict_counts, verdict_words
 from virtperf.report.frames import StudyData
-from virtperf.report.key_numbers import best_known, reach
+from virtperf.report.key_numbers import best_known, point_precision
 from virtperf.report.kinds import Context, ExhibitKind, Figure, kind_of, note, register
 from virtperf.report.kinds._figure import drawing
-from virtperf.report.kinds.contradictions import of_the_paper, places
+from virtperf.report.kinds.contradictions import contradiction_numbers, paper_contradictions
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.measured_findings import filled_sentence, found_numbers, interval_words
@@ -37,15 +37,15 @@ VERDICT_WORDS = {
     "contradicted": "In conflict with another claim of the paper",
     "depends": "Others in conflict: the paper's other claims contradict each other about it",
     "independent": "Said once in the paper",
-    "corroborated": "Follows from others of the paper's claims",
+    "corroborated": "Follows from the paper's other claims",
 }
 """Certainty of a finding by the verdict on its claims; the first one present in this order applies.
 """
 MAX_HYPOTHESES = 8  # hypotheses answered in the head of a report; their own section has all
 _ANSWERS = (
     (("reproduced", "value agrees"), "Hold in the paper's own data ({whose})"),
-    (("refuted", "value differs"), "Do not hold in it"),
-    (("undecided", "no measurement"), "Can't be decided by it"),
+    (("refuted", "value differs"), "Do not hold in these data"),
+    (("undecided", "no measurement"), "Can't be decided by these data"),
 )
 """Verdicts by the published data of a paper, and their headings in its report."""
 _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
@@ -59,7 +59,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
     """
     data = context.data
     study, measured = data.study, data.study.kind == "measured"
-    known, numbers = {claim.id: claim for claim in data.claims or ()}, places(data)
+    known, numbers = {claim.id: claim for claim in data.claims or ()}, contradiction_numbers(data)
     measures = measured and not data.observations.empty
     found = tuple(
         _measured_finding(data, finding, known, context.level)
@@ -93,7 +93,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
         blocks.insert(1, Listing(items=tuple(answers)))
     if data.missing:
         blocks.append(
-            note(f"Not there yet, so nothing is shown from it: {', '.join(data.missing)}.")
+            note(f"Missing files, whose results are not shown: {', '.join(data.missing)}.")
         )
     claims = dict.fromkeys(c for finding in study.findings for c in finding.claims)
     more: dict[str, Any] = {}
@@ -144,9 +144,9 @@ def _measured_finding(
         f" {intervals}" if intervals else "",
     ]
     for name in finding.claims:
-        claim = _known(known, name)
+        claim = _claim_named(known, name)
         parts += [
-            " Asked: ",
+            " Hypothesis: ",
             Span(text=claim.says, link=f"claim:{claim.id}"),
             " ",
             Span(text=verdict(data.result(claim.id)), style="verdict"),
@@ -166,7 +166,7 @@ def certainty(data: StudyData, finding: Finding) -> tuple[str, str]:
     wording.
     """
     known = {claim.id: claim for claim in data.claims or ()}
-    claims = [_known(known, name) for name in finding.claims]
+    claims = [_claim_named(known, name) for name in finding.claims]
     from_text = {verdict_words(claim, data.result(claim.id))[0] for claim in claims}
     sure = next((word for word in VERDICT_WORDS if word in from_text), "")
     places = sorted({c.n_places for c in claims})
@@ -185,7 +185,7 @@ def _finding(
     level: float,
 ) -> Words:
     """A finding with its certainty and links to its claims."""
-    claims = [_known(known, name) for name in finding.claims]
+    claims = [_claim_named(known, name) for name in finding.claims]
     sure, words = certainty(data, finding)
     says = Span(text=finding_text(data, finding), style="strong")
     parts: list[str | Span] = [says, f" {words}"]
@@ -241,7 +241,7 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
             if recalled:
                 parts.append(
                     f" Of those that hold, {recalled} were written from memory with the data at hand:"
-                    " that they agree says little."
+                    " their agreement is weak evidence."
                 )
         else:
             for place, (claim, _) in enumerate(claims):
@@ -270,10 +270,10 @@ def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
     """Substitute the printed number with its unit for each ``{claim-id}``."""
 
     def number(found: re.Match[str]) -> str:
-        claim = _known(known, found[1])
+        claim = _claim_named(known, found[1])
         if claim.value is None:
             raise StudyError(
-                f"findings: {claim.id} prints no number",
+                f"findings: the claim {claim.id} has no number",
                 file="study.yaml",
                 expected="a claim with `value`",
                 found=found[0],
@@ -283,7 +283,7 @@ def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
     return _PLACEHOLDER.sub(number, " ".join(text.split()))
 
 
-def _known(known: dict[str, Claim], name: str) -> Claim:
+def _claim_named(known: dict[str, Claim], name: str) -> Claim:
     if name not in known:
         raise StudyError(
             f"findings: there is no claim {name!r}",
@@ -297,7 +297,10 @@ def _facts(context: Context) -> tuple[Fact, ...]:
     data = context.data
     used = [c for c in data.claims or () if c.assumed and c.default_on and context.assumptions]
     text, measured = verdict_counts(data)
-    given, bare = reach(data, assumptions=context.assumptions), reach(data, assumptions=False)
+    given, bare = (
+        point_precision(data, assumptions=context.assumptions),
+        point_precision(data, assumptions=False),
+    )
     judged = sum(n for word, n in measured.items() if word != "no measurement")
     runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
     sentences, rows = sentences_and_rows(data.paper_claims)
@@ -313,9 +316,9 @@ def _facts(context: Context) -> tuple[Fact, ...]:
     return (
         *told,
         Fact(
-            value=str(len(of_the_paper(data))),
+            value=str(len(paper_contradictions(data))),
             label="contradictions among the paper's claims",
-            note=f"{source}, read as {plural(len(data.paper_claims), 'claim')}; "
+            note=f"{source}, encoded as {plural(len(data.paper_claims), 'claim')}; "
             f"{text[FOLLOWS]} {OF_MANY[FOLLOWS]}",
         ),
         Fact(
@@ -325,7 +328,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
             else "measured runs of this set-up",
             note=f"{plural(judged, 'claim')} tested by them"
             if runs
-            else "“Measured again” above says what studies of other set-ups found",
+            else "see “Measured again” above for studies of other set-ups",
         ),
     )
 

@@ -132,7 +132,7 @@ def record(
         study=study.id,
         name=name,
         title=exhibit.title,
-        caption=f"{plural(len(wrong), 'cell is', 'cells are')} corrected; the notes say why."
+        caption=f"{plural(len(wrong), 'cell is', 'cells are')} corrected; the notes give the reasons."
         if wrong
         else "",
         provenance=(Provenance.PUBLISHED,),

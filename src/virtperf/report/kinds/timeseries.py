@@ -52,7 +52,7 @@ def record(
     numbers, blocks = [], [trace(context.study, exhibit)] if len(marks) else []
     if len(table):
         numbers.append(Numbers.of(table, f"{context.study.id}-{exhibit.id}"))
-        note = f"Run {table['run_id'].iloc[0]}: every sample that its raw files hold for these metrics, unsmoothed."
+        note = f"Run {table['run_id'].iloc[0]}: all samples of these metrics in its raw files, unsmoothed."
         blocks.insert(0, Paragraph(words=note, style="small"))
     if len(marks):
         limits = marks[["series", "low", "high", "low_text", "high_text", "printed"]]
@@ -106,7 +106,7 @@ def _finding(table: pd.DataFrame, marks: pd.DataFrame) -> str:
     parts = []
     for label, rows in table.groupby("series", sort=False):
         most, median = rows.iloc[int(rows["value"].argmax())], pretty(rows["value"].median(), 3)
-        highest = f"at most {pretty(most['value'], 3)} {most['unit']} at {clock(most['t_s'])} min"
+        highest = f"maximum {pretty(most['value'], 3)} {most['unit']} at {clock(most['t_s'])} min"
         parts.append(f"{label}: median {median} {most['unit']}, {highest}.")
     parts = parts or ["No run was measured, so there is no time series."]
     parts += [f"{mark['series']}: {allowed(mark['pieces'])}." for mark in marks.to_dict("records")]

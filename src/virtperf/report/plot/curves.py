@@ -33,13 +33,13 @@ def fitted_curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.Da
     """
     if not levels or not all(isinstance(v, int | float | np.number) for v in levels):
         raise VirtperfError(
-            "no curve can be drawn over levels that are not numbers", expected="a numeric axis"
+            "a curve can't be drawn over levels that are not numbers", expected="a numeric axis"
         )
     at = np.linspace(float(min(levels)), float(max(levels)), CURVE_STEPS)
     if hasattr(getattr(fit, "model", None), "exog"):  # statsmodels; ours have predict
         if not hasattr(fit.model, "formula"):
             raise VirtperfError(
-                "a curve needs a model that was made from a formula",
+                "a curve needs a model with a formula",
                 expected="smf.ols('y ~ x', frame)",
                 remedy="fit it by a formula, or draw your own curve on the figure's axes.",
             )
@@ -75,7 +75,7 @@ def curves_of(
     for label in named:
         if label not in levels:
             raise VirtperfError(
-                f"no curve can be drawn for {label!r}, which is no series of this figure",
+                f"no curve can be drawn for {label!r}: this figure has no such series",
                 remedy=did_you_mean(label, levels),
             )
     found = {

@@ -73,7 +73,7 @@ def distribution(
             panel.set_xscale("log")
             panel.xaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
             panel.xaxis.set_minor_locator(NullLocator())
-        axis.y_axis(panel, 0, 1.02, "Share of samples that are not larger, %")
+        axis.y_axis(panel, 0, 1.02, "Cumulative share of samples, %")
         panel.yaxis.set_major_formatter(lambda share, _: pretty(100 * share, 6))
         for label, style in looks.items():
             own = (frame[frame[hue] == label] if hue else frame).sort_values(x, kind="stable")
@@ -112,7 +112,7 @@ def distribution(
         layers: list[marks.LegendEntry] = [
             (
                 Patch(facecolor=MUTED_COLOUR, alpha=BAND_ALPHA, linewidth=0),
-                f"{pretty(100 * level)} % band of the whole curve",
+                f"{pretty(100 * level)} % simultaneous band",
             )
         ]
         if quantiles and not _only_buckets(frame, x):

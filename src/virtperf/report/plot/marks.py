@@ -424,7 +424,7 @@ def gathered(
     frames = {name: frame for name, frame in given.items() if frame is not None}
     if not frames:
         raise VirtperfError(
-            "there is nothing to draw", expected="one of the frames points, means, printed, runs"
+            "no data to draw", expected="one of the frames points, means, printed, runs"
         )
     words = AxisWords.of(frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})})
     if all(QUANTITY in frame for frame in frames.values()):
@@ -482,7 +482,7 @@ LINE_HEIGHT = FONT * 1.6  # height of a line of the legend
 HANDLE = 44  # width of a legend handle with the space around it
 MAX_COLUMNS = 4  # columns of the legend
 WRAP = 32  # characters of a legend line, so that two columns fit
-OVER = "range over a factor of 2"
+OVER = "range wider than a factor of 2"
 _BRACKET = [
     (-0.4, -1),
     (0.4, -1),

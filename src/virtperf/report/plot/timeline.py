@@ -33,7 +33,7 @@ def timeline(
     hue: str | None = "series",
     row: str | None = "unit",
     points: pd.DataFrame | None = None,
-    xlabel: str = "Time from the start, min:s",
+    xlabel: str = "Time since the start, min:s",
     ylabel: str | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Figure:

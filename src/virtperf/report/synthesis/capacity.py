@@ -26,12 +26,12 @@ from virtperf.report.synthesis.values import (
     REFERENCE,
     Value,
     derived_values,
+    informative_limits,
     instances,
     quotients,
     scaled,
     study_named,
     system_of,
-    useful,
 )
 from virtperf.report.wording import PROSE_SIGNIFICANT, joined, pretty
 from virtperf.study.definition import Study
@@ -53,7 +53,7 @@ CapacityPoint = tuple[float, tuple[Value, ...]]
 
 
 @dataclass(frozen=True)
-class Course:
+class CurveValues:
     """A curve of `synthesis.yaml` with its values, by ascending overcommitment ratio."""
 
     curve: Curve
@@ -61,14 +61,16 @@ class Course:
     measure: str
     points: tuple[CapacityPoint, ...]
 
-    def at(self, ratio: float) -> Allowed:
+    def at(self, ratio: float) -> ValuesAtRatio:
         """Values at an overcommitment ratio: its own if tested, else those of the neighbouring
         ratios.
         """
         around = neighbours([where for where, _ in self.points], ratio)
         if not around:
-            return Allowed((self.points[0][0], self.points[-1][0]), (), outside=True)
-        return Allowed(around, tuple(v for where, vs in self.points if where in around for v in vs))
+            return ValuesAtRatio((self.points[0][0], self.points[-1][0]), (), outside=True)
+        return ValuesAtRatio(
+            around, tuple(v for where, vs in self.points if where in around for v in vs)
+        )
 
     @property
     def limits(self) -> RatioLimits:
@@ -96,7 +98,7 @@ class RatioLimits:
 
 
 @dataclass(frozen=True)
-class Allowed:
+class ValuesAtRatio:
     """Values of a curve at a ratio.
 
     `tested` is the tested ratio, or the neighbours on both sides; `outside`: the ratio is beyond
@@ -116,13 +118,13 @@ class Allowed:
     def words(self) -> str:
         """Format as ``allows 0.9 to 1.1``, with the tested ratios if this one was not tested."""
         if self.outside:
-            return f"not tested (only {' to '.join(map(ratio_text, self.tested))})"
+            return f"outside the tested range, {' to '.join(map(ratio_text, self.tested))}"
         if not self.values:
             return "no number"
         if len(self.tested) == 1:
             return "; ".join(value.said for value in self.values)
         between = f"between the tested ratios {joined(map(ratio_text, self.tested))}"
-        return f"{said_of_all(self.values)} {between}"
+        return f"{combined_range(self.values)} {between}"
 
 
 @dataclass(frozen=True)
@@ -145,10 +147,10 @@ class RatioGrid:
                 for k in (0, 1)
             )
             (a, b), (c, d) = (tuple(map(ratio_text, pair)) for pair in ends)
-            return f"not tested (only CPU ratios {a} to {b} and memory ratios {c} to {d})"
+            return f"outside the tested range, CPU ratios {a} to {b} and memory ratios {c} to {d}"
         chosen = [self.cells[x, y] for x in around[0] for y in around[1] if self.cells.get((x, y))]
         if len(chosen) < len(around[0]) * len(around[1]):
-            return "no number for all of the tested ratios around it"
+            return "a neighbouring tested ratio has no number"
         values = [value for cell in chosen for value in cell]
         if len(chosen) == 1:
             return "; ".join(value.said for value in values)
@@ -156,7 +158,7 @@ class RatioGrid:
             f"{name} {' to '.join(map(ratio_text, ratios))}"
             for name, ratios in zip(("CPU", "memory"), around, strict=True)
         )
-        return f"{said_of_all(values)} between the tested ratios: {where}"
+        return f"{combined_range(values)} between the tested ratios: {where}"
 
 
 def neighbours(tested: Sequence[float], ratio: float) -> tuple[float, ...]:
@@ -171,10 +173,10 @@ def neighbours(tested: Sequence[float], ratio: float) -> tuple[float, ...]:
     return (below[-1], above[0]) if below and above else ()
 
 
-def said_of_all(values: Sequence[Value]) -> str:
+def combined_range(values: Sequence[Value]) -> str:
     """Kinds of the values and the range from the smallest to the largest, which has no middle."""
     kinds = " and ".join(dict.fromkeys(v.kind for v in values if v.kind != REFERENCE))
-    low, high = useful(ends_of(values))
+    low, high = informative_limits(ends_of(values))
     both = low > 0 and math.isfinite(high)
     words = (
         f"{pretty(low, PROSE_SIGNIFICANT)} to {pretty(high, PROSE_SIGNIFICANT)}"
@@ -207,9 +209,9 @@ def studies_of(asked: Iterable[Curve | JointGrid], data: Path) -> dict[str, Stud
     return {name: load(name, data, with_claims=False) for name in known if name in names}
 
 
-def courses(
+def curve_values(
     studies: Mapping[str, StudyData], curves: Sequence[Curve], level: float
-) -> list[Course]:
+) -> list[CurveValues]:
     """Values of every curve, and per guest if the curve counts guests.
 
     Raises
@@ -222,11 +224,11 @@ def courses(
         data = study_named(studies, curve.study)
         system = system_of(data.study, curve.system)
         points = _points(data, curve, level)
-        found.append(Course(curve, system, curve.measure, points))
+        found.append(CurveValues(curve, system, curve.measure, points))
         if curve.per_guest:
             start = curve.ratio(curve.reference)
             each = tuple((r, tuple(scaled(v, start / r) for v in vs)) for r, vs in points)
-            found.append(Course(curve, system, PER_GUEST, each))
+            found.append(CurveValues(curve, system, PER_GUEST, each))
     return found
 
 
@@ -246,12 +248,12 @@ def _points(data: StudyData, curve: Curve, level: float) -> tuple[CapacityPoint,
     if curve.divided:
         base = found.get(curve.reference, [])
         found = {where: quotients(values, base) for where, values in found.items()}
-    found[curve.reference] = [_one(data, asked)]
+    found[curve.reference] = [_reference_value(data, asked)]
     known = ((curve.ratio(where), tuple(values)) for where, values in found.items() if values)
     return tuple(sorted(known, key=lambda point: point[0]))
 
 
-def _one(data: StudyData, asked: Reference) -> Value:
+def _reference_value(data: StudyData, asked: Reference) -> Value:
     """Value of the reference condition, 1 by definition."""
     return Value(
         data.study.id,
@@ -272,9 +274,9 @@ def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
     for levels, number in instances(study, curve.derived, curve.at):
         if len(levels) != 1 or isinstance(levels[0], str):
             raise StudyError(
-                f"{curve.study}: {curve.derived} has no axis",
+                f"{curve.study}: {curve.derived} has no numeric axis",
                 file="data/synthesis.yaml",
-                expected="one factor with numbers left in its for_each",
+                expected="one numeric factor in its for_each that `at` does not fix",
                 found=", ".join(map(str, levels)) or "none",
             )
         found.append((float(levels[0]), number))
@@ -300,7 +302,7 @@ def grids(
             for where, number in corners(data.study, grid)
         }
         reference = (grid.cpu.ratio(grid.cpu.reference), grid.memory.ratio(grid.memory.reference))
-        cells[reference] = (_one(data, asking),)
+        cells[reference] = (_reference_value(data, asking),)
         found.append(RatioGrid(grid, system_of(data.study, grid.system), cells))
     return found
 
@@ -315,7 +317,7 @@ def corners(study: Study, grid: JointGrid) -> list[tuple[tuple[float, float], De
     left = [name for name in entry.for_each if name not in grid.at] if entry else []
     if entry and sorted(left) != sorted(axis.factor for axis in axes):
         raise StudyError(
-            f"{grid.study}: {grid.derived} has not the factors of the grid",
+            f"{grid.study}: the factors of {grid.derived} are not those of the grid",
             file="data/synthesis.yaml",
             expected=" and ".join(axis.factor for axis in axes),
             found=", ".join(left) or "none",
@@ -327,7 +329,7 @@ def corners(study: Study, grid: JointGrid) -> list[tuple[tuple[float, float], De
     return found
 
 
-def courses_frame(found: Sequence[Course]) -> pd.DataFrame:
+def curve_frame(found: Sequence[CurveValues]) -> pd.DataFrame:
     """Frame with one row a curve, ratio and value, for the download and the picture."""
     rows: list[dict[str, Any]] = []
     for course in found:

@@ -21,7 +21,7 @@ from virtperf.report.synthesis.values import (
     instance,
     study_named,
     system_of,
-    turned_to,
+    unit_conversion,
 )
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
@@ -53,7 +53,7 @@ def check_synthesis(file: SynthesisFile, known: Known, report: Report) -> None:
                 if asked.to:
                     instance(study, asked.model_copy(update={"at": {**asked.at, **asked.to}}))
                 else:
-                    turned_to(number, unit)
+                    unit_conversion(number, unit)
         except VirtperfError as err:
             report(err)
     for question in file.questions:
@@ -67,20 +67,20 @@ def left_out_problems(question: SynthesisQuestion, known: Known) -> Iterator[Stu
     """
     for name in question.unused:
         if name not in known or name in question.studies:
-            expected = "a study that has no cell in this question"
+            expected = "a known study without a cell in this question"
             yield _problem(f"{question.id}: `unused` names {name}", expected=expected)
     for name, (study, _) in known.items():
         if name in question.studies or name in question.unused:
             continue
-        if found := speaks_of(study, question.words):
+        if found := matching_label(study, question.words):
             yield _problem(
-                f"{name} has to do with the question {question.id!r} and has no cell there",
+                f"{name} is relevant to the question {question.id!r}, but has no cell there",
                 found=found,
-                remedy=f"add a cell, or under `unused` why {name} does not answer the question",
+                remedy=f"add a cell, or the reason under `unused` why {name} does not answer it",
             )
 
 
-def speaks_of(study: Study, words: Iterable[str]) -> str:
+def matching_label(study: Study, words: Iterable[str]) -> str:
     """First factor, quantity or derived number of a study with one of the words in its label; "" if
     none.
     """

@@ -40,9 +40,9 @@ class Reference(Model):
     @model_validator(mode="after")
     def _one(self) -> Reference:
         if bool(self.derived) == bool(self.claim):
-            raise ValueError("a number is either `derived` or that of a `claim`")
+            raise ValueError("a number needs exactly one of `derived` and `claim`")
         if self.claim and (self.to or self.times != 1):
-            raise ValueError("`to` and `times` are for a `derived` number")
+            raise ValueError("`to` and `times` need a `derived` number")
         return self
 
 
@@ -180,7 +180,7 @@ class SynthesisFile(Model):
     def _known(self) -> SynthesisFile:
         ids = [row.id for question in self.questions for row in question.rows]
         if twice := [i for i in ids if ids.count(i) > 1]:
-            raise ValueError(f"two rows are called {twice[0]!r}")
+            raise ValueError(f"two rows are named {twice[0]!r}")
         for name in (name for sentence in self.sentences for name in sentence.rests_on):
             if name not in ids:
                 raise ValueError(f"sentences: there is no row {name!r}")
@@ -189,7 +189,7 @@ class SynthesisFile(Model):
             if answer.row not in rows:
                 raise ValueError(f"answers: there is no row {answer.row!r}")
             if rows[answer.row].unit != RATIO:
-                raise ValueError(f"answers: the numbers of row {answer.row!r} are no ratios")
+                raise ValueError(f"answers: the numbers of row {answer.row!r} are not ratios")
         return self
 
     @property

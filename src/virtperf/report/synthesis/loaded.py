@@ -15,7 +15,7 @@ from virtperf.report.kinds._figure import drawing
 from virtperf.report.loaded import find_data
 from virtperf.report.records import Listing, Record, Shown, Span, Words
 from virtperf.report.synthesis import capacity, tables
-from virtperf.report.synthesis.capacity import Course, RatioGrid
+from virtperf.report.synthesis.capacity import CurveValues, RatioGrid
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, Sentence, SynthesisFile, load_file
 from virtperf.report.synthesis.values import Value, study_named, values
 
@@ -74,9 +74,9 @@ class Synthesis:
         return {name: values(self.studies, row, self.level) for name, row in self.file.rows.items()}
 
     @cached_property
-    def courses(self) -> Sequence[Course]:
+    def curve_values(self) -> Sequence[CurveValues]:
         """Curves over an overcommitment ratio."""
-        return capacity.courses(self._of_curves, self.file.curves, self.level)
+        return capacity.curve_values(self._of_curves, self.file.curves, self.level)
 
     @cached_property
     def grids(self) -> Sequence[RatioGrid]:
@@ -95,7 +95,7 @@ class Synthesis:
         shown = [value for values in found.values() for value in values]
         figure = picture.ratios_figure(self.file.rows, found, list(self.studies))
         return _drawn(
-            tables.record("summary", "What the answers rest on", sentences, values=shown), figure
+            tables.record("summary", "Evidence for the answers", sentences, values=shown), figure
         )
 
     def matrix(self) -> Shown:
@@ -123,8 +123,8 @@ class Synthesis:
         """Values of every study at overcommitment ratios of "cpu" or "memory"."""
         from virtperf.report.synthesis import picture
 
-        made = tables.capacities(self.courses, of, ratios)
-        figure = picture.capacity(self.courses, of, measure, self.level)
+        made = tables.capacities(self.curve_values, of, ratios)
+        figure = picture.capacity(self.curve_values, of, measure, self.level)
         return Shown(made) if figure is None else _drawn(made, figure)
 
     def joint(self, pairs: Sequence[tuple[float, float]]) -> Shown:
@@ -133,7 +133,7 @@ class Synthesis:
 
     def limits(self) -> Shown:
         """Tested overcommitment ratios at which each system loses throughput."""
-        return Shown(tables.limits_record(self.courses))
+        return Shown(tables.limits_record(self.curve_values))
 
     def coverage(self) -> Shown:
         """Encoded content of each study, in numbers."""
@@ -151,7 +151,7 @@ class Synthesis:
             if study:
                 study_named(self.studies, study)
             chosen = [v for v in self.values[name] if study in (None, v.study)]
-            return tables.spoken(chosen, named=study is None)
+            return tables.values_text(chosen, named=study is None)
 
         parts: list[str | Span] = [
             Span(text=f"{sentence.about}.", style="strong"),

@@ -28,7 +28,7 @@ from virtperf.report.plot.theme import (
     panels,
     theme,
 )
-from virtperf.report.synthesis.capacity import RATIOS, Course
+from virtperf.report.synthesis.capacity import RATIOS, CurveValues
 from virtperf.report.synthesis.definition import RATIO, QuantityRow
 from virtperf.report.synthesis.values import REFERENCE, Value
 from virtperf.report.wording import wrapped
@@ -60,7 +60,7 @@ def ratios_figure(
     groups = {
         rows[name].says: limited
         for name, values in found.items()
-        if rows[name].unit == RATIO and (limited := [v for v in values if _limited(v)])
+        if rows[name].unit == RATIO and (limited := [v for v in values if _has_limit(v)])
     }
     heads = {says: wrapped(says, NAME_WIDTH) for says in groups}
     names = {
@@ -76,11 +76,11 @@ def ratios_figure(
         place = 0.0
         for says, values in groups.items():
             place += 0.3 + 0.45 * (1 + heads[says].count("\n"))
-            _name(axes, place - 0.55, heads[says], weight="bold")
+            _draw_name(axes, place - 0.55, heads[says], weight="bold")
             for value in values:
                 place += 0.45 * names[value.name].count("\n")
-                _name(axes, place - 0.1, names[value.name])
-                _value(axes, place + 0.12, value, look(studies.index(value.study)).colour)
+                _draw_name(axes, place - 0.1, names[value.name])
+                _draw_value(axes, place + 0.12, value, look(studies.index(value.study)).colour)
                 place += 1
         axes.axvline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
         axes.set_ylim(place, -0.4)
@@ -95,13 +95,13 @@ def ratios_figure(
             [
                 (Patch(facecolor=INK_COLOUR, alpha=0.35), "range that a text allows or states"),
                 (Line2D([], [], marker="o", color=INK_COLOUR), "measured, with its interval"),
-                (Line2D([], [], marker=">", color=INK_COLOUR, linestyle="none"), "goes on"),
+                (Line2D([], [], marker=">", color=INK_COLOUR, linestyle="none"), "beyond the axis"),
             ],
         )
     return figure
 
 
-def _name(axes: Axes, at: float, text: str, *, weight: str = "normal") -> None:
+def _draw_name(axes: Axes, at: float, text: str, *, weight: str = "normal") -> None:
     """Draw a line of text over the bars, from the left edge of the plot."""
     axes.annotate(
         text,
@@ -115,19 +115,19 @@ def _name(axes: Axes, at: float, text: str, *, weight: str = "normal") -> None:
     )
 
 
-def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Figure | None:
+def capacity(found: Sequence[CurveValues], of: str, measure: str, level: float) -> Figure | None:
     """Draw one measure over an overcommitment ratio, a panel for each study and reference; None
     without such curves.
 
     The line at 1 is the reference, a range of this single value.
     """
-    panes: dict[str, list[Course]] = {}
+    panes: dict[str, list[CurveValues]] = {}
     for course in found:
         curve = course.curve
         if (curve.of, course.measure) == (of, measure) and {
             v.kind for _, vs in course.points for v in vs
         } - {REFERENCE}:
-            words = f"{course.system or curve.study}: {measure}, 1 is that of {curve.against}"
+            words = f"{course.system or curve.study}: {measure} relative to {curve.against}"
             panes.setdefault(words, []).append(course)
     if not panes:
         return None
@@ -143,7 +143,7 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
             y_axis(axes, 0, _top(chosen), words)
             axes.axhline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
             handles = [
-                _course(axes, k - (len(chosen) - 1) / 2, course, look(k))
+                _draw_curve(axes, k - (len(chosen) - 1) / 2, course, look(k))
                 for k, course in enumerate(chosen)
             ]
             lines = axes.child_axes[0].get_xlabel().count("\n")
@@ -154,7 +154,10 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
             [
                 (box(INK_COLOUR, marks.TEXT), "range"),
                 (bracket(), OVER),
-                (Line2D([], [], marker="^", color=INK_COLOUR, linestyle="none"), "goes on above"),
+                (
+                    Line2D([], [], marker="^", color=INK_COLOUR, linestyle="none"),
+                    "extends above the axis",
+                ),
                 (
                     Line2D([], [], marker="o", color=INK_COLOUR),
                     f"measured, {100 * level:g} % interval",
@@ -164,7 +167,7 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
     return figure
 
 
-def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
+def _draw_curve(axes: Axes, place: float, course: CurveValues, style: Look) -> Artist:
     """Draw one curve, dodged by `place` steps, and return its legend handle."""
     left, right = axes.get_xlim()
     at = offset_copy(
@@ -207,7 +210,7 @@ def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
     )
 
 
-def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
+def _draw_value(axes: Axes, at: float, value: Value, colour: str) -> None:
     """Draw one value."""
     for low, high in value.pieces:
         shown = max(low, 0.0), min(high, LARGEST_RATIO)
@@ -238,11 +241,11 @@ def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
             )
 
 
-def _limited(value: Value) -> bool:
+def _has_limit(value: Value) -> bool:
     return any(math.isfinite(end) and end > 0 for piece in value.pieces for end in piece)
 
 
-def _top(chosen: Sequence[Course]) -> float:
+def _top(chosen: Sequence[CurveValues]) -> float:
     ends = [
         end
         for course in chosen

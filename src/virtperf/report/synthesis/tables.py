@@ -16,7 +16,7 @@ from virtperf.report.claim_words import verdict_counts
 from virtperf.report.frames import StudyData
 from virtperf.report.records import Block, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.synthesis import capacity
-from virtperf.report.synthesis.capacity import MIN_KEPT_SHARE, Course
+from virtperf.report.synthesis.capacity import MIN_KEPT_SHARE, CurveValues
 from virtperf.report.synthesis.capacity import RatioGrid as JointValues
 from virtperf.report.synthesis.definition import QuantityRow, SynthesisQuestion
 from virtperf.report.synthesis.values import Piece, Value
@@ -101,10 +101,10 @@ def _distance(first: Sequence[Piece], second: Sequence[Piece]) -> float:
 
 
 NO_NUMBER = "no number"
-KINDS_OF_WORDS = (
-    "Allows: the range of all values that agree with a paper's text. States: one claim of a paper, with the room "
-    "of its printed digits. Measured: mean and confidence interval of runs. Order only: the text says which is larger, "
-    "and no more. Ratios: 1 is no change."
+VALUE_KINDS_NOTE = (
+    "Allows: the range of all values consistent with a paper's text. States: one claim of a paper, with the rounding "
+    "of its printed digits. Measured: mean and confidence interval of runs. Order only: the text states only which is "
+    "larger. Ratios: 1 is no change."
 )
 MAX_LISTED_PAIRS = 4
 ValuesByRow = Mapping[str, Sequence[Value]]
@@ -166,7 +166,7 @@ def matrix(
     )
     rows: list[tuple[Words, ...]] = []
     for study, system in systems:
-        cells: list[Words] = [_with(system or study, study if system else "")]
+        cells: list[Words] = [_with_note(system or study, study if system else "")]
         for asked in questions:
             count = sum(
                 (value.study, value.system) == (study, system)
@@ -185,7 +185,7 @@ def matrix(
         for study, reason in asked.unused.items()
     ]
     numbers = values_frame({row.id: row for asked in questions for row in asked.rows}, found)
-    title = "How many numbers each system has for each question"
+    title = "Number of values by system and question"
     return record("matrix", title, grid, *reasons, values=every, numbers=numbers)
 
 
@@ -199,8 +199,8 @@ def question(asked: SynthesisQuestion, found: ValuesByRow) -> Record:
         lines += [
             (
                 row.head,
-                _with(value.system or value.study, value.study if value.system else ""),
-                _with(value.label, value.reading),
+                _with_note(value.system or value.study, value.study if value.system else ""),
+                _with_note(value.label, value.reading),
                 value.said,
                 (Span(text=value.number, link=value.link),),
             )
@@ -211,8 +211,8 @@ def question(asked: SynthesisQuestion, found: ValuesByRow) -> Record:
             remarks.append(
                 Paragraph(words=(Span(text=f"{row.says}. ", style="strong"), compared.words))
             )
-    columns = ("Quantity", "System", "What is compared", "Value", "Evidence")
-    remarks.append(Paragraph(words=KINDS_OF_WORDS, style="small"))
+    columns = ("Quantity", "System", "Comparison", "Value", "Evidence")
+    remarks.append(Paragraph(words=VALUE_KINDS_NOTE, style="small"))
     grid = Grid(label=asked.label, columns=columns, rows=tuple(lines), stacks=True)
     numbers = values_frame(
         {row.id: row for row in asked.rows}, {row.id: found[row.id] for row in asked.rows}
@@ -231,10 +231,10 @@ def agreements(questions: Sequence[SynthesisQuestion], found: ValuesByRow) -> Re
             rows.append(
                 (
                     row.head,
-                    _listed(compared.compared),
+                    _values_list(compared.compared),
                     compared.words,
-                    tuple(_apart(compared)) or "none",
-                    _listed(compared.left_out) or "none",
+                    tuple(_differing_pairs(compared)) or "none",
+                    _values_list(compared.left_out) or "none",
                 )
             )
     columns = (
@@ -242,38 +242,36 @@ def agreements(questions: Sequence[SynthesisQuestion], found: ValuesByRow) -> Re
         "Compared",
         "Outcome",
         "More than 5 % apart",
-        "Too wide or one-sided to be compared",
+        "Not compared (too wide or one-sided)",
     )
     grid = Grid(label="Shared quantities", columns=columns, rows=tuple(rows), stacks=True)
     note = (
         "Only ranges and intervals with two limits, at most a factor of 1.5 apart, are compared. Studies agree if all "
         "of their values lie within 5 %. They differ if two of them are more than 5 % apart at their nearest. Systems, "
-        "workloads and machines are not the same, so that a difference is no contradiction."
+        "workloads and machines are not the same, so a difference is not a contradiction."
     )
     remark = Paragraph(words=note, style="small")
-    return record(
-        "agreements", "Where studies agree and where they differ", grid, remark, values=shown
-    )
+    return record("agreements", "Agreement of the studies", grid, remark, values=shown)
 
 
-def capacities(found: Sequence[Course], of: str, ratios: Sequence[float]) -> Record:
+def capacities(found: Sequence[CurveValues], of: str, ratios: Sequence[float]) -> Record:
     """Table of all curves of one resource at the given overcommitment ratios."""
     chosen = [course for course in found if course.curve.of == of]
     rows: list[tuple[Words, ...]] = [
         (
             course.measure,
-            _with(course.system or course.curve.study, course.curve.study),
-            _with(course.curve.label, f"1: {course.curve.against}"),
+            _with_note(course.system or course.curve.study, course.curve.study),
+            _with_note(course.curve.label, f"1: {course.curve.against}"),
             *(course.at(ratio).words for ratio in ratios),
         )
         for course in chosen
     ]
     title = f"{capacity.RATIOS[of]}: {joined(f'{ratio:g}' for ratio in ratios)}"
     values = [value for course in chosen for _, values in course.points for value in values]
-    columns = ("Measure", "System", "What is compared", *(f"at {ratio:g}" for ratio in ratios))
+    columns = ("Measure", "System", "Comparison", *(f"at {ratio:g}" for ratio in ratios))
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
     return record(
-        f"capacity-{of}", title, grid, values=values, numbers=capacity.courses_frame(chosen)
+        f"capacity-{of}", title, grid, values=values, numbers=capacity.curve_frame(chosen)
     )
 
 
@@ -282,21 +280,21 @@ def joint(found: Sequence[JointValues], pairs: Sequence[tuple[float, float]]) ->
     rows: list[tuple[Words, ...]] = [
         (
             one.grid.measure,
-            _with(one.system or one.grid.study, one.grid.study),
-            _with(one.grid.label, f"1: {one.grid.against}"),
+            _with_note(one.system or one.grid.study, one.grid.study),
+            _with_note(one.grid.label, f"1: {one.grid.against}"),
             *(one.at(*pair) for pair in pairs),
         )
         for one in found
     ]
     title = "CPUs and memory overcommitted together"
     heads = (f"CPUs {cpu:g}, memory {memory:g}" for cpu, memory in pairs)
-    columns = ("Measure", "System", "What is compared", *heads)
+    columns = ("Measure", "System", "Comparison", *heads)
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
     values = [v for one in found for cell in one.cells.values() for v in cell]
     return record("capacity-joint", title, grid, values=values)
 
 
-def limits_record(found: Sequence[Course]) -> Record:
+def limits_record(found: Sequence[CurveValues]) -> Record:
     """Table of the tested ratios by whether throughput stays near its reference."""
     chosen = [course for course in found if course.measure == "throughput"]
     rows: list[tuple[Words, ...]] = []
@@ -306,8 +304,8 @@ def limits_record(found: Sequence[Course]) -> Record:
         rows.append(
             (
                 curve.of.replace("cpu", "CPU"),
-                _with(course.system or curve.study, curve.study),
-                _with(curve.label, f"1: {curve.against}, ratio {start}"),
+                _with_note(course.system or curve.study, curve.study),
+                _with_note(curve.label, f"1: {curve.against}, ratio {start}"),
                 _ratios(known.kept),
                 _ratios(known.lost),
                 _ratios(known.unknown),
@@ -317,18 +315,18 @@ def limits_record(found: Sequence[Course]) -> Record:
     columns = (
         "Resource",
         "System",
-        "What is compared",
+        "Comparison",
         f"At least {percent} at",
         f"Less than {percent} at",
-        "Not known at",
+        "Unknown at",
     )
     title = (
         f"Overcommitment ratios with at least {percent} of the reference throughput, and with less"
     )
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
     note = (
-        "Total throughput of all guests at the ratios that were tested. A ratio stands in the first or the second "
-        f"column where the whole range or interval lies on one side of {percent}."
+        "Total throughput of all guests at the tested ratios. A ratio is in the first or second "
+        f"column if the whole range or interval lies on one side of {percent}."
     )
     values = [value for course in chosen for _, values in course.points for value in values]
     return record("limits", title, grid, Paragraph(words=note, style="small"), values=values)
@@ -384,15 +382,15 @@ def coverage(studies: Mapping[str, StudyData]) -> Record:
         "Measured",
         "Judged by runs",
     )
-    note = "Notes that are not encoded stand in each study's claims.yaml with a reason."
+    note = "Each study's claims.yaml lists the notes that are not encoded, with the reasons."
     remark = Paragraph(words=note, style="small")
     grid = Grid(label="Studies", columns=columns, rows=tuple(rows), stacks=True)
     return record(
-        "studies", "What is encoded of each study", grid, remark, numbers=pd.DataFrame(numbers)
+        "studies", "Encoded content of each study", grid, remark, numbers=pd.DataFrame(numbers)
     )
 
 
-def spoken(values: Sequence[Value], *, named: bool = True) -> str:
+def values_text(values: Sequence[Value], *, named: bool = True) -> str:
     """Format the values of a row for a sentence, optionally with their systems: ``z/VM 5.3, 2009:
     12 guests against 6: allows 0.9 to 1.1``.
     """
@@ -401,11 +399,11 @@ def spoken(values: Sequence[Value], *, named: bool = True) -> str:
     return "; ".join(f"{value.name}: {value.said}" for value in values) or NO_NUMBER
 
 
-def _listed(values: Sequence[Value]) -> str:
+def _values_list(values: Sequence[Value]) -> str:
     return "; ".join(f"{value.name}: {value.said}" for value in values)
 
 
-def _apart(compared: Agreement) -> Iterator[str | Span]:
+def _differing_pairs(compared: Agreement) -> Iterator[str | Span]:
     for k, (a, b) in enumerate(compared.apart[:MAX_LISTED_PAIRS]):
         yield "; " if k else ""
         yield f"{a.name} and {b.name}"
@@ -413,5 +411,5 @@ def _apart(compared: Agreement) -> Iterator[str | Span]:
         yield f"; and {plural(len(compared.apart) - MAX_LISTED_PAIRS, 'pair')} more"
 
 
-def _with(label: str, reading: str) -> Words:
+def _with_note(label: str, reading: str) -> Words:
     return (label, Span(text=reading, style="small")) if reading else label

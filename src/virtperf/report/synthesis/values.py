@@ -16,7 +16,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
 from virtperf.report.frames import StudyData
 from virtperf.report.origins import TEXT
-from virtperf.report.range_words import ORDERED, Bounds, bounds_of, range_words
+from virtperf.report.range_words import ORDER_ONLY_LIMITS, Bounds, bounds_of, range_words
 from virtperf.report.synthesis.definition import RATIO, QuantityRow, Reference
 from virtperf.report.wording import PROSE_SIGNIFICANT, as_precise, pretty
 from virtperf.study.claims import Claim
@@ -31,9 +31,9 @@ REFERENCE = "reference"
 _problem = partial(StudyError, file="data/synthesis.yaml")
 MAX_END_RATIO = 20.0
 """Ratio of the limits of a range above which only one limit is given."""
-ROUNDED = 0.02
+ROUNDED_WIDTH = 0.02
 """Width of a range relative to its upper end, up to which its middle is given, too."""
-_RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
+_RATIO = Bounds(0.0, math.inf, 1.0, ORDER_ONLY_LIMITS[0])
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,13 @@ def values(studies: Mapping[str, StudyData], row: QuantityRow, level: float) -> 
     for cell in row.cells:
         data = study_named(studies, cell.study)
         if cell.claim:
-            found.append(_stated(data, cell, row.unit))
+            found.append(_claim_value(data, cell, row.unit))
         else:
-            found += referred(data, cell, row.unit, level)
+            found += reference_values(data, cell, row.unit, level)
     return found
 
 
-def referred(data: StudyData, asked: Reference, unit: str, level: float) -> list[Value]:
+def reference_values(data: StudyData, asked: Reference, unit: str, level: float) -> list[Value]:
     """Values of the derived number in a reference, with its division and factor applied.
 
     A quotient uses only the ranges allowed by the text: intervals of runs are not divided, since
@@ -116,7 +116,7 @@ def quotients(of: Sequence[Value], to: Sequence[Value]) -> list[Value]:
     found = []
     for a, b in ((a, b) for a in of for b in to if a.kind == b.kind == "allows"):
         low, high = a.ends[0] / b.ends[1], a.ends[1] / b.ends[0] if b.ends[0] else math.inf
-        words = _in_words(useful((low, high)), _RATIO)
+        words = _range_text(informative_limits((low, high)), _RATIO)
         found.append(replace(a, words=words, pieces=((low, high),)))
     return found
 
@@ -134,7 +134,7 @@ def scaled(value: Value, times: float) -> Value:
         words = f"{shown[0]} ({shown[1]} to {shown[2]})"
         return replace(value, value=middle, words=words, pieces=pieces)
     flat = [end for piece in pieces for end in piece]
-    return replace(value, words=_in_words(useful(flat), _RATIO), pieces=pieces)
+    return replace(value, words=_range_text(informative_limits(flat), _RATIO), pieces=pieces)
 
 
 def system_of(study: Study, key: str) -> str:
@@ -146,7 +146,7 @@ def system_of(study: Study, key: str) -> str:
         The study has several systems and `key` is empty, or `key` is unknown.
     """
     if key:
-        return _known(study.systems, key, f"{study.id} has no system")
+        return _look_up(study.systems, key, f"{study.id} has no system")
     if len(study.systems) > 1:
         raise _problem(
             f"{study.id} has several systems",
@@ -162,7 +162,7 @@ def derived_values(
 
     A ratio of a number to itself is 1 whatever is known of it, also for runs.
     """
-    turned, bounds = turned_to(number, unit), bounds_of(data.study, number)
+    convert, bounds = unit_conversion(number, unit), bounds_of(data.study, number)
     if unit == RATIO:
         bounds = _RATIO
     common: dict[str, Any] = {
@@ -188,8 +188,8 @@ def derived_values(
         (data.ranges["derived"] == number.derived.id) & (data.ranges["label"] == number.label)
     ]
     for row in rows.to_dict("records"):
-        ends = [turned(v) for v in row["pieces_text"]]
-        words = _in_words(useful(ends), bounds, searched=row["method"] == "searched")
+        ends = [convert(v) for v in row["pieces_text"]]
+        words = _range_text(informative_limits(ends), bounds, searched=row["method"] == "searched")
         pieces = tuple(zip(ends[::2], ends[1::2], strict=True))
         found.append(
             Value(
@@ -202,7 +202,7 @@ def derived_values(
         )
     estimate = from_runs.estimate(data, number, level)
     if estimate is not None and getattr(estimate, "available", True):
-        value, low, high = (turned(v) for v in (estimate.value, estimate.low, estimate.high))
+        value, low, high = (convert(v) for v in (estimate.value, estimate.low, estimate.high))
         shown = as_precise(value, low, high)
         found.append(
             Value(
@@ -217,22 +217,26 @@ def derived_values(
     return found
 
 
-def _in_words(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
+def _range_text(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
     """Format a range as `range_words`, but without a middle unless it is as narrow as a rounded
     number: a middle would read as a stated value.
     """
     pairs = list(zip(ends[::2], ends[1::2], strict=True))
     closed = all(low > bounds.low and high < bounds.high for low, high in pairs)
-    if closed and not searched and any(high - low > ROUNDED * abs(high) for low, high in pairs):
-        return " or ".join(" to ".join(_digits(low, high)) for low, high in pairs)
+    if (
+        closed
+        and not searched
+        and any(high - low > ROUNDED_WIDTH * abs(high) for low, high in pairs)
+    ):
+        return " or ".join(" to ".join(_rounded_pair(low, high)) for low, high in pairs)
     return range_words(ends, bounds, searched=searched)
 
 
-def _digits(low: float, high: float) -> tuple[str, str]:
+def _rounded_pair(low: float, high: float) -> tuple[str, str]:
     return pretty(low, PROSE_SIGNIFICANT), pretty(high, PROSE_SIGNIFICANT)
 
 
-def useful(ends: Sequence[float]) -> list[float]:
+def informative_limits(ends: Sequence[float]) -> list[float]:
     """Limits of a range; beyond a ratio of `MAX_END_RATIO`, only the informative limit is kept."""
     if not 0 < MAX_END_RATIO * ends[0] < ends[-1]:
         return list(ends)
@@ -244,8 +248,8 @@ def instance(study: Study, asked: Reference) -> Derivation:
     found = instances(study, asked.derived, asked.at, asked.gives)
     if len(found) != 1:
         raise _problem(
-            f"{study.id}: {asked.derived} stands for {len(found)} numbers",
-            expected="one: name levels under `at`",
+            f"{study.id}: {asked.derived} has {len(found)} numbers",
+            expected="one: fix levels under `at`",
         )
     return found[0][1]
 
@@ -256,7 +260,9 @@ def instances(
     """Numbers of an entry of `derived` at fixed levels of its `for_each`, each with its remaining
     levels.
     """
-    entry = _known({entry.id: entry for entry in study.derived}, derived, f"{study.id} derives no")
+    entry = _look_up(
+        {entry.id: entry for entry in study.derived}, derived, f"{study.id} has no derived number"
+    )
     if unknown := [name for name in at if at[name] not in entry.for_each.get(name, ())]:
         raise _problem(f"{study.id}: {derived} has no number for {unknown[0]} {at[unknown[0]]}")
     left = [name for name in entry.for_each if name not in at]
@@ -276,26 +282,26 @@ def instances(
 
 def study_named(studies: Mapping[str, T], name: str) -> T:
     """Look up a study by id; raises `StudyError` with close matches."""
-    return _known(studies, name, "there is no study")
+    return _look_up(studies, name, "there is no study")
 
 
-def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
+def _claim_value(data: StudyData, asked: Reference, unit: str) -> Value:
     """Value stated by one claim, with its own limits."""
     claim, result = (
         claim_named(data.study.id, data.claims or (), asked.claim),
         data.result(asked.claim),
     )
     low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
-    turned = _percent if claim.kind == "percent_change" and unit == RATIO else _same
+    convert = _percent_to_ratio if claim.kind == "percent_change" and unit == RATIO else _identity
     pieces: tuple[Piece, ...] = ()
     if unit and not (math.isnan(low) or math.isnan(high)):
-        pieces = ((turned(low), turned(high)),)
+        pieces = ((convert(low), convert(high)),)
     bounds = _RATIO if unit == RATIO else Bounds()
     words = claim.says
-    if pieces and claim.value is not None and (turned is _same or not claim.word):
-        words = _printed(claim.word, turned(claim.value), pieces[0])
+    if pieces and claim.value is not None and (convert is _identity or not claim.word):
+        words = _printed(claim.word, convert(claim.value), pieces[0])
     elif pieces:
-        words = _in_words(useful(pieces[0]), bounds)
+        words = _range_text(informative_limits(pieces[0]), bounds)
     return Value(
         data.study.id,
         asked.label,
@@ -320,28 +326,28 @@ def _printed(word: str, value: float, ends: Piece) -> str:
 
 def claim_named(study: str, claims: Iterable[Claim], name: str) -> Claim:
     """Look up a claim by id; raises `StudyError` with close matches."""
-    return _known({claim.id: claim for claim in claims}, name, f"{study} has no claim")
+    return _look_up({claim.id: claim for claim in claims}, name, f"{study} has no claim")
 
 
-def _known(among: Mapping[str, T], name: str, problem: str) -> T:
+def _look_up(among: Mapping[str, T], name: str, problem: str) -> T:
     if name not in among:
         raise _problem(f"{problem} {name!r}", remedy=did_you_mean(name, among))
     return among[name]
 
 
-def turned_to(number: Derivation, unit: str) -> Callable[[float], float]:
+def unit_conversion(number: Derivation, unit: str) -> Callable[[float], float]:
     """Conversion of a derived number to a row's unit; raises `StudyError` if there is none."""
     if unit == RATIO and number.derived.kind == "percent_change":
-        return _percent
+        return _percent_to_ratio
     if unit == RATIO and (number.derived.kind != "ratio" or number.unit):
         expected = "a ratio of two numbers of one unit, or a change in per cent"
-        raise _problem(f"{number.derived.id} is no ratio", expected=expected)
-    return _same
+        raise _problem(f"{number.derived.id} is not a ratio", expected=expected)
+    return _identity
 
 
-def _percent(change: float) -> float:
+def _percent_to_ratio(change: float) -> float:
     return 1 + change / 100
 
 
-def _same(value: float) -> float:
+def _identity(value: float) -> float:
     return value

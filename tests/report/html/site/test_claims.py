@@ -15,7 +15,7 @@ import pytest
 from tests.report.html.site.conftest import Parsed
 from tests.report.toy import HOSTILE
 from virtperf.core import stage_tables
-from virtperf.report.html.site.claims import excluded_by_the_text, overview_page, study_page
+from virtperf.report.html.site.claims import overview_page, robustly_excluded, study_page
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.synthesis.definition import SynthesisFile
 from virtperf.study.hypotheses import Hypothesis
@@ -51,7 +51,7 @@ def test_a_claim_says_what_speaks_for_and_against_it(page: Parsed) -> None:
     assert f"{HOSTILE} gains 66 %" in page.text
     assert " 52 (48 to 56) " in page.text and "66.0 (64.0 to 68.0)" not in page.text
     assert "the interval lies below the printed limits" in page.text
-    assert "against another" in page.text and "claims-toy.html#claim-more-at-8" in page.links
+    assert "with another" in page.text and "claims-toy.html#claim-more-at-8" in page.links
     assert {"toy.html#figure-2", "toy.html#figure-3", "#claim-busy"} <= set(page.links)
 
 
@@ -80,7 +80,7 @@ def test_the_overview_counts_verdicts_and_leads_to_the_claims_behind_them(
     } <= set(page.links)
     assert (
         "claims-toy.html#claim-flat" in page.links
-        and "1 claim that other claims of the same paper exclude" in page.text
+        and "1 claim excluded by other claims of the same paper" in page.text
     )
 
 
@@ -117,11 +117,11 @@ def test_the_overview_says_what_measured_studies_found_of_each_paper(facts: Stud
     assert "does not hold here" in page.text and "it is 12 %" in page.text
     assert "synthesis.html#both" in page.links and "synthesis.html#paper-alone" not in page.links
     alone = Parsed(overview_page([facts]))
-    assert "measured-toy" in alone.ids and "No measured study asks its claims again" in alone.text
+    assert "measured-toy" in alone.ids and "No measured study tests its claims again" in alone.text
 
 
 def test_a_contradiction_that_another_reading_resolves_is_not_sure(facts: StudyFacts) -> None:
-    assert [claim.id for claim in excluded_by_the_text(facts)] == ["flat"]
+    assert [claim.id for claim in robustly_excluded(facts)] == ["flat"]
     row = {
         "reading": "lenient",
         "kind": "verdict",
@@ -132,4 +132,4 @@ def test_a_contradiction_that_another_reading_resolves_is_not_sure(facts: StudyF
     readings = pd.DataFrame([row]).reindex(columns=list(stage_tables.READINGS.columns))
     changed = copy.copy(facts)
     changed.data = replace(facts.data, readings=readings)
-    assert list(excluded_by_the_text(changed)) == []
+    assert list(robustly_excluded(changed)) == []

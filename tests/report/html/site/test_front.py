@@ -71,7 +71,7 @@ def test_the_main_finding_is_the_first_one_and_says_how_sure_it_is(facts: StudyF
     told.data = replace(facts.data, study=study)
     text = Parsed(front_page([told])).text
     assert text.count("It gains 66") == 1
-    assert "Follows from others of the paper's claims" in text
+    assert "Follows from the paper's other claims" in text
 
 
 def test_the_newest_study_comes_first_whatever_it_rests_on(facts: StudyFacts) -> None:
@@ -134,7 +134,7 @@ def test_answers_name_rows_of_ratios() -> None:
         SynthesisFile.model_validate(wrong)
     counted = copy.deepcopy(QUESTIONS)
     counted["questions"][0]["rows"][0]["unit"] = "IFLs"
-    with pytest.raises(ValueError, match="no ratios"):
+    with pytest.raises(ValueError, match="not ratios"):
         SynthesisFile.model_validate(counted)
 
 

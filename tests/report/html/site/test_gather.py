@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from types import SimpleNamespace
 
-from virtperf.report.html.site.gather import StudyFacts, asked_again, repetitions
+from virtperf.report.html.site.gather import StudyFacts, repetition_counts, repetitions
 from virtperf.study.hypotheses import Hypothesis
 
 
@@ -40,9 +40,9 @@ def test_a_claim_that_a_measured_study_asks_again_counts_for_the_paper(facts: St
         paper_claims=(hypothesis,),
         result=lambda _: {"measured_verdict": "holds here", "reason": "70 of 66"},
     )
-    (asked,) = asked_again("a-paper", [facts, other])
+    (asked,) = repetition_counts("a-paper", [facts, other])
     assert (asked.study, dict(asked.verdicts)) == ("toy", {"holds here": 1})
     (found,) = repetitions("a-paper", [facts, other])
     assert (found.study, found.claim, found.verdict) == ("toy", "first", "holds here")
     assert (found.hypothesis, found.reason) == (hypothesis, "70 of 66")
-    assert list(asked_again("another", [facts, other])) == []
+    assert list(repetition_counts("another", [facts, other])) == []

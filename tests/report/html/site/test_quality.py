@@ -24,7 +24,7 @@ def test_the_overview_counts_runs_and_audits(facts: StudyFacts) -> None:
 def test_every_run_has_a_row_that_links_lead_to(page: Parsed, facts: StudyFacts) -> None:
     anchors = {f"run-{run['run_id']}" for run in facts.data.index["runs"]}
     assert len(anchors) == 9 and anchors <= set(page.ids) and len(page.ids) == len(set(page.ids))
-    assert "60 s declared, none found" in page.text and "little's law" in page.text
+    assert "60 s declared, none detected" in page.text and "little's law" in page.text
     assert f"{HOSTILE} was cut" in page.text and HOSTILE_FILE in page.text
 
 

@@ -17,20 +17,20 @@ import numpy as np
 import pandas as pd
 
 from virtperf.report.claim_words import TAKEN_FROM, ClaimWords, claim_in_words
-from virtperf.report.glossary import NO_WORDS, Glossary
+from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.record import address
 from virtperf.report.html.site.gather import (
     HYPOTHESIS_VERDICTS,
     MEASURED_VERDICTS,
     Repetition,
     StudyFacts,
-    asked_again,
+    repetition_counts,
     repetitions,
 )
 from virtperf.report.html.templating import page
 from virtperf.report.kinds.contradictions import (
     contradiction_entries,
-    depending,
+    dependent_points,
     points_by_claim,
     set_aside,
 )
@@ -80,9 +80,9 @@ def overview_page(every: Sequence[StudyFacts], file: SynthesisFile | None = None
     for facts in studies:
         claims = [
             (claim, claim_in_words(claim, facts.data))
-            for claim in ordered(facts, excluded_by_the_text(facts))
+            for claim in ordered(facts, robustly_excluded(facts))
         ]
-        matter = depended_on(facts)
+        matter = claims_affecting_points(facts)
         found.append(
             (
                 facts,
@@ -95,7 +95,7 @@ def overview_page(every: Sequence[StudyFacts], file: SynthesisFile | None = None
         "Claims",
         name="claims.html",
         studies=studies,
-        asked_again={facts.id: list(asked_again(facts.id, every)) for facts in studies},
+        repetition_counts={facts.id: list(repetition_counts(facts.id, every)) for facts in studies},
         answered=HYPOTHESIS_VERDICTS,
         again=[_measured_again(facts, every, file) for facts in studies],
         by_text=BY_TEXT,
@@ -114,7 +114,7 @@ def _measured_again(
     return MeasuredAgain(facts, tuple(repetitions(facts.id, every)), tuple(shared))
 
 
-def excluded_by_the_text(facts: StudyFacts) -> Iterator[Claim]:
+def robustly_excluded(facts: StudyFacts) -> Iterator[Claim]:
     """Yield the claims set aside and excluded by the text alone under every reading of its words."""
     found = facts.data.readings
     changed = set(found.loc[found["kind"].isin(("verdict", "set aside")), "name"])
@@ -124,13 +124,13 @@ def excluded_by_the_text(facts: StudyFacts) -> Iterator[Claim]:
             yield claim
 
 
-def depended_on(facts: StudyFacts) -> set[str]:
+def claims_affecting_points(facts: StudyFacts) -> set[str]:
     """Claims of contradictions on which plotted points depend."""
     set_by = points_by_claim(facts.data)
     return {
         claim
         for entry in contradiction_entries(facts.data)
-        if depending(entry, set_by)
+        if dependent_points(entry, set_by)
         for conflict in entry["conflicts"]
         for claim in conflict
     }
@@ -146,7 +146,7 @@ def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
         for conflict in entry["conflicts"]
         for c in conflict
     }
-    matter = depended_on(facts)
+    matter = claims_affecting_points(facts)
     set_by = points_by_claim(facts.data)
 
     def rank(claim: Claim) -> tuple[bool, bool, float, int]:
@@ -164,7 +164,7 @@ def ordered(facts: StudyFacts, claims: Iterable[Claim]) -> list[Claim]:
     return sorted(claims, key=rank)
 
 
-def study_page(facts: StudyFacts, glossary: Glossary = NO_WORDS) -> str:
+def study_page(facts: StudyFacts, glossary: Glossary = EMPTY_GLOSSARY) -> str:
     """Render the claims of one paper; data attributes of the rows are the keys for filters."""
     rows = [_row(facts, claim) for claim in ordered(facts, facts.data.paper_claims)]
     numbers = _numbers(facts, rows)

@@ -9,16 +9,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from virtperf.report.glossary import NO_WORDS, Glossary
+from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.site.gather import (
     HYPOTHESIS_VERDICTS,
     MEASURED_VERDICTS,
-    Asked,
+    RepetitionCounts,
     StudyFacts,
-    asked_again,
+    repetition_counts,
 )
 from virtperf.report.html.templating import page
-from virtperf.report.kinds.contradictions import of_the_paper
+from virtperf.report.kinds.contradictions import paper_contradictions
 from virtperf.report.kinds.summary import certainty, finding_text, measured_finding_text
 from virtperf.report.synthesis.definition import SynthesisFile
 from virtperf.report.synthesis.values import REFERENCE, Value, values
@@ -27,7 +27,7 @@ from virtperf.report.written_for import changes
 AXIS_END = 2.2
 """Upper limit of the axis of ratios; larger values are arrows."""
 RATIO_TICKS = (0.0, 0.5, 1.0, 1.5, 2.0)
-CHANGED = "What this rests on changed since it was written: see the report."
+CHANGED = "The basis of this finding changed after it was written: see the report."
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -50,7 +50,7 @@ class Line:
     more: tuple[str, ...]
     contradictions: int
     runs: int
-    asked: tuple[Asked, ...]
+    asked: tuple[RepetitionCounts, ...]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def front_page(
     studies: Sequence[StudyFacts],
     file: SynthesisFile | None = None,
     level: float = 0.95,
-    glossary: Glossary = NO_WORDS,
+    glossary: Glossary = EMPTY_GLOSSARY,
 ) -> str:
     """Render the front page; `file` has the joint answers, if any.
 
@@ -96,7 +96,7 @@ def front_page(
     """
     lines = sorted(
         (_line(facts, studies, level) for facts in studies),
-        key=lambda line: (_last(line), line.facts.id),
+        key=lambda line: (_sort_key(line), line.facts.id),
     )
     linked: set[str] = set()
     return page(
@@ -115,7 +115,7 @@ def front_page(
     )
 
 
-def _last(line: Line) -> int:
+def _sort_key(line: Line) -> int:
     """Sort key, the newest first."""
     return -max(map(int, _YEAR.findall(line.year)), default=0)
 
@@ -147,9 +147,9 @@ def _line(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> Lin
         told=told,
         sure=sure,
         more=tuple(_more(facts)),
-        contradictions=len(of_the_paper(data)) if study.kind == "paper" else 0,
+        contradictions=len(paper_contradictions(data)) if study.kind == "paper" else 0,
         runs=int(runs),
-        asked=tuple(asked_again(facts.id, studies)),
+        asked=tuple(repetition_counts(facts.id, studies)),
     )
 
 
@@ -167,8 +167,8 @@ def _more(facts: StudyFacts) -> Iterator[str]:
     """Precision of a paper's plotted points, as a count."""
     if facts.data.study.kind == "measured":
         return
-    if facts.reach.points:
-        yield f"{facts.reach.within[0]} of {facts.reach.points} points within ±5 %"
+    if facts.point_precision.points:
+        yield f"{facts.point_precision.within[0]} of {facts.point_precision.points} points within ±5 %"
 
 
 def _answers(

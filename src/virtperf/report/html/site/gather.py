@@ -11,7 +11,7 @@ from virtperf.core.paths import Layout
 from virtperf.report.claim_words import verdict_counts
 from virtperf.report.frames import load
 from virtperf.report.html.record import LinkBase
-from virtperf.report.key_numbers import reach
+from virtperf.report.key_numbers import point_precision
 from virtperf.report.kinds import Context, kinds
 from virtperf.report.records import Record
 from virtperf.study.hypotheses import Hypothesis
@@ -37,7 +37,7 @@ class StudyFacts:
         self.data = load(study, layout.root / "data", examples=parameters.report.show_examples)
         self.context = Context(self.data, parameters.level, parameters.report.assumptions)
         self.id, self.title = self.data.study.id, str(self.data.study.data["title"])
-        self.reach = reach(self.data, assumptions=self.context.assumptions)
+        self.point_precision = point_precision(self.data, assumptions=self.context.assumptions)
         self.text, self.measured = verdict_counts(self.data)
 
     @property
@@ -65,7 +65,7 @@ class Repetition:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RepetitionCounts:
     """A measured study that asks claims of a paper again, with verdict counts."""
 
     study: str
@@ -73,13 +73,13 @@ class Asked:
     verdicts: Mapping[str, int]
 
 
-def asked_again(study: str, studies: Sequence[StudyFacts]) -> Iterator[Asked]:
+def repetition_counts(study: str, studies: Sequence[StudyFacts]) -> Iterator[RepetitionCounts]:
     """Yield the measured studies that ask claims of `study` again."""
     verdicts: dict[str, Counter[str]] = {}
     for found in repetitions(study, studies):
         verdicts.setdefault(found.study, Counter())[found.verdict] += 1
     for other, counts in verdicts.items():
-        yield Asked(other, study, counts)
+        yield RepetitionCounts(other, study, counts)
 
 
 def repetitions(study: str, studies: Sequence[StudyFacts]) -> Iterator[Repetition]:

@@ -8,14 +8,14 @@ from pathlib import Path
 from markupsafe import Markup
 
 from rawperf.core.metrics import Metric
-from virtperf.report.glossary import NO_WORDS, Glossary
+from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.markdown import Writer
 from virtperf.report.html.record import record_html, with_distinct_ids
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
 
 
-def contradictions_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_WORDS) -> str:
+def contradictions_page(studies: Sequence[StudyFacts], glossary: Glossary = EMPTY_GLOSSARY) -> str:
     """Render one section a study, with the smallest sets of claims that cannot all hold."""
     records = with_distinct_ids(
         (facts.record("contradictions") for facts in studies), taken=[facts.id for facts in studies]
@@ -74,4 +74,4 @@ def _sources(metric: Metric) -> str:
         f"{s.format}: {' '.join(filter(None, (s.report, s.field)))} ({s.entity_kind})"
         for s in metric.sources
     )
-    return "; ".join(dict.fromkeys(fields)) or "formats that are declared"
+    return "; ".join(dict.fromkeys(fields)) or "declared formats"

@@ -42,12 +42,13 @@ def study_page(facts: StudyFacts) -> str:
     runs = list(facts.data.index.get("runs", []))
     anchors = ["overview", "runs", "series", *(f"run-{run['run_id']}" for run in runs)]
     (record,) = with_distinct_ids([facts.record("quality")], taken=anchors)
-    shown = _shown(facts, runs)
+    shown = _select_runs(facts, runs)
     series, audits = (
         dict(list(frame.groupby("run_id"))) for frame in (facts.data.series, facts.data.audits)
     )
     found = [
-        (run, _found(run, series.get(run["run_id"]), audits.get(run["run_id"]))) for run in shown
+        (run, _run_cells(run, series.get(run["run_id"]), audits.get(run["run_id"])))
+        for run in shown
     ]
     return page(
         "study_quality",
@@ -64,7 +65,7 @@ def study_page(facts: StudyFacts) -> str:
     )
 
 
-def _shown(facts: StudyFacts, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _select_runs(facts: StudyFacts, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Select the runs of the page, in order: all, or at most `MAX_LISTED_RUNS`, preferring runs
     with warnings or failed audits.
     """
@@ -78,7 +79,7 @@ def _shown(facts: StudyFacts, runs: list[dict[str, Any]]) -> list[dict[str, Any]
     return [runs[k] for k in sorted(told[:MAX_LISTED_RUNS])]
 
 
-def _found(
+def _run_cells(
     run: Mapping[str, Any], series: pd.DataFrame | None, audits: pd.DataFrame | None
 ) -> dict[str, str]:
     """Describe the audits and the evaluation of a run."""
@@ -101,7 +102,7 @@ def _found(
         "warm_up": "no clock"
         if run["warmup_s"] is None
         else f"{pretty(run['warmup_s'])} s declared, "
-        f"{'none found' if cut.empty else f'{pretty(cut.iloc[0])} s found'}",
+        f"{'none detected' if cut.empty else f'{pretty(cut.iloc[0])} s detected'}",
         "classes": ", ".join(f"{n} {word}" for word, n in classes) or "totals only",
         "failed": joined(failed) or "all passed",
         "warnings": "; ".join(warnings_of(run)) or "none",

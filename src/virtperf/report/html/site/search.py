@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from virtperf.report.glossary import NO_WORDS, Glossary
+from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
 from virtperf.report.wording import exhibit_name
@@ -37,11 +37,11 @@ def search_entries(facts: StudyFacts) -> Iterator[SearchEntry]:
         )
 
 
-def search_page(studies: Sequence[StudyFacts], glossary: Glossary = NO_WORDS) -> str:
+def search_page(studies: Sequence[StudyFacts], glossary: Glossary = EMPTY_GLOSSARY) -> str:
     """Render the page; results are grouped by study."""
     groups = [(facts.title, list(search_entries(facts))) for facts in studies]
     words = [
-        SearchEntry("word", f"{term.term}: {term.says}", f"glossary.html#{term.anchor}")
+        SearchEntry("term", f"{term.term}: {term.says}", f"glossary.html#{term.anchor}")
         for group in glossary.groups
         for term in group.terms
     ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from virtperf.report.glossary import NO_WORDS, Glossary
+from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
 from virtperf.report.html.record import trace_place
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
@@ -17,7 +17,9 @@ from virtperf.report.wording import exhibit_name
 MAX_LINKS, MIN_LINKS = 1500, 3  # runs named for all values together, and at least for each value
 
 
-def trace_page(facts: StudyFacts, found: Sequence[Trace], glossary: Glossary = NO_WORDS) -> str:
+def trace_page(
+    facts: StudyFacts, found: Sequence[Trace], glossary: Glossary = EMPTY_GLOSSARY
+) -> str:
     """Render one section a figure with an entry for each plotted value, anchored by its key; one
     section a printed table.
     """

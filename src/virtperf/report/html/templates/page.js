@@ -56,7 +56,7 @@
     if (window.matchMedia("(hover: hover)").matches) { from.click(); return; }
     var link = document.createElement("a");
     link.href = from.href;
-    link.textContent = "Where this comes from";
+    link.textContent = "Trace of this value";
     line.append(". ", link);
   });
 

@@ -21,7 +21,7 @@
       group.section.hidden = shown === 0;
       found += shown;
     });
-    status.textContent = words.length ? found + " found" : "Studies, exhibits, claims and words of the glossary.";
+    status.textContent = words.length ? found + " found" : "Studies, exhibits, claims and glossary terms.";
   }
   function recall() {
     if (location.hash.slice(0, 3) === "#q=") { form.elements.q.value = decodeURIComponent(location.hash.slice(3)); }
