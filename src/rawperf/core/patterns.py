@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import re2
 
 LONGEST_PATTERN = 1000
 LONGEST_LINE = 100_000
@@ -41,14 +43,20 @@ def groups_of(pattern: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1)
-def searchable(head: bytes) -> pa.Array:
-    """Decode the head of a file for `occurs`; cached, since many patterns are tested in sequence."""
-    return pa.array([head.decode("utf-8", "replace").replace("\r\n", "\n")])
+def searchable(head: bytes) -> bytes:
+    """Normalise the head of a file for `occurs`; cached: many patterns are tested in sequence."""
+    return head.decode("utf-8", "replace").replace("\r\n", "\n").encode()
 
 
-def occurs(pattern: str, text: pa.Array) -> bool:
+def occurs(pattern: str, text: bytes) -> bool:
     """Whether a pattern occurs in the text of `searchable`; ``^`` and ``$`` match at line ends."""
-    return bool(pc.match_substring_regex(text, f"(?m){pattern}")[0].as_py())
+    return _compiled(pattern).search(text) is not None
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> Any:
+    # Arrow would compile every pattern again for each file.
+    return re2.compile(f"(?m){pattern}")
 
 
 def full_matches(pattern: str, lines: pa.Array) -> pa.Array:
