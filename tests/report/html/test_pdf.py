@@ -22,6 +22,9 @@ def test_what_is_missing_is_said(tmp_path, monkeypatch):
     broken.chmod(0o755)
     with pytest.raises(VirtperfError, match=r"wrote no PDF.*no display"):
         print_to_pdf(tmp_path / "page.html", tmp_path / "page.pdf")
+    broken.write_text("#!/bin/sh\necho '[1:1:FATAL] No usable sandbox! If you' >&2\n")
+    with pytest.raises(VirtperfError, match=r"wrote no PDF.*--no-sandbox.*/etc/chromium.d"):
+        print_to_pdf(tmp_path / "page.html", tmp_path / "page.pdf")
     assert not (tmp_path / "page.pdf").exists()
 
 

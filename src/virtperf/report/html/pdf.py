@@ -14,6 +14,10 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 """Candidate commands for Chromium; the first one installed is used."""
 TIMEOUT_S = 300
 _LAST_CHARACTERS = 200
+SANDBOX_REMEDY = (
+    "Chromium can't create its sandbox, as in most containers: there, add --no-sandbox to "
+    "CHROMIUM_FLAGS in a file of /etc/chromium.d, as the Dockerfile of virtperf does"
+)
 
 
 def print_to_pdf(page: Path, out: Path) -> None:
@@ -51,9 +55,14 @@ def print_to_pdf(page: Path, out: Path) -> None:
             done = subprocess.run(  # noqa: S603 - a browser of this machine on a page of our own
                 command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
             )
-            said = done.stderr.strip()[-_LAST_CHARACTERS:]
+            stderr = done.stderr.strip()
         except subprocess.TimeoutExpired:
-            said = f"timeout after {TIMEOUT_S} s"
+            stderr = f"timeout after {TIMEOUT_S} s"
         if not made.is_file():
-            raise VirtperfError("Chromium wrote no PDF", file=page, found=said or None)
+            raise VirtperfError(
+                "Chromium wrote no PDF",
+                file=page,
+                found=stderr[-_LAST_CHARACTERS:] or None,
+                remedy=SANDBOX_REMEDY if "No usable sandbox" in stderr else None,
+            )
         shutil.copyfile(made, out)
