@@ -56,7 +56,7 @@ def comparison_page(
     title = (
         f"{comparison['b']} against {comparison['a']}"
         if comparison["b"]
-        else f"Equal runs: {comparison['a']}"
+        else f"A/A test: {comparison['a']}"
     )
     made = page(
         "compared",
