@@ -112,7 +112,7 @@ def test_noisy_data_leave_it_undecided_and_say_how_many_runs_would_decide(tiny):
     assert 3 < few["runs_needed"] < many["runs_needed"]
     wanted = few["runs_needed"]
     said = (
-        f"about {wanted:.0f} runs per condition would decide, {wanted - 3:.0f} more than measured"
+        f"about {wanted:.0f} runs per condition would decide, {wanted - 3:.0f} more than available"
     )
     assert said in few["reason"]
     hopeless = verdicts(tiny, observed([-7800.0, 8200.0, 200.0])).loc["b-half"]

@@ -581,6 +581,6 @@ def _runs_needed_text(needed: float, compared: list[Comparison]) -> str:
         return f"; more than {MAX_RUNS_NEEDED:,} {units} would be needed"
     if math.isfinite(needed):
         more = needed - min(each.contrast.n for each in compared)
-        further = f", {more:,.0f} more than measured" if more >= 1 else ""
+        further = f", {more:,.0f} more than available" if more >= 1 else ""
         return f"; about {needed:,.0f} {units} would decide{further}"
     return ""
