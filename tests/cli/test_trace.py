@@ -61,7 +61,7 @@ def test_an_unknown_key_names_those_that_are_like_it_else_the_exhibits(
         said = run("trace", wrong, status=1).output
         assert f"no value has the key {wrong!r}. Did you mean " in said and near in said
     said = run("trace", "toy/qqqqqqqqqqqqqqqqqqqqqq", status=1).output
-    assert "Known are toy/figure-" in said and "`virtperf trace toy` lists all keys" in said
+    assert "Known names: toy/figure-" in said and "`virtperf trace toy` lists all keys" in said
     assert "there is no study 'none'" in run("trace", "none/figure-1", status=1).output
 
 

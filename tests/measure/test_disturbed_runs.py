@@ -235,8 +235,8 @@ def test_the_quality_page_counts_kept_marked_made_again_and_excluded(
     data = replace(loaded.data, index=index)
     text = " ".join(plain(record(replace(loaded.context, data=data))).split())
     assert "cpu-guests-2-r2 the guest's clock stood still not disturbed" in text
-    assert "kept, not disturbed 3 they count" in text
-    assert "made again 1 1 disturbed attempt before them" in text
+    assert "kept, not disturbed 3 used" in text
+    assert "repeated 1 1 disturbed attempt before them" in text
     assert "excluded by hand 1" in text
-    assert f"{BUSY[0].upper()}{BUSY[1:]}: 1 attempt made again" in text
+    assert f"{BUSY[0].upper()}{BUSY[1:]}: 1 attempt repeated" in text
     assert "3 measured runs by 1 protocol on 1 machine" in text
