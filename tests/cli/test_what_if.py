@@ -56,6 +56,24 @@ def test_before_the_stages_nothing_is_said(tmp_path: Path, root: Path) -> None:
     assert "data/reconstructed/toy is missing. Run `virtperf pipeline toy`" in said.output
 
 
+def test_all_studies_without_results_are_named_at_once(tmp_path: Path, root: Path) -> None:
+    for folder in ("data", "docs", "notebooks"):
+        shutil.copytree(
+            root / folder,
+            tmp_path / folder,
+            ignore=lambda at, _: (
+                ["measured", "reconstructed", "runs", "samples", "verdicts"]
+                if Path(at).name == "data"
+                else []
+            ),
+        )
+    shutil.copy(root / "params.yaml", tmp_path)
+    said = CliRunner().invoke(main, ["--root", str(tmp_path), "what-if", "--cpu-ratio", "2"])
+    assert said.exit_code == 1
+    assert "studies are missing: " in said.output and "Run `virtperf pipeline`" in said.output
+    assert "zvm-xen-2009" in said.output and "zvm63-overcommit-2014" in said.output
+
+
 def test_outside_a_repository_this_is_said(tmp_path: Path) -> None:
     said = CliRunner().invoke(main, ["--root", str(tmp_path), "what-if", "--cpu-ratio", "2"])
     assert "not a repository of studies" in said.output

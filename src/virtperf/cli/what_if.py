@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rawperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from virtperf.report.frames import StudyData
     from virtperf.report.synthesis.capacity import CurveValues
     from virtperf.report.synthesis.definition import Curve, JointGrid
 
@@ -55,8 +59,7 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
     # load only what is needed: claims and figures take as long as the whole command
     both = file.grids if cpu_ratio is not None and memory_ratio is not None else ()
     studies = capacity.studies_of([*curves, *both], data)
-    for study in studies.values():
-        study.require_stages()
+    _require_stages(studies.values())
     if both and cpu_ratio is not None and memory_ratio is not None:
         click.echo(f"CPU and memory together: CPUs {cpu_ratio:g}, memory {memory_ratio:g}")
         for grid in capacity.grids(studies, both, level):
@@ -75,6 +78,23 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
             click.echo(head)
             for course in curve_values:
                 click.echo(f"      {course.measure}: {course.at(ratio).words}")
+
+
+def _require_stages(studies: Iterable[StudyData]) -> None:
+    """Raise one `VirtperfError` that names all studies with missing stage outputs."""
+    errors: dict[str, VirtperfError] = {}
+    for each in studies:
+        try:
+            each.require_stages()
+        except VirtperfError as err:
+            errors[each.study.id] = err
+    if len(errors) == 1:
+        raise next(iter(errors.values()))
+    if errors:
+        raise VirtperfError(
+            f"results of {len(errors)} studies are missing: {', '.join(errors)}",
+            remedy="run `virtperf pipeline`",
+        )
 
 
 def _head(system: str, asked: Curve | JointGrid) -> str:
