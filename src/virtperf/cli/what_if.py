@@ -71,13 +71,13 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
             continue
         click.echo(f"{_TITLES[of]} {ratio:g}")
         groups: dict[str, list[CurveValues]] = {}
-        for course in found:
-            if course.curve.of == of:
-                groups.setdefault(_head(course.system, course.curve), []).append(course)
-        for head, curve_values in groups.items():
+        for values in found:
+            if values.curve.of == of:
+                groups.setdefault(_head(values.system, values.curve), []).append(values)
+        for head, group in groups.items():
             click.echo(head)
-            for course in curve_values:
-                click.echo(f"      {course.measure}: {course.at(ratio).words}")
+            for values in group:
+                click.echo(f"      {values.measure}: {values.at(ratio).words}")
 
 
 def _require_stages(studies: Iterable[StudyData]) -> None:
