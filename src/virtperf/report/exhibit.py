@@ -72,7 +72,8 @@ def joined_record(
     """Merge an exhibit's record with the records shown below it.
 
     Tables get a heading within the exhibit. Collapsed blocks and links move to the end, the
-    exhibit's own first. Numbers, claims, provenance and lineage are the union over all records.
+    exhibit's own first. Numbers, claims and provenance are the union over all records. The lineage
+    is the exhibit's own: the other exhibits that a derived number is about are not its sources.
     """
     body, end = split_tail(record.blocks)
     for part in parts:
@@ -104,9 +105,6 @@ def joined_record(
         for table in made.numbers
     ]
     rests = {made for part in whole for made in part.provenance}
-    lineage = dict.fromkeys(
-        link for made in whole for link in made.lineage if link != f"exhibit:{record.id}"
-    )
     return record.model_copy(
         update={
             "heading": heading,
@@ -114,7 +112,6 @@ def joined_record(
             "blocks": (*body, *end),
             "numbers": tuple(numbers),
             "provenance": tuple(kind for kind in Provenance if kind in rests),
-            "lineage": tuple(lineage),
             "claims": tuple(dict.fromkeys(claim for made in whole for claim in made.claims)),
         }
     )
