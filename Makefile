@@ -40,6 +40,9 @@ $(STAMP): requirements.lock requirements.uv.lock pyproject.toml
 	@$(UV) --quiet --require-hashes -r requirements.lock || \
 	  $(VENV)/bin/python -m pip install --quiet --no-input --use-pep517 --require-hashes -r requirements.lock
 	@$(VENV)/bin/python -m pip install --quiet --no-input --no-deps --no-build-isolation -e .
+# DVC's Git library writes every tracked file as a loose object when an experiment ends, and repacks the
+# repository at each of its commits above Git's limit of 6,700: minutes in place of seconds.
+	@git config --local gc.auto >/dev/null 2>&1 || git config --local gc.auto 100000 2>/dev/null || true
 	@touch $@
 
 repro: ## Create the environment, run what is out of date, say where the reports are

@@ -129,7 +129,8 @@ def main() -> int:
         int, (*sys.argv[1:3], *(str(FILES), str(MEGABYTES))[len(sys.argv[1:3]) :])
     )
     print(
-        "| runs | processes | MB | seconds | processor seconds | a MB, over that above | peak memory, MB |"
+        "| runs | processes | MB | seconds | CPU seconds | CPU time per MB, relative to the row above "
+        "| peak memory, MB |"
     )
     print("|---|---|---|---|---|---|---|", flush=True)
     for kind in ("sar", "xentop"):

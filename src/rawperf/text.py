@@ -75,7 +75,7 @@ class WordOffsets:
     def at(self, places: Places) -> NDArray[np.uint8]:
         """Bytes at these offsets; line feeds beyond the text."""
         if not len(self.bytes):
-            return np.zeros(len(places), dtype=np.uint8)
+            return np.full(len(places), ord("\n"), dtype=np.uint8)
         found = self.bytes[np.minimum(places, len(self.bytes) - 1)]
         return np.where(places < len(self.bytes), found, np.uint8(ord("\n")))
 

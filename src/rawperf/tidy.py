@@ -256,7 +256,8 @@ def read(
     Returns
     -------
     DataFrame
-        One row per number, columns `COLUMNS`: `t` in seconds, `value` in the tool's own unit,
+        One row per number, columns `COLUMNS`: `t` in seconds (a sample number if the file only
+        numbers its samples and `interval_s` is not given), `value` in the tool's own unit,
         `metric_value` in `metric_unit`. ``frame.attrs["warnings"]`` holds the warnings.
 
     Raises

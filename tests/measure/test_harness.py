@@ -52,6 +52,14 @@ def check_runs(repository):
             assert (folder / f"work{n}.csv").read_text().endswith("1,2\n")
 
 
+def modified(path):
+    """Time of the last change of a file that may vanish at any moment; 0 without the file."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
 def wait_for(condition, process=None):
     until = time.monotonic() + 20
     while not condition():
@@ -215,7 +223,7 @@ def test_killed_at_random_moments_it_still_measures_every_run_once(repository):
         began, state = time.time(), repository.own / "running" / "state.json"
         process = repository.start()
         if kill % 3:  # the others come before it measures, or while it clears away
-            wait_for(lambda: state.exists() and state.stat().st_mtime > began, process)  # noqa: B023
+            wait_for(lambda: modified(state) > began, process)  # noqa: B023
         time.sleep(rng.uniform(0.0, 1.0))
         started = psutil.Process(process.pid).children(recursive=True) if kill % 2 else []
         process.kill()

@@ -22,7 +22,7 @@ PROSE_DIGITS = 3
 @dataclass(frozen=True)
 class FoundNumber:
     """Display form of a number in a finding: `text` within the sentence, its `interval`, and
-    `over`: the number of runs or blocks.
+    `over`: the number of runs or blocks, and whether the error is pooled over conditions.
     """
 
     text: str
@@ -58,6 +58,8 @@ def _found(data: StudyData, name: str, asked: MeasuredNumber, level: float) -> F
     digits = sum(c.isdigit() for c in precise[0].lstrip("0."))
     text = short_number(sizes[0]) if digits > PROSE_DIGITS else precise[0]
     runs = plural(contrast.n, "block" if contrast.design.startswith("within") else "run")
+    if "error pooled" in contrast.design:
+        runs += " (pooled error)"
     ends = "no spread" if low == high else f"{precise[1]} to {precise[2]}{unit}"
     return FoundNumber(f"{text}{unit}", ends, runs)
 

@@ -10,8 +10,7 @@ References
 Müller, U. K. (2007). A theory of robust long-run variance estimation. J. Econometrics 141,
 1331-1352. Lazarus, E., Lewis, D. J., Stock, J. H., Watson, M. W. (2018). HAR inference:
 recommendations for practice. J. Bus. Econ. Stat. 36, 541-559. Whittle, P. (1953). Estimation and
-information in stationary time series. Arkiv för Matematik 2, 423-434. Schmeiser, B. (1982). Batch
-size effects in the analysis of simulation output. Oper. Res. 30, 556-568. Marriott, F. H. C., Pope,
+information in stationary time series. Arkiv för Matematik 2, 423-434. Marriott, F. H. C., Pope,
 J. A. (1954). Bias in the estimation of autocorrelations. Biometrika 41, 390-402. White, K. P. (1997).
 An effective truncation heuristic for bias reduction in simulation output. Simulation 69, 323-334.
 White, K. P., Cobb, M. J., Spratt, S. C. (2000). A comparison of five steady-state truncation
