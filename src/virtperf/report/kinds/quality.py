@@ -48,8 +48,8 @@ def record(context: Context) -> Record:
     statuses = sorted(Counter(data.audits["status"]).items())
     of = f" ({joined(f'{n:,} {kind}' for kind, n in sorted(kinds.items()))})" if runs else ""
     words = (
-        f"{plural(len(runs), 'run')} read{of}, {plural(len(quarantined), 'run')} excluded, "
-        f"{plural(len(warned), 'warning')}. "
+        f"{plural(len(runs), 'run')} read{of}, {len(quarantined):,} excluded because of errors, "
+        f"{len(left_out):,} excluded by hand, {plural(len(warned), 'warning')}. "
         f"Audits of the runs: {joined(f'{n:,} {status}' for status, n in statuses) or 'none yet'}."
     )
     blocks: list[Block] = [Paragraph(words=words)]
@@ -76,7 +76,7 @@ def record(context: Context) -> Record:
             for q in quarantined[:MAX_LISTED_RUNS]
         ]
         blocks += _headed_table(
-            "Excluded runs", tuple(name.capitalize() for name in names), excluded
+            "Runs excluded because of errors", tuple(name.capitalize() for name in names), excluded
         )
         if (more := len(quarantined) - MAX_LISTED_RUNS) > 0:
             blocks.append(
