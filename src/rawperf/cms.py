@@ -429,16 +429,16 @@ def _lines(
     pieces: Pieces, encoding_warnings: Warnings, file: str
 ) -> Iterator[tuple[str, bool, bool]]:
     """Yield the lines of a file, and whether each is the last one, and lacks its line end."""
-    held: str | None = None
+    pending: str | None = None
     whole = True
     for piece in pieces:
         lines, whole = split_lines(recoded(piece, pieces.line, encoding_warnings, file).decode())
         for line in lines:
-            if held is not None:
-                yield held, False, False
-            held = line
-    if held is not None:
-        yield held, True, not whole
+            if pending is not None:
+                yield pending, False, False
+            pending = line
+    if pending is not None:
+        yield pending, True, not whole
 
 
 def _unwrap_lines(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int, str, int, bool]]:

@@ -49,9 +49,9 @@ def first_line(lines: Any) -> int | None:
     """Line of the first value within a part of `lines`; None if it has no value."""
     waiting = [lines]
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, int):
-            return found
-        inside: Sequence[Any] = list(found.values()) if isinstance(found, dict) else found
+        value = waiting.pop()
+        if isinstance(value, int):
+            return value
+        inside: Sequence[Any] = list(value.values()) if isinstance(value, dict) else value
         waiting += reversed(inside)
     return None

@@ -88,8 +88,10 @@ def csv_columns(head: bytes) -> Columns | None:
     lines = text[: text.rfind("\n") + 1].split("\n")[:MAX_ROWS]
     commented = any(line.startswith("#") for line in lines)
     lines = [line for line in lines if line.strip() and not line.startswith("#")]
-    found = [columns for d in DELIMITERS if (columns := _columns(lines, d, commented)) is not None]
-    return max(found, key=lambda columns: len(columns.names), default=None)
+    candidates = [
+        columns for d in DELIMITERS if (columns := _columns(lines, d, commented)) is not None
+    ]
+    return max(candidates, key=lambda columns: len(columns.names), default=None)
 
 
 def _columns(lines: list[str], delimiter: str, commented: bool) -> Columns | None:
@@ -279,12 +281,14 @@ def all_formats() -> dict[str, Format]:
 
     Raises `StudyError` for a declaration that is wrong, or named like another format.
     """
-    found: dict[str, Format] = {point.name: point.load() for point in entry_points(group="rawperf")}
+    formats: dict[str, Format] = {
+        point.name: point.load() for point in entry_points(group="rawperf")
+    }
     for preset in presets():
-        if preset.name in found:
+        if preset.name in formats:
             raise preset.error("a format with this name already exists", "name")
-        found[preset.name] = preset
-    return dict(sorted(found.items()))
+        formats[preset.name] = preset
+    return dict(sorted(formats.items()))
 
 
 def recognised_by_name(fmt: Format) -> TypeGuard[DeclaredFormat]:
@@ -328,21 +332,21 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
             if scores
             else ""
         )
-        problem, found = "no known format recognises this file", None
+        problem, summary = "no known format recognises this file", None
         if what:
             problem += f": {what}"
         else:
-            found = _text_summary(head_of(data))
+            summary = _text_summary(head_of(data))
             columns = csv_columns(head_of(data))
             if columns is not None:
                 problem += ": it looks like a CSV file without a declaration"
-                found = ", ".join(columns.names)[:MAX_SHOWN]
+                summary = ", ".join(columns.names)[:MAX_SHOWN]
                 help_ = (
                     f"save {columns.declaration()} as mine.yaml and use --format mine.yaml; "
                     "docs/formats/declared.md explains metrics and units"
                 )
         raise FormatError(
-            problem, file=file, found=found, remedy=f"{help_ or nearest + DECLARE_REMEDY}."
+            problem, file=file, found=summary, remedy=f"{help_ or nearest + DECLARE_REMEDY}."
         )
     return all_formats()[scores[0][1]]
 
@@ -524,8 +528,13 @@ def choose_format(
             )
         return known[format_name]
     head = head_of(data)
-    told = (*inputs, *(form for form in all_formats().values() if recognised_by_name(form)))
-    return next((form for form in told if form.takes(path, head)), None) or sniff(data, file=file)
+    declared_first = (
+        *inputs,
+        *(form for form in all_formats().values() if recognised_by_name(form)),
+    )
+    return next((form for form in declared_first if form.takes(path, head)), None) or sniff(
+        data, file=file
+    )
 
 
 def dictionary_of(path: Path = METRICS, inputs: Sequence[DeclaredFormat] = ()) -> MetricDictionary:

@@ -69,22 +69,22 @@ class WordOffsets:
 
     def digit(self, places: Places) -> NDArray[np.bool_]:
         """Mask of the offsets at which a digit stands; False beyond the text."""
-        found = self.at(places)
-        return (found >= _DIGIT_0) & (found <= _DIGIT_9)
+        byte = self.at(places)
+        return (byte >= _DIGIT_0) & (byte <= _DIGIT_9)
 
     def at(self, places: Places) -> NDArray[np.uint8]:
         """Bytes at these offsets; line feeds beyond the text."""
         if not len(self.bytes):
             return np.zeros(len(places), dtype=np.uint8)
-        found = self.bytes[np.minimum(places, len(self.bytes) - 1)]
-        return np.where(places < len(self.bytes), found, np.uint8(ord("\n")))
+        bytes_at = self.bytes[np.minimum(places, len(self.bytes) - 1)]
+        return np.where(places < len(self.bytes), bytes_at, np.uint8(ord("\n")))
 
     def starting(self, places: Places, text: bytes) -> NDArray[np.bool_]:
         """Mask of the offsets at which a given text starts."""
-        found = np.ones(len(places), dtype=bool)
+        is_match = np.ones(len(places), dtype=bool)
         for k, byte in enumerate(text):
-            found &= self.at(places + k) == byte
-        return found
+            is_match &= self.at(places + k) == byte
+        return is_match
 
 
 DAY = 86400

@@ -182,25 +182,28 @@ class Translation:
                 metric_unit=category(gauges.which, units),
             )
         # a sum has the index of its first part
-        found = self._dictionary.translate(
+        translated = self._dictionary.translate(
             records.assign(line=np.arange(len(records))), self._format
         )
-        if not found["line"].is_monotonic_increasing or not found["line"].is_unique:
-            found = found.drop_duplicates("line")
-        place, value = found["line"].to_numpy(), found["value"].to_numpy(dtype=float, copy=True)
-        counter = (found["kind"] == "counter").to_numpy(dtype=bool)
+        if not translated["line"].is_monotonic_increasing or not translated["line"].is_unique:
+            translated = translated.drop_duplicates("line")
+        place, value = (
+            translated["line"].to_numpy(),
+            translated["value"].to_numpy(dtype=float, copy=True),
+        )
+        counter = (translated["kind"] == "counter").to_numpy(dtype=bool)
         if counter.any():
             value[counter] = np.nan
             if clock in ("sample", "none"):
                 self._clock_without_rates = clock
             else:
-                rates = self._counter_rates(found[counter])
+                rates = self._counter_rates(translated[counter])
                 value[np.searchsorted(place, rates["order"])] = rates["value"]
         values = np.full(len(records), np.nan)
         values[place] = value
-        metrics = found["metric"].cat.categories.tolist()
+        metrics = translated["metric"].cat.categories.tolist()
         code = np.zeros(len(records), dtype=np.int64)  # 0: no metric
-        code[place] = found["metric"].cat.codes.to_numpy() + 1
+        code[place] = translated["metric"].cat.codes.to_numpy() + 1
         units = [self._dictionary[name].unit for name in metrics]
         return records.assign(
             metric=category(code, ["", *metrics]),

@@ -287,8 +287,8 @@ class TimeFormat:
 
     def sniff(self, head: bytes) -> float:
         """High for the first lines of a block; 0.6 for another shell's, to refuse it by name."""
-        if found := match_certainty(_SNIFFS, head):
-            return found
+        if certainty := match_certainty(_SNIFFS, head):
+            return certainty
         lines = head.decode("latin-1").split("\n")
         return 0.6 if any(other_tool(line.rstrip()) for line in lines) else 0.0
 
@@ -301,7 +301,7 @@ class TimeFormat:
         text, decode_warnings = decode(data, file)
         lines, whole = split_lines(text)
         warnings = Warnings(file, decode_warnings)
-        found = TimeBlocks(lines, whole, file)
+        time_blocks = TimeBlocks(lines, whole, file)
         blocks: list[tuple[TimeBlock, str]] = []
         preceding = _PrecedingLines()
         others = at = 0
@@ -320,7 +320,7 @@ class TimeFormat:
                     remedy="time the command with bash, or with GNU's /usr/bin/time.",
                 )
             try:
-                block = found.at(at)
+                block = time_blocks.at(at)
             except TruncatedBlockError:
                 warnings.add(
                     at + 1,

@@ -408,14 +408,14 @@ class Declaration(TableDeclaration):
 
     def input_fields_of(self, part: TableDeclaration) -> tuple[str, ...]:
         """All input fields that one of its tables refers to."""
-        found: list[str | None] = []
-        found += (part.time.field, part.time.plus, part.time.then) if part.time else ()
-        found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
-        found += (part.histogram.lower, part.histogram.upper) if part.histogram else ()
+        names: list[str | None] = []
+        names += (part.time.field, part.time.plus, part.time.then) if part.time else ()
+        names += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
+        names += (part.histogram.lower, part.histogram.upper) if part.histogram else ()
         for rule in part.fields:
             named = rule.field if part.names is None else None
-            found += (*rule.where, rule.needs, rule.per, named)
-        return tuple(dict.fromkeys(filter(None, found)))
+            names += (*rule.where, rule.needs, rule.per, named)
+        return tuple(dict.fromkeys(filter(None, names)))
 
     def _check_part(self, part: TableDeclaration) -> None:
         if not part.fields and not part.others and not part.names:

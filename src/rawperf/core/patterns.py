@@ -33,10 +33,10 @@ def groups_of(pattern: str) -> tuple[str, ...]:
     """
     check_pattern(pattern)
     try:
-        made = pc.extract_regex(pa.array([""]), _anchored(pattern)).type
+        captured_type = pc.extract_regex(pa.array([""]), _anchored(pattern)).type
     except pa.ArrowInvalid as err:
         raise ValueError(f"{pattern!r}: {_reason(err)}; write (?P<name>...) or (?:...)") from err
-    names = tuple(made.field(place).name for place in range(made.num_fields))
+    names = tuple(captured_type.field(place).name for place in range(captured_type.num_fields))
     if len(set(names)) < len(names):
         raise ValueError(f"{pattern!r}: two groups have the same name")
     return names
@@ -66,8 +66,10 @@ def full_matches(pattern: str, lines: pa.Array) -> pa.Array:
 
 def capture_groups(pattern: str, lines: pa.Array) -> dict[str, list[str]]:
     """Capture groups of lines that match a pattern as a whole; "" for a group that took no part."""
-    found = pc.extract_regex(lines, _anchored(pattern))
-    return {name: found.field(place).to_pylist() for place, name in enumerate(groups_of(pattern))}
+    captured = pc.extract_regex(lines, _anchored(pattern))
+    return {
+        name: captured.field(place).to_pylist() for place, name in enumerate(groups_of(pattern))
+    }
 
 
 def first_group(pattern: str, text: str) -> str | None:

@@ -226,8 +226,8 @@ class _TableBuffer:
         self._clocks |= {table.clock for table in used}
         clocks = self._clocks - {"none"} or {"none"}
         if len(clocks) > 1:
-            found = " and ".join(sorted(clocks))
-            raise FormatError("the tables have different clocks", file=self.file, found=found)
+            clock_names = " and ".join(sorted(clocks))
+            raise FormatError("the tables have different clocks", file=self.file, found=clock_names)
         none = [
             (np.zeros(0, dtype=CODE),) * 2 + (np.zeros(0),) * 2 + (np.zeros(0, dtype=np.int64),)
         ]
@@ -244,8 +244,8 @@ class _TableBuffer:
             rest = [column[cut:] for column in columns]
             columns = [column[:cut] for column in columns]
             for place, table in enumerate(used):
-                if (own := rest[-1] == place).any():
-                    table.parts.append(tuple(column[own] for column in rest[:-1]))
+                if (is_own := rest[-1] == place).any():
+                    table.parts.append(tuple(column[is_own] for column in rest[:-1]))
         entity, name, t, values, lines, number = columns
         named = [(table.part.report, table.part.entity.kind) for table in used]
         reports, kinds = (coded(number, [pair[k] for pair in named]) for k in (0, 1))

@@ -61,25 +61,25 @@ class IostatFormat(Streaming):
         """
         encoding_warnings, messages = Warnings(file), list[str]()
         pieces = Pieces(stream, paragraph_end, file)
-        found: _Reports | None = None
+        reports: _Reports | None = None
         for piece in pieces:
             text = recoded(piece, pieces.line, encoding_warnings, file).decode()
             start = 0
-            if found is None:
+            if reports is None:
                 if not text.strip() and not pieces.last:
                     continue
                 start, day, info = head(
                     [""] * pieces.line + text.split("\n"), self.name, messages, file
                 )
-                found, start = _Reports(file, day), start + 1 - pieces.line
-            table, of = found.part(text, start, pieces.line, pieces.last)
-            times = found.times(messages)
+                reports, start = _Reports(file, day), start + 1 - pieces.line
+            table, of = reports.part(text, start, pieces.line, pieces.last)
+            times = reports.times(messages)
             records, at = table_records(table, times[of], messages, file)
-            counted = found.known + of > 0
+            counted = reports.known + of > 0
             late = np.isin(at, np.array(table.lines, dtype=int)[counted] + pieces.line + 1)
-            found.rows += int(counted.sum())
-            found.end(times)
-            if pieces.last and not found.rows:
+            reports.rows += int(counted.sum())
+            reports.end(times)
+            if pieces.last and not reports.rows:
                 raise FormatError(
                     "the file has only the first report, which contains averages since boot",
                     file=file,
@@ -90,7 +90,7 @@ class IostatFormat(Streaming):
                 warnings = (*encoding_warnings.new(pieces.last), *messages)
                 messages.clear()
                 yield Reading(
-                    records[late].reset_index(drop=True), found.clock, info, warnings, at[late]
+                    records[late].reset_index(drop=True), reports.clock, info, warnings, at[late]
                 )
 
 
@@ -180,10 +180,10 @@ class _Reports:
             return seconds
         if match[1] not in self._days:
             self._days[match[1]] = read_date(match[1], [], "")
-        own = self._days[match[1]]
-        if own is None:
+        day = self._days[match[1]]
+        if day is None:
             raise FormatError("an invalid date", file=self._file, line=line, found=match[1])
-        return seconds + own * DAY
+        return seconds + day * DAY
 
     def _parse_line(self, line: str, number: int) -> None:
         words = line.split()

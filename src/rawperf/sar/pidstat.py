@@ -74,22 +74,22 @@ class PidstatFormat(Streaming):
         Raises `FormatError` at a line that pidstat does not print, a row that does not fit its
         heading, and a second system line.
         """
-        seen, encoding_warnings = _ListingState(file), Warnings(file)
+        state, encoding_warnings = _ListingState(file), Warnings(file)
         pieces = Pieces(stream, boundary, file)
         for piece in pieces:
             text = recoded(piece, pieces.line, encoding_warnings, file).decode()
-            if not seen.begun and not text.strip() and not pieces.last:
+            if not state.begun and not text.strip() and not pieces.last:
                 continue
-            table, t = seen.part(text, pieces.line, pieces.last)
-            records, at = table_records(table, t, seen.messages, file)
+            table, t = state.part(text, pieces.line, pieces.last)
+            records, at = table_records(table, t, state.messages, file)
             known = (records["value"] >= 0).to_numpy()
             if known.any() or pieces.last:
-                warnings = (*encoding_warnings.new(pieces.last), *seen.messages)
-                seen.messages.clear()
+                warnings = (*encoding_warnings.new(pieces.last), *state.messages)
+                state.messages.clear()
                 yield Reading(
                     records[known].reset_index(drop=True),
-                    seen.times.clock,
-                    seen.info,
+                    state.times.clock,
+                    state.info,
                     warnings,
                     at[known],
                 )
@@ -213,10 +213,10 @@ class _Columns:
         cells = body.split(None, len(self.words))
         if len(cells) <= len(self.words):
             return None
-        own = [(cells[place], kind) for place, kind in self.ids if cells[place].isdecimal()]
-        if not own:
+        id_cells = [(cells[place], kind) for place, kind in self.ids if cells[place].isdecimal()]
+        if not id_cells:
             return None
-        number, kind = own[-1]
+        number, kind = id_cells[-1]
         command = (
             cells[-1].removeprefix("|__").rpartition(")__")[2] if kind == THREAD else cells[-1]
         )
