@@ -43,13 +43,13 @@ def check_notebook(
         _shown(path, shown_exhibits([source for source, _ in sources], wanted), wanted, problems)
 
 
-def shown_exhibits(sources: Sequence[str], wanted: Sequence[str]) -> set[str]:
+def shown_exhibits(sources: Sequence[str], exhibits: Sequence[str]) -> set[str]:
     """Ids of the exhibits that a notebook's cells show; cells that are not Python are skipped.
 
     Besides the arguments of showing methods, every string in a cell that calls one counts if it is
     an exhibit id: a list of ids may be in a variable.
     """
-    found: set[str] = set()
+    shown: set[str] = set()
     for source in sources:
         try:
             nodes = list(ast.walk(ast.parse(source)))
@@ -63,12 +63,12 @@ def shown_exhibits(sources: Sequence[str], wanted: Sequence[str]) -> set[str]:
             and node.func.attr in _SHOWING
         }
         if calls:
-            found |= _texts(nodes) & set(wanted)
+            shown |= _texts(nodes) & set(exhibits)
         for call, method in calls.items():
-            found |= _texts(call.args)
+            shown |= _texts(call.args)
             if method == "exhibits" and not call.args:
-                found |= set(wanted)
-    return found
+                shown |= set(exhibits)
+    return shown
 
 
 def _texts(nodes: Sequence[ast.AST]) -> set[str]:

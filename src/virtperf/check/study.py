@@ -222,8 +222,8 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
         if unclaimed and not exhibit.marks and study.artifact is None:
             remedy = "remove them from the series, or encode the paper's claims on them"
             problem = f"no claim constrains {len(unclaimed)} point(s) of {exhibit.id}"
-            found = ", ".join(unclaimed[:3])
-            report(study.document.error(problem, "exhibits", position, found=found, remedy=remedy))
+            names = ", ".join(unclaimed[:3])
+            report(study.document.error(problem, "exhibits", position, found=names, remedy=remedy))
     for position, remark in enumerate(study.errata):
         for name in remark.claims:
             if name not in by_id:
@@ -257,14 +257,14 @@ def _notes(study: Study, claims: Claims, problems: Problems) -> None:
     encoded = {note for claim in (*file.claims, *file.assumptions) for note in claim.ledger}
     encoded |= {note for table in file.tables for note in table.ledger}
     left_out = set(claims.not_encoded)
-    for words, found in (
+    for words, ids in (
         ("neither encoded nor left out", notes - encoded - left_out),
         ("encoded and left out", encoded & left_out),
         ("beyond n_statements of study.yaml", (encoded | left_out) - notes),
     ):
-        if found:
-            shown = ", ".join(sorted(found)[:8]) + (", ..." if len(found) > 8 else "")
-            problems.add(f"{len(found)} note(s) {words}", claims.document.path, found=shown)
+        if ids:
+            shown = ", ".join(sorted(ids)[:8]) + (", ..." if len(ids) > 8 else "")
+            problems.add(f"{len(ids)} note(s) {words}", claims.document.path, found=shown)
 
 
 def _tables(study: Study, claims: Claims | None, problems: Problems) -> None:
@@ -321,14 +321,14 @@ def _facts(value: Any, place: KeyPath) -> Iterator[tuple[KeyPath, str]]:
 
 def _spellings(data: Any) -> dict[str, str]:
     """Unique spellings of words with inner capitals or punctuation, by their letters and digits."""
-    found: dict[str, Counter[str]] = {}
+    spellings: dict[str, Counter[str]] = {}
     for text in (part for _, part in walk(data) if isinstance(part, str)):
         for token in _TOKEN.findall(text):
             word = token.rstrip("/.+-")
-            found.setdefault(re.sub(r"[^a-z0-9]", "", word.lower()), Counter())[word] += 1
+            spellings.setdefault(re.sub(r"[^a-z0-9]", "", word.lower()), Counter())[word] += 1
     plain = {
         key
-        for key, words in found.items()
+        for key, words in spellings.items()
         if any(word[1:] == word[1:].lower() and word.isalnum() for word in words)
     }
-    return {key: words.most_common(1)[0][0] for key, words in found.items() if key not in plain}
+    return {key: words.most_common(1)[0][0] for key, words in spellings.items() if key not in plain}

@@ -163,15 +163,15 @@ def run(
             ask = _prompt if _terminal.interactive() and not yes else None
             notes = describe(study, copy, raw, given, layout.measured(study_id), ask)
         level = load_parameters(layout.parameters).level
-        found = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
-        asked_for = [str(metric) for metric in found.quantities["metric"]]
+        previewed = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
+        asked_for = [str(metric) for metric in previewed.quantities["metric"]]
         warnings = [
             *warnings,
-            *found.warnings,
-            *disturbed(found.samples, found.run.get("window_s"), asked_for),
+            *previewed.warnings,
+            *disturbed(previewed.samples, previewed.run.get("window_s"), asked_for),
         ]
-        warnings += window_differences(study, found.run, roots[found.run["provenance"]])
-        _show(study, found, notes, warnings, assumed)
+        warnings += window_differences(study, previewed.run, roots[previewed.run["provenance"]])
+        _show(study, previewed, notes, warnings, assumed)
         where = target.relative_to(layout.root)
         if not yes and not _terminal.interactive():
             click.echo(f"\nNothing was copied. To copy the run to {where}, add --yes.")
@@ -293,12 +293,16 @@ def _prompt(question: PromptQuestion) -> str:
 
 
 def _show(
-    study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], assumed: Set[str]
+    study: Study,
+    previewed: Preview,
+    notes: Sequence[str],
+    warnings: Sequence[str],
+    assumed: Set[str],
 ) -> None:
     from virtperf.cli._terminal import print_line, print_table, warn
     from virtperf.report.wording import number
 
-    info = found.run
+    info = previewed.run
     factors = ", ".join(
         f"{name} {level}{' (default)' if name in assumed and level == study.factors[name].default else ''}"
         for name, level in info["factors"].items()
@@ -317,7 +321,7 @@ def _show(
         print_line(f"measurement window {begin:g} to {end:g} s")
     for note in notes:
         print_line(f"  {note}")
-    times = found.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])
+    times = previewed.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])
     files = [
         (
             f["path"],
@@ -335,11 +339,11 @@ def _show(
     metrics = [
         (
             name,
-            found.units[str(name)],
+            previewed.units[str(name)],
             len(group[["entity_kind", "entity"]].drop_duplicates()),
             len(group),
         )
-        for name, group in found.samples.groupby("metric")
+        for name, group in previewed.samples.groupby("metric")
     ]
     print_table(
         ("metric", "unit", "entities", "samples"),
@@ -348,24 +352,24 @@ def _show(
         right=("entities", "samples"),
     )
     rows = []
-    for row in found.quantities.to_dict("records"):
+    for row in previewed.quantities.to_dict("records"):
         kind = study.quantities[str(row["quantity"])]
         missing = row["value"] != row["value"]
         value = "missing" if missing else number(row["value"])
         if row["low"] == row["low"]:  # totals reported by a tool have no interval
             value += f" ({number(row['low'])} to {number(row['high'])})"
         # a single run has no reference point: its value is in the unit of its metric
-        unit = found.units.get(str(row["metric"]), "") if kind.references else kind.unit
+        unit = previewed.units.get(str(row["metric"]), "") if kind.references else kind.unit
         rows.append((row["quantity"], value, "" if missing else unit, row["note"]))
     print_table(
         ("quantity", "value in the window", "unit", "note"),
         rows,
         title=f"Observations that {study.id} takes from this run",
     )
-    for row in found.audits.to_dict("records"):
-        seen, expected = number(row["value"]), number(row["expected"])
+    for row in previewed.audits.to_dict("records"):
+        observed, expected = number(row["value"]), number(row["expected"])
         print_line(
-            f"audit {row['audit']} failed: found {seen}, expected {expected} ({row['note']})",
+            f"audit {row['audit']} failed: found {observed}, expected {expected} ({row['note']})",
             style="yellow",
         )
     warn(warnings)

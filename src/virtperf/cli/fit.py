@@ -176,22 +176,22 @@ def _closed_options(given: Mapping[str, Any], frame: Any, file: str) -> dict[str
     """Options of the closed queueing network: columns or numbers."""
     from virtperf.cli._table import require_columns
 
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in ("think", "servers", "cv2"):
         text = given.get(name)
         if text is None:
             continue
         try:
-            found[name] = float(text)
+            values[name] = float(text)
         except ValueError:
             if name == "cv2":
                 if text != "free":
                     raise click.UsageError(f"--cv2 {text}: expected a number or 'free'.") from None
-                found[name] = None
+                values[name] = None
             else:
                 require_columns(frame, [text], file)
-                found[name] = text
-    return found
+                values[name] = text
+    return values
 
 
 def _comparison(
@@ -210,11 +210,13 @@ def _comparison(
     options: dict[str, Any] = {**levels, "by": by, "alpha": alpha}
     if "on" in given:
         options["on"] = list(given["on"])
-    found = getattr(models, model)(y, frame, **options)
-    if not any(e.available for e in found.values()):
-        raise ModelError("; ".join(f"{name}: {e.reason}" for name, e in found.items()), file=file)
-    for name, e in found.items():
+    estimates = getattr(models, model)(y, frame, **options)
+    if not any(e.available for e in estimates.values()):
+        raise ModelError(
+            "; ".join(f"{name}: {e.reason}" for name, e in estimates.items()), file=file
+        )
+    for name, e in estimates.items():
         click.echo(f"{name}: {e}")
-    warnings = dict.fromkeys(w for e in found.values() for w in e.warnings)
+    warnings = dict.fromkeys(w for e in estimates.values() for w in e.warnings)
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)

@@ -77,8 +77,8 @@ def with_percentiles(
                     values[named] = distribution.percentile(percent)
                     of_run[run.place, named] = percent, distribution
                     kinds[named] = ComparedQuantity(kind.unit, kind.better or "lower", named)
-                    beyond = (1 - percent / 100) * distribution.total
-                    too_few[named] = too_few.get(named, 0) + (beyond < MIN_BEYOND)
+                    n_above = (1 - percent / 100) * distribution.total
+                    too_few[named] = too_few.get(named, 0) + (n_above < MIN_BEYOND)
             runs.append(replace(run, values=values))
         notes = [
             f"{named}: {count} of {len(runs)} runs have fewer than {MIN_BEYOND} values above it"
@@ -186,9 +186,9 @@ class ComparisonTable:
             row for row in self.rows if row.quantity.partition(" of ")[0] not in covered
         ]
         first.sort(key=lambda row: (row.verdict not in CALLED_DIFFERENT, row.better != "higher"))
-        left = len(first) - MAX_SENTENCES
+        n_more = len(first) - MAX_SENTENCES
         sentences = [_sentence(row, self) for row in first[:MAX_SENTENCES]]
-        return (*sentences, f"{left} more below.") if left > 0 else tuple(sentences)
+        return (*sentences, f"{n_more} more below.") if n_more > 0 else tuple(sentences)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a JSON-compatible dictionary; missing numbers are null."""
@@ -215,9 +215,9 @@ class ComparisonTable:
 
     def remarks(self) -> list[str]:
         """Deduplicated notes of rows, then those of the comparison."""
-        found = dict.fromkeys(row.note for row in self.rows if row.note)
+        notes = dict.fromkeys(row.note for row in self.rows if row.note)
         splits = [_aa_sentence(each) for each in self.equal_runs] if self.b else []
-        return [*found, *self.notes, *splits]
+        return [*notes, *self.notes, *splits]
 
     def __str__(self) -> str:
         return self.to_markdown()
@@ -486,9 +486,9 @@ def compare_equal(
     require_raw(format, [_is_study(place, layout)])
     if _is_study(place, layout):
         study: MeasuredStudy = measured_study(layout, str(place), level)
-        found = study.conditions(where or {})
-        known = study.measured(found)
-        cells = {(quantity.name, quantity.at): runs for quantity, runs in found.items()}
+        conditions = study.conditions(where or {})
+        known = study.measured(conditions)
+        cells = {(quantity.name, quantity.at): runs for quantity, runs in conditions.items()}
         notes: list[str] = []
         side = None
     else:
@@ -634,8 +634,8 @@ def _one_sided_note(sides: Sequence[Side], selected: Iterable[str], *, of_each: 
     alone = (("A", first - second), ("B", second - first))
     parts = [
         f"{_listed(names)} (only in {letter})"
-        for letter, found in alone
-        if (names := [name for name in selected if name in found])
+        for letter, quantities in alone
+        if (names := [name for name in selected if name in quantities])
     ]
     return [f"left out: {'; '.join(parts)}"] if parts else []
 
@@ -691,9 +691,9 @@ def _aa_splits(
     """Yield the A/A splits of each side for the remarks, if there are enough distinct splits."""
     for letter in "AB" if splits else "":
         cells = _cells_of(pairs, letter)
-        for found in equal_splits(cells, selected, splits=splits, seed=SEED, **options):
-            if found.possible >= MIN_POSSIBLE_SPLITS:
-                yield replace(found, design=f"{letter}: {found.design}")
+        for equal in equal_splits(cells, selected, splits=splits, seed=SEED, **options):
+            if equal.possible >= MIN_POSSIBLE_SPLITS:
+                yield replace(equal, design=f"{letter}: {equal.design}")
 
 
 def _unequal_variance_notes(
@@ -792,15 +792,15 @@ def _excludes_one(row: RatioRow) -> bool:
     return row.low is not None and row.high is not None and (row.low > 1) == (row.high > 1)
 
 
-def _aa_sentence(found: EqualSplits) -> str:
+def _aa_sentence(equal: EqualSplits) -> str:
     few = (
-        f"; there are only {found.possible} distinct splits"
-        if found.possible < found.splits
+        f"; there are only {equal.possible} distinct splits"
+        if equal.possible < equal.splits
         else ""
     )
     return (
-        f"A/A, {found.design}: {found.called} of {found.splits} splits had a row called "
-        f"different ({100 * found.share:.1f} %); {found.outside} of {found.rows * found.splits} "
+        f"A/A, {equal.design}: {equal.called} of {equal.splits} splits had a row called "
+        f"different ({100 * equal.share:.1f} %); {equal.outside} of {equal.rows * equal.splits} "
         f"unadjusted intervals exclude 1{few}."
     )
 

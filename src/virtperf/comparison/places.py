@@ -89,8 +89,8 @@ def _commit(root: Path, revision: str) -> str | None:
     """Resolve a revision to its commit; None for an unknown one."""
     if revision.startswith("-"):
         return None
-    found = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
-    return found.stdout.decode().strip() if found.returncode == 0 else None
+    commit = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    return commit.stdout.decode().strip() if commit.returncode == 0 else None
 
 
 def _extract(root: Path, revision: str, path: str, target: Path) -> None:

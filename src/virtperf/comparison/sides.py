@@ -73,13 +73,13 @@ def distributions_of(
     """
     if "metric_value" not in frame.columns:
         return {name: Distribution.of(column.dropna()) for name, column in numbers.items()}
-    found = {}
+    distributions = {}
     for metric in sorted(SINGLE_VALUES & {*frame["metric"].unique()}):
         values = frame["metric_value"][frame["metric"] == metric]
-        found[metric] = Distribution.of(values[np.isfinite(values)])
+        distributions[metric] = Distribution.of(values[np.isfinite(values)])
     if (recorded := buckets_of(frame)) is not None:
-        found[RECORDED_VALUE] = recorded
-    return found
+        distributions[RECORDED_VALUE] = recorded
+    return distributions
 
 
 def buckets_of(frame: pd.DataFrame) -> Distribution | None:
@@ -94,8 +94,8 @@ def merged_over_files(of_files: Iterable[Mapping[str, Distribution]]) -> dict[st
     """Merge the distributions of all files of a run by name."""
     gathered: dict[str, list[Distribution]] = {}
     for of_file in of_files:
-        for name, found in of_file.items():
-            gathered.setdefault(name, []).append(found)
+        for name, value in of_file.items():
+            gathered.setdefault(name, []).append(value)
     return {name: merged(parts) for name, parts in gathered.items()}
 
 
@@ -145,11 +145,11 @@ class Side:
     @property
     def facts(self) -> dict[str, frozenset[str]]:
         """Distinct values of each fact about machine and tools over the runs."""
-        found: dict[str, set[str]] = {}
+        values_by_fact: dict[str, set[str]] = {}
         for run in self.runs:
             for name, value in run.facts.items():
-                found.setdefault(name, set()).add(value)
-        return {name: frozenset(values) for name, values in found.items()}
+                values_by_fact.setdefault(name, set()).add(value)
+        return {name: frozenset(values) for name, values in values_by_fact.items()}
 
     @property
     def disturbed(self) -> int:
@@ -162,7 +162,7 @@ class Side:
         for run in self.runs:
             for name, level in run.factors.items():
                 levels.setdefault(name, set()).add(level)
-        return frozenset(name for name, found in levels.items() if len(found) > 1)
+        return frozenset(name for name, values in levels.items() if len(values) > 1)
 
     def split(self, name: str, text: str) -> Side:
         """Select the runs at a factor level, or with a fact about machine or tools (a pattern).
@@ -173,21 +173,21 @@ class Side:
         if any(name in run.factors for run in self.runs):
             level = parse_level(text)
             runs = [run for run in self.runs if run.factors.get(name) == level]
-            found = dict.fromkeys(str(run.factors.get(name)) for run in self.runs)
+            values = dict.fromkeys(str(run.factors.get(name)) for run in self.runs)
         else:
             runs = [
                 replace(run, block=f"{text}: {run.block}" if run.block else "")
                 for run in self.runs
                 if fnmatchcase(run.facts.get(name, ""), text)
             ]
-            found = dict.fromkeys(run.facts[name] for run in self.runs if name in run.facts)
+            values = dict.fromkeys(run.facts[name] for run in self.runs if name in run.facts)
         if not runs:
             known = {*(self.runs[0].factors), *self.facts}
             raise VirtperfError(
                 f"no run of {self.name} has {name}={text}",
-                expected=", ".join(f"{name}={value}" for value in list(found)[:10])
+                expected=", ".join(f"{name}={value}" for value in list(values)[:10])
                 or "a factor, or a fact about machine and tools in run.yaml",
-                remedy=None if found else did_you_mean(name, known),
+                remedy=None if values else did_you_mean(name, known),
             )
         return replace(self, name=f"{name}={text}", runs=tuple(runs))
 
@@ -198,14 +198,14 @@ class Side:
             at = tuple((name, level) for name, level in run.factors.items() if name in varied)
             for quantity, value in run.values.items():
                 gathered.setdefault((quantity, at), []).append((value, run))
-        return {cell: _replicates(found) for cell, found in gathered.items()}
+        return {cell: _replicates(runs) for cell, runs in gathered.items()}
 
 
-def _replicates(found: Sequence[tuple[float, RunValues]]) -> Replicates:
-    runs = [run for _, run in found]
+def _replicates(values_of_runs: Sequence[tuple[float, RunValues]]) -> Replicates:
+    runs = [run for _, run in values_of_runs]
     days = tuple(run.day for run in runs)
     return Replicates(
-        np.array([value for value, _ in found]),
+        np.array([value for value, _ in values_of_runs]),
         tuple(run.block for run in runs),
         days if all(days) else (),
         tuple(run.place for run in runs),  # runs of both sides may have the same names
@@ -244,18 +244,18 @@ def read_sides(
     """
     reader = RunReader(layout, format_name, distributions)
     with tempfile.TemporaryDirectory() as scratch:
-        found = [resolve_place(place, layout, Path(scratch)) for place in places]
-        names = side_names(found)
-        there = [_run_paths(place.path) for place in found]
+        resolved = [resolve_place(place, layout, Path(scratch)) for place in places]
+        names = side_names(resolved)
+        there = [_run_paths(place.path) for place in resolved]
         listed = [
             [path for path in of_side if _at_levels(path, where or {})] for of_side, _ in there
         ]
         notes = [no_runs for _, no_runs in there]
-        if len(found) > 1 and any(place.revision for place in found):
+        if len(resolved) > 1 and any(place.revision for place in resolved):
             listed, again = _drop_identical_runs(listed, names)
             notes[0] += again
         sides = []
-        for place, name, paths, left_out in zip(found, names, listed, notes, strict=True):
+        for place, name, paths, left_out in zip(resolved, names, listed, notes, strict=True):
             try:
                 runs = list(_included_runs(reader, place.written, paths))
             except VirtperfError as err:
@@ -311,12 +311,12 @@ def _included_runs(reader: RunReader, written: str, paths: Sequence[Path]) -> It
     """Yield the runs of a place that are not excluded by hand."""
     if not paths:
         raise VirtperfError("no run has the requested factor levels", file=written)
-    found = [run for path in paths if (run := reader.run(path)) is not None]
-    if not found:
+    runs = [run for path in paths if (run := reader.run(path)) is not None]
+    if not runs:
         raise VirtperfError(
             "all runs are excluded by their run.yaml", file=written, expected=NO_RUNS
         )
-    for run in found:
+    for run in runs:
         for name, value in run.values.items():
             if abs(value) > MAX_NUMBER:
                 raise RunError(
@@ -326,7 +326,7 @@ def _included_runs(reader: RunReader, written: str, paths: Sequence[Path]) -> It
                     found=repr(value),
                     remedy="check the output of its tool",
                 )
-    yield from found
+    yield from runs
 
 
 def _at_levels(path: Path, where: Mapping[str, Level]) -> bool:
@@ -371,15 +371,15 @@ def _run_paths(text: str) -> tuple[list[Path], list[str]]:
     place = Path(text)
     notes: list[str] = []
     if place.exists():
-        found, notes = _runs_in_folder(place) if place.is_dir() else ([place], [])
+        paths, notes = _runs_in_folder(place) if place.is_dir() else ([place], [])
     else:
         base = Path(place.anchor) if place.is_absolute() else Path()
         pattern = str(place.relative_to(place.anchor)) if place.is_absolute() else text
         matched = sorted(base.glob(pattern)) if any(c in text for c in "*?[") else []
-        found = [path for path in matched if not _is_ignored(path)]
-    if not found:
+        paths = [path for path in matched if not _is_ignored(path)]
+    if not paths:
         raise VirtperfError("there are no runs", file=text, expected=NO_RUNS)
-    return found, notes
+    return paths, notes
 
 
 def _runs_in_folder(folder: Path) -> tuple[list[Path], list[str]]:
@@ -513,13 +513,13 @@ class RunReader:
     def _merge_files(self, of_files: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
         """Merge the values of a run's files; duplicate names are qualified by the file's name."""
         times = Counter(name for values in of_files.values() for name in values)
-        found = {}
+        merged = {}
         for file, values in of_files.items():
             for name, value in values.items():
                 full = f"{name} in {file}" if times[name] > 1 else name
                 self.quantities.setdefault(full, self.quantities[name])
-                found[full] = value
-        return found
+                merged[full] = value
+        return merged
 
     def _raw_file(
         self, path: Path, single: list[dict[str, Distribution]], refused: dict[str, str]
@@ -558,11 +558,13 @@ class RunReader:
         named = frame["metric"] != ""
         for known, label, number in ((True, "metric", "metric_value"), (False, "field", "value")):
             part = frame[named == known]
-            for (metric, entity), found in part.groupby([label, "entity"], sort=False)[number]:
-                kept = found[np.isfinite(found)]
+            for (metric, entity), entity_values in part.groupby([label, "entity"], sort=False)[
+                number
+            ]:
+                kept = entity_values[np.isfinite(entity_values)]
                 if not len(kept):
                     continue
-                unit = part.loc[found.index[0], "metric_unit"] if known else ""
+                unit = part.loc[entity_values.index[0], "metric_unit"] if known else ""
                 name = self._register_quantity(str(metric), str(entity), unit)
                 if len(kept) > 1 and is_percentile(str(metric)):
                     refused[name] = SEVERAL_PERCENTILES
@@ -627,12 +629,12 @@ class RunReader:
     ) -> dict[str, Distribution]:
         """Distributions of a run folder's single values within its window, over all drivers."""
         begin, end = run.window
-        found = []
+        distributions = []
         for (_, _, _, metric), series in run.series.items():
             inside = (series.t > begin) & (series.t <= end)
             if metric in SINGLE_VALUES and inside.any():
                 self._register_quantity(metric, "", run.metrics[metric]["unit"])
-                found.append({metric: Distribution.of(series.value[inside])})
+                distributions.append({metric: Distribution.of(series.value[inside])})
         start = _seconds(run.info["start"])
         for name in names:
             with (path / name).open("rb") as stream:
@@ -645,8 +647,8 @@ class RunReader:
                 self.quantities.setdefault(
                     RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE)
                 )
-                found.append({RECORDED_VALUE: recorded})
-        return merged_over_files(found)
+                distributions.append({RECORDED_VALUE: recorded})
+        return merged_over_files(distributions)
 
     def _study_of(self, path: Path) -> tuple[Study | None, MetricDictionary]:
         """Return the study named by a run, or None if not in the repository, and its dictionary."""
@@ -690,17 +692,17 @@ def _flat_numbers(path: Path) -> dict[str, float] | None:
     if path.suffix != ".json" or path.stat().st_size > MAX_JSON_BYTES:
         return None
     try:
-        held = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         return None
-    if not isinstance(held, dict) or not held:
+    if not isinstance(content, dict) or not content:
         return None
     numbers = {
         name: float(value)
-        for name, value in held.items()
+        for name, value in content.items()
         if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
     }
-    return numbers if len(numbers) == len(held) else None
+    return numbers if len(numbers) == len(content) else None
 
 
 def quantity_of(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:
@@ -753,21 +755,21 @@ def quantities_to_compare(
             expected="one direction",
             found="--higher-is-better and --lower-is-better",
         )
-    found: dict[str, ComparedQuantity] = {}
+    selected: dict[str, ComparedQuantity] = {}
     directed_quantities = dict(quantities)
     for better, patterns in (("higher", higher), ("lower", lower)):
         for name in _matching(quantities, patterns):
             kind = quantities[name]
             directed_quantities[name] = ComparedQuantity(kind.unit, better, kind.group)
-            found[name] = directed_quantities[name]
+            selected[name] = directed_quantities[name]
     if names:
-        return found | {name: directed_quantities[name] for name in _matching(quantities, names)}
+        return selected | {name: directed_quantities[name] for name in _matching(quantities, names)}
     directed = {name: kind for name, kind in directed_quantities.items() if kind.better}
     return directed or directed_quantities
 
 
 def _matching(quantities: Mapping[str, ComparedQuantity], patterns: Sequence[str]) -> list[str]:
-    found = []
+    matching = []
     for pattern in patterns:
         names = [
             name
@@ -780,5 +782,5 @@ def _matching(quantities: Mapping[str, ComparedQuantity], patterns: Sequence[str
                 expected=", ".join(quantities),
                 remedy=did_you_mean(pattern, quantities),
             )
-        found += names
-    return found
+        matching += names
+    return matching

@@ -66,10 +66,10 @@ class MeasuredStudy:
 
     def pairs(self, factor: str, a: Level, b: Level, where: Mapping[str, Level]) -> list[Pair]:
         """Pair the conditions measured at both levels of a factor, all other levels equal."""
-        found = self.conditions(where)
+        conditions = self.conditions(where)
         both = [
             (quantity, moved)
-            for quantity in sorted(found)
+            for quantity in sorted(conditions)
             if quantity.level(factor) == a
             and (moved := quantity.moved({factor: b})) in self.samples
         ]
@@ -83,8 +83,8 @@ class MeasuredStudy:
         """Ratio as in the study's verdicts and tables, possibly with an error pooled over its
         conditions.
         """
-        found = {id(runs): quantity for quantity, runs in self.samples.items()}
-        of, to = found[id(pair.b)], found[id(pair.a)]
+        quantities = {id(runs): quantity for quantity, runs in self.samples.items()}
+        of, to = quantities[id(pair.b)], quantities[id(pair.a)]
         return self.samples.log_ratio({of: 1.0}, {to: 1.0}) or contrast(pair)
 
     def side(self, name: str, factor: str, level: Level, pairs: list[Pair]) -> Side:
@@ -170,7 +170,7 @@ def _varied_factors(quantities: list[Quantity]) -> set[str]:
     for quantity in quantities:
         for factor, level in quantity.at:
             levels.setdefault(factor, set()).add(level)
-    return {factor for factor, found in levels.items() if len(found) > 1}
+    return {factor for factor, values in levels.items() if len(values) > 1}
 
 
 def _condition(quantity: Quantity, varied: set[str]) -> Condition:

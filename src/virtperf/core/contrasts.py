@@ -311,15 +311,15 @@ def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -
     larger, and provides the degrees of freedom.
     """
     a, b = with_blocks(a, b)
-    found = _own_log_ratio(a, b)
-    if pooled is None or not math.isfinite(found.se):
-        return found
+    ratio = _own_log_ratio(a, b)
+    if pooled is None or not math.isfinite(ratio.se):
+        return ratio
     pooling = f"error pooled over {pooled.conditions} conditions"
     return replace(
-        found,
-        se=max(found.se, pooled.deviation * math.sqrt(2 / found.n)),
+        ratio,
+        se=max(ratio.se, pooled.deviation * math.sqrt(2 / ratio.n)),
         df=pooled.df,
-        design=f"{found.design}, {pooling}" if found.design else pooling,
+        design=f"{ratio.design}, {pooling}" if ratio.design else pooling,
     )
 
 

@@ -97,13 +97,13 @@ def _called(function: Callable[..., Any], shared: tuple[Any, ...], task: Any) ->
 def package_versions() -> dict[str, str]:
     """Versions that results depend on: Python, the pinned numerical packages, this package."""
     names = ("numpy", "pandas", "pyarrow", "scipy", "statsmodels", "virtperf")
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in names:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "none"
-    return found
+            versions[name] = "none"
+    return versions
 
 
 def _require_equal_versions(client: Any) -> None:
@@ -111,14 +111,14 @@ def _require_equal_versions(client: Any) -> None:
     own = package_versions()
     different = {}
     try:
-        found = client.run(package_versions)
+        versions = client.run(package_versions)
     except (AttributeError, ImportError) as err:  # a worker that does not have this function
         raise VirtperfError(
             "workers of the cluster have no virtperf, or an older version",
             found=str(err),
             remedy="install requirements.lock and the same virtperf there",
         ) from err
-    for worker, theirs in sorted(found.items()):
+    for worker, theirs in sorted(versions.items()):
         words = [
             f"{name} {theirs.get(name, 'none')}"
             for name in own

@@ -39,8 +39,8 @@ CONTROL_GROUP = re.compile(r"[\w$][\w$@.:/-]*")
 @cache
 def presets() -> dict[str, dict[str, Any]]:
     """All presets by name: fields of a command, and `format`, the parser of its output."""
-    found: dict[str, dict[str, Any]] = yaml.safe_load(PRESETS_FILE.read_text(encoding="utf-8"))
-    return found
+    presets: dict[str, dict[str, Any]] = yaml.safe_load(PRESETS_FILE.read_text(encoding="utf-8"))
+    return presets
 
 
 def expanded(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,8 +203,8 @@ class Until(Model):
     @classmethod
     def _percent(cls, written: Any) -> Any:
         """``2 %`` is 0.02."""
-        if isinstance(written, str) and (found := re.fullmatch(r"([\d.]+) ?%", written)):
-            return float(found[1]) / 100
+        if isinstance(written, str) and (match := re.fullmatch(r"([\d.]+) ?%", written)):
+            return float(match[1]) / 100
         return written
 
 

@@ -424,17 +424,19 @@ class Harness:
     def _disturbed_attempts(self) -> dict[str, list[dict[str, Any]]]:
         """Disturbed attempts by run, for runs that are still missing."""
         try:
-            found = json.loads(self._disturbed.read_text(encoding="utf-8"))
-            return {str(name): list(attempts) for name, attempts in found.items()}
+            attempts_by_run = json.loads(self._disturbed.read_text(encoding="utf-8"))
+            return {str(name): list(attempts) for name, attempts in attempts_by_run.items()}
         except (OSError, ValueError, TypeError, AttributeError):
             return {}
 
     def _write_attempts(self, run: str, attempts: list[dict[str, Any]]) -> None:
         """Store the disturbed attempts at a run; an empty list removes them."""
-        known = {**self._disturbed_attempts(), run: attempts}
-        left = {name: listed for name, listed in known.items() if listed}
-        if left:
-            write_atomically(self._disturbed, json_text(left))
+        attempts_by_run = {**self._disturbed_attempts(), run: attempts}
+        remaining = {
+            name: run_attempts for name, run_attempts in attempts_by_run.items() if run_attempts
+        }
+        if remaining:
+            write_atomically(self._disturbed, json_text(remaining))
         else:
             self._disturbed.unlink(missing_ok=True)
 

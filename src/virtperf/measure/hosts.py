@@ -68,7 +68,7 @@ def host_facts(printed: str) -> dict[str, Level]:
     stuck = Counter(files.get("stuck", ()))
     release = dict(line.partition("=")[::2] for line in files.get("/etc/os-release", ()))
     around = [word for word in files.get("virtualization", ()) if word != "none"]
-    found: dict[str, Level | None] = {
+    facts: dict[str, Level | None] = {
         "cpu": unique_texts(p.get("model name", "") for p in processors),
         "architecture": text("architecture"),
         "processors": len(processors) or None,
@@ -99,7 +99,7 @@ def host_facts(printed: str) -> dict[str, Level]:
         "free_memory_mb": memory.get("MemAvailable", 0) // 1024,
         "d_state_tasks": sum(count == N_STATE_SAMPLES for count in stuck.values()),
     }
-    return {name: fact for name, fact in found.items() if fact not in (None, "")}
+    return {name: fact for name, fact in facts.items() if fact not in (None, "")}
 
 
 def _hashed(kind: str, text: str) -> str:
@@ -108,13 +108,13 @@ def _hashed(kind: str, text: str) -> str:
 
 def _blocks(lines: list[str]) -> list[list[str]]:
     """Split the lines of /proc/cpuinfo by processor; facts.sh drops the blank separator lines."""
-    found: list[list[str]] = []
+    blocks: list[list[str]] = []
     for line in lines:
         if re.match(r"processor\s*:", line):
-            found.append([])
-        if found:
-            found[-1].append(line)
-    return found
+            blocks.append([])
+        if blocks:
+            blocks[-1].append(line)
+    return blocks
 
 
 def _pairs(lines: list[str]) -> Mapping[str, str]:
@@ -149,11 +149,11 @@ class HostsOfRuns:
 
     def tools(self) -> dict[str, Call]:
         """Version commands by tool."""
-        found: dict[str, Call] = {}
+        tools: dict[str, Call] = {}
         for name, tool in self.definition.tools.items():
             calls = tool_calls(name, tool, self.definition.hosts)
-            found |= {f"{c.host}.{name}" if len(calls) > 1 else name: c for c in calls}
-        return found
+            tools |= {f"{c.host}.{name}" if len(calls) > 1 else name: c for c in calls}
+        return tools
 
     def connections(
         self, run: PlannedRun, names: Iterable[str], logs: Path

@@ -159,16 +159,20 @@ def _folder(run: PlannedRun, here: Path) -> Path:
 
 
 def _named_files(calls: list[Call], here: Path, root: Path) -> list[tuple[str, list[Path]]]:
-    found: dict[str, list[Path]] = {}
+    files_by_name: dict[str, list[Path]] = {}
     for place in _named_places(calls, here, root):
         # a program may read others of its folder, but not the runs and tables beside measure.yaml
         alone = place.is_file() and place.parent in (root, here)
         unit = place if alone or place.is_dir() else place.parent
         name = unit.relative_to(root).as_posix()
-        if unit not in (root, here) and name not in found and (paths := _tracked(unit, root)):
-            found[name] = paths
-    inner = {n for n in found for other in found if n.startswith(f"{other}/")}
-    return sorted((name, paths) for name, paths in found.items() if name not in inner)
+        if (
+            unit not in (root, here)
+            and name not in files_by_name
+            and (paths := _tracked(unit, root))
+        ):
+            files_by_name[name] = paths
+    inner = {n for n in files_by_name for other in files_by_name if n.startswith(f"{other}/")}
+    return sorted((name, paths) for name, paths in files_by_name.items() if name not in inner)
 
 
 def _declared(patterns: tuple[str, ...], root: Path) -> Iterator[tuple[str, list[Path]]]:
@@ -198,8 +202,8 @@ def _matches_any(path: Path, patterns: Iterable[str], root: Path) -> bool:
 def _blobs_now(paths: list[Path], root: Path) -> dict[Path, str]:
     """Git blob hashes of the files' current contents."""
     names = "".join(f"{path}\n" for path in paths)
-    found = (_git(root, "hash-object", "--stdin-paths", given=names) or "").split()
-    return dict(zip(paths, found, strict=True)) if len(found) == len(paths) else {}
+    hashes = (_git(root, "hash-object", "--stdin-paths", given=names) or "").split()
+    return dict(zip(paths, hashes, strict=True)) if len(hashes) == len(paths) else {}
 
 
 def _blobs_at(commit: str, name: str, root: Path) -> dict[Path, str]:
@@ -207,13 +211,13 @@ def _blobs_at(commit: str, name: str, root: Path) -> dict[Path, str]:
 
     Empty if the commit is not available.
     """
-    found = {}
+    blobs = {}
     for line in (_git(root, "ls-tree", "-r", "-z", "--full-tree", commit) or "").split("\0"):
         kind, _, path = line.partition("\t")
         place = root / path
         if path and (place.is_relative_to(root / name) or _matches_any(place, (name,), root)):
-            found[place] = kind.split()[2]
-    return found
+            blobs[place] = kind.split()[2]
+    return blobs
 
 
 def _named_places(calls: list[Call], here: Path, root: Path) -> Iterator[Path]:
@@ -258,18 +262,18 @@ def _contents(paths: list[Path]) -> Iterator[str]:
 
 def session(root: Path) -> dict[str, Any]:
     """Place and time of measurement: commit, dirty flag, UTC offset, hashed host and boot ids."""
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     if commit := (_git(root, "rev-parse", "HEAD") or "").strip():
-        found["commit"] = commit[:ID_DIGITS]
+        facts["commit"] = commit[:ID_DIGITS]
         changed = _git(root, "status", "--porcelain", "--untracked-files=no")
-        found["dirty"] = bool((changed or "").strip())
-    found["utc_offset"] = time.strftime("%z")
+        facts["dirty"] = bool((changed or "").strip())
+    facts["utc_offset"] = time.strftime("%z")
     for name, path in (("host", MACHINE_ID), ("boot", BOOT_ID)):
         try:
-            found[name] = salted_hash(name, path.read_text(encoding="ascii").strip())
+            facts[name] = salted_hash(name, path.read_text(encoding="ascii").strip())
         except (OSError, UnicodeDecodeError):
             continue
-    return found
+    return facts
 
 
 def _git(root: Path, *arguments: str, given: str | None = None) -> str | None:

@@ -121,14 +121,14 @@ def load_definition(path: Path, study: Study, report: Report = stop) -> Definiti
             tool_calls(name, command, definition.hosts)
         except ValueError as err:
             report(document.error(f"{name}: {err}", "tools", name))
-    found = [
+    problems = [
         problem
         for place, experiment in enumerate(experiments)
         for problem in _problems(experiment, place, study, document, definition.hosts)
     ]
-    for problem in found:
+    for problem in problems:
         report(problem)
-    names = [run.run_id for run in plan(definition, study, 1)] if not found else []
+    names = [run.run_id for run in plan(definition, study, 1)] if not problems else []
     for name in sorted({name for name in names if names.count(name) > 1}):
         report(document.error(f"two runs would be named {name}", "experiments"))
     return definition
@@ -159,10 +159,10 @@ def _problems(
             f"{experiment.name}: no level for {', '.join(missing)}, which has no default", *place
         )
         return
-    own = {*replace(runs[0], levels={}).values(Path("/"), Path("/"), Path("/")), "n"}
-    own |= {"host"} if hosts else set()
-    if taken := sorted(own & study.factors.keys()):
-        problem = f"factor {taken[0]!r} has the name of a placeholder of the harness"
+    placeholder_names = {*replace(runs[0], levels={}).values(Path("/"), Path("/"), Path("/")), "n"}
+    placeholder_names |= {"host"} if hosts else set()
+    if conflicting := sorted(placeholder_names & study.factors.keys()):
+        problem = f"factor {conflicting[0]!r} has the name of a placeholder of the harness"
         yield document.error(problem, *place)
     if experiment.until:
         yield from _until_problems(experiment, place, study, document)

@@ -186,7 +186,9 @@ class Measurement:
         spent = {name: host.processors() for name, host in hosts.items()}
         self._watch(end, due, to_end=experiment.window_s is None)
         after = counters(self.processes.cpu_s)
-        far = {name: disturbance_between(spent[name], h.processors()) for name, h in hosts.items()}
+        remote_values = {
+            name: disturbance_between(spent[name], h.processors()) for name, h in hosts.items()
+        }
         for started in self.workload:
             if started.call.stop:
                 self.processes.stop(started, started.call.stop, experiment.grace_s)
@@ -196,8 +198,8 @@ class Measurement:
         end = (max if experiment.window_s is None else min)([end, *ends])
         self._stop_monitors(end)
         self.found = disturbance(before, after)
-        for name, found in far.items():
-            self.found |= {f"{name}.{what}": value for what, value in found.items()}
+        for name, values in remote_values.items():
+            self.found |= {f"{name}.{quantity}": value for quantity, value in values.items()}
         # on a hypervisor, the guests' time counts as time of others
         recorded = {f"{n}.others_cpus" for n, h in hosts.items() if h.host.kind == "host"}
         self.flags += limit_violations(experiment.disturbed, self.found, recorded)

@@ -295,11 +295,11 @@ def _fits(
         places = group.index.to_numpy()
         more = {name: values.iloc[places] for name, values in per_row.items()}
         x_of, y_of = rows["x"].iloc[places], rows["y"].iloc[places]
-        found = attributed(source(group), function, x_of, y_of, **options, **more)
-        if isinstance(found, FitResult):
-            named = _name_rows(found.warnings, frame.iloc[places])
-            found = replace(found, origin=source(group), warnings=named)
-        fits[y if label is None else label] = found
+        fit = attributed(source(group), function, x_of, y_of, **options, **more)
+        if isinstance(fit, FitResult):
+            named = _name_rows(fit.warnings, frame.iloc[places])
+            fit = replace(fit, origin=source(group), warnings=named)
+        fits[y if label is None else label] = fit
     return Fits(fits, formula, y, x, names_of(by))
 
 
@@ -363,7 +363,7 @@ def _compare_sides(
     words = {
         side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
     }
-    found = EstimateTable()
+    estimates = EstimateTable()
     for at in dict.fromkeys([*sides[0], *sides[1]]):
         above, below = (side.get(at, frame.iloc[:0]) for side in sides)
         name: Any = at
@@ -371,17 +371,17 @@ def _compare_sides(
             name = (label or "{of} / {to}").format(**words, **levels_of(by, at))
         if above.empty or below.empty:
             side = "of" if above.empty else "to"
-            found[name] = Missing(
+            estimates[name] = Missing(
                 f"no rows of {words[side]}", source(below if above.empty else above)
             )
             continue
         origin = common_origin([source(above), source(below)])
-        found[name] = attributed(origin, function, above[value], below[value])
-        if pooled and isinstance(found[name], Estimate) and isinstance(value, str):
+        estimates[name] = attributed(origin, function, above[value], below[value])
+        if pooled and isinstance(estimates[name], Estimate) and isinstance(value, str):
             known = {value, *of, *to, *names_of(by)}
             others = [c for c in frame.columns[~frame.columns.duplicated(False)] if c not in known]
             column = explaining_column(above, below, value, others, log=pooled == "ratio")
             if column is not None:
-                warnings = (*found[name].warnings, column.warning())
-                found[name] = replace(found[name], warnings=warnings)
-    return found
+                warnings = (*estimates[name].warnings, column.warning())
+                estimates[name] = replace(estimates[name], warnings=warnings)
+    return estimates

@@ -65,11 +65,11 @@ class LineResult(FitResult):
     @with_origin
     def tests(self) -> dict[str, FTest]:
         """Tests of lack of fit and of linearity, where the rows allow them."""
-        found = super().tests()
+        tests = super().tests()
         try:
-            return found | {"linearity": self.linearity_test()}
+            return tests | {"linearity": self.linearity_test()}
         except ModelError:
-            return found
+            return tests
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         design = np.vander(new, 2, increasing=True)

@@ -149,8 +149,8 @@ def percentile_ratio(
         return replace(within, design="within one block")
     x_blocks = [merged(runs) for runs in of_a.values()]
     y_blocks = [merged(runs) for runs in of_b.values()]
-    found = _bootstrap_ratio(x_blocks, y_blocks, percent)
-    return replace(found, design="by blocks", confounded=True)
+    ratio = _bootstrap_ratio(x_blocks, y_blocks, percent)
+    return replace(ratio, design="by blocks", confounded=True)
 
 
 def _bootstrap_ratio(
@@ -196,7 +196,7 @@ class _RunBootstrap:
             return np.zeros(RESAMPLES)
         from scipy import stats
 
-        found = stats.bootstrap(
+        bootstrap = stats.bootstrap(
             (np.arange(len(self._totals)),),
             self._statistic,
             n_resamples=RESAMPLES,
@@ -205,7 +205,7 @@ class _RunBootstrap:
             method="percentile",
             rng=np.random.default_rng(seed),
         )
-        return np.asarray(found.bootstrap_distribution)
+        return np.asarray(bootstrap.bootstrap_distribution)
 
     def _statistic(self, drawn: np.ndarray, axis: int = -1) -> np.ndarray:
         runs = np.arange(len(self._totals))
@@ -215,10 +215,10 @@ class _RunBootstrap:
 
 
 def _by_block(runs: Sequence[Distribution], blocks: Sequence[str]) -> dict[str, list[Distribution]]:
-    found: dict[str, list[Distribution]] = {}
+    by_block: dict[str, list[Distribution]] = {}
     for block, run in sorted(zip(blocks, runs, strict=True), key=lambda pair: pair[0]):
-        found.setdefault(block, []).append(run)
-    return found
+        by_block.setdefault(block, []).append(run)
+    return by_block
 
 
 def _positive_percentile(distribution: Distribution, percent: float) -> float:

@@ -180,12 +180,12 @@ class OpenStation:
         """Quantile of the response time under first come, first served."""
         if not 0 < share < 1:
             raise ArgumentError("the share is out of range", expected="a number between 0 and 1")
-        found = optimize.brentq(
+        root = optimize.brentq(
             lambda t: self._survival(t) - (1 - share),
             0.0,
             100 * self.response * max(1.0, -math.log(1 - share)),
         )
-        return float(found)
+        return float(root)
 
     def _survival(self, t: float) -> float:
         mu = 1 / self.service_time
@@ -238,7 +238,7 @@ def closed_throughput(
     The probability that all servers are busy is that of exponential service. Throughput is at most
     ``servers / demand``.
     """
-    found = np.empty(len(clients))
+    throughput = np.empty(len(clients))
     for z, m in set(zip(think.tolist(), servers.tolist(), strict=True)):
         rows = (think == z) & (servers == m)
         most = int(clients[rows].max())
@@ -251,8 +251,8 @@ def closed_throughput(
             time = max(time, n * demand / m - z, demand)
             rate = n / (z + time)
             rates[n], queue = rate, rate * time
-        found[rows] = rates[clients[rows].astype(int)]
-    return found
+        throughput[rows] = rates[clients[rows].astype(int)]
+    return throughput
 
 
 def _all_busy(demand: float, think: float, servers: int, most: int) -> Array:
@@ -495,8 +495,8 @@ def _fitted(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> Closed
     first = [math.log(start)] + ([0.5] if cv2 is None else [])
     least = [-np.inf] + ([0.0] if cv2 is None else [])
     most = [np.inf] + ([MAX_CV2] if cv2 is None else [])
-    found = optimize.least_squares(logs, first, bounds=(least, most), xtol=1e-12, ftol=1e-12)
-    theta = np.append(math.exp(found.x[0]), np.where(found.x[1:] < 1e-9, 0.0, found.x[1:]))
+    solution = optimize.least_squares(logs, first, bounds=(least, most), xtol=1e-12, ftol=1e-12)
+    theta = np.append(math.exp(solution.x[0]), np.where(solution.x[1:] < 1e-9, 0.0, solution.x[1:]))
     variation = float(theta[1]) if cv2 is None else cv2
     fit = closed_throughput(float(theta[0]), variation, n, z, m)
     df = len(n) - len(theta)

@@ -88,21 +88,21 @@ def difference_of_means(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> E
     x, y = replicates(a, "first sample"), replicates(b, "second sample")
     first, second = _mean(x), _mean(y)
     df = _degrees_of_freedom(first, second, 1.0)
-    found = t_interval(first.value - second.value, math.hypot(first.se, second.se), df, alpha)
-    return replace(found, warnings=_zero_spread_note(x, y))
+    estimate = t_interval(first.value - second.value, math.hypot(first.se, second.se), df, alpha)
+    return replace(estimate, warnings=_zero_spread_note(x, y))
 
 
 def _mean(sample: Array) -> Mean:
     with np.errstate(over="ignore", invalid="ignore"):
-        found = over_runs(list(sample), [], [], level=0.95)
-    if not (math.isfinite(found.value) and math.isfinite(found.se)):
+        mean = over_runs(list(sample), [], [], level=0.95)
+    if not (math.isfinite(mean.value) and math.isfinite(mean.se)):
         raise ModelError(
             "the replicates are too large",
             expected="a finite mean and standard error",
-            found=f"{found.value}, {found.se}",
+            found=f"{mean.value}, {mean.se}",
             remedy="give them in another unit",
         )
-    return found
+    return mean
 
 
 def _degrees_of_freedom(first: Mean, second: Mean, factor: float) -> float:
@@ -142,8 +142,8 @@ def _pooled(x: Array, y: Array, alpha: float) -> Estimate:
         return Estimate(value, value, value, checks.level(alpha), "log link", notes)
     results = fit_log_link(x, y)
     se, df = float(results.bse[1]), float(results.df_resid)
-    found = t_interval(math.log(value), se, df, alpha, "log link").map(_exp)
-    return replace(found, value=value, warnings=_unequal_cv_note(x, y))
+    estimate = t_interval(math.log(value), se, df, alpha, "log link").map(_exp)
+    return replace(estimate, value=value, warnings=_unequal_cv_note(x, y))
 
 
 def _unequal_cv_note(x: Array, y: Array) -> tuple[str, ...]:
@@ -181,10 +181,10 @@ def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estima
 
 
 def _contrast_estimate(
-    found: LogRatio, method: str, alpha: float, notes: tuple[str, ...] = ()
+    log_ratio: LogRatio, method: str, alpha: float, notes: tuple[str, ...] = ()
 ) -> Estimate:
     level = checks.level(alpha)
-    return Estimate(found.value, *found.interval(level), level, method, notes)
+    return Estimate(log_ratio.value, *log_ratio.interval(level), level, method, notes)
 
 
 def _exp(value: float) -> float:

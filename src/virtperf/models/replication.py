@@ -116,10 +116,10 @@ def explaining_column(
             tests += _tests(name, group, codes, ordered)
     if not tests:
         return None
-    found = [test.of(y[None, :]) for test in tests]
-    p = np.array([float(each[1][0]) for each in found])
+    results = [test.of(y[None, :]) for test in tests]
+    p = np.array([float(each[1][0]) for each in results])
     best = int(np.argmin(p))
-    test, share = tests[best], float(found[best][0][0])
+    test, share = tests[best], float(results[best][0][0])
     if not p[best] * len(tests) < LEVEL:
         return None
     if len(y) < MIN_PERMUTED_ROWS:
@@ -161,10 +161,10 @@ class _LevelTest:
 
 def _centred(y: Array, group: NDArray[np.intp]) -> Array:
     """Centre values on the means of their groups; shape (B, n)."""
-    found = y.copy()
+    centred = y.copy()
     for g in np.unique(group):
-        found[:, group == g] -= y[:, group == g].mean(axis=1, keepdims=True)
-    return found
+        centred[:, group == g] -= y[:, group == g].mean(axis=1, keepdims=True)
+    return centred
 
 
 def _scaled_to_equal_spread(y: Array, group: NDArray[np.intp]) -> Array:
@@ -213,14 +213,14 @@ def _tests(
     if ordered and min(map(len, sets)) >= 3:
         powers = np.vander(level / level.max() - 0.5, 3)
         designs.append((every, np.hstack([powers * (group == g)[:, None] for g in (0, 1)])))
-    found = []
+    tests = []
     for rows, columns in designs:
         u, s, _ = np.linalg.svd(_centred(columns.T, group[rows]).T, full_matrices=False)
         basis = u[:, s > 1e-9 * max(s[0], 1.0)]
         df = int(rows.sum()) - 2 - basis.shape[1]
         if basis.shape[1] and df >= MIN_DF:
-            found.append(_LevelTest(name, rows, group[rows], basis, df, sets[0] == sets[1], single))
-    return found
+            tests.append(_LevelTest(name, rows, group[rows], basis, df, sets[0] == sets[1], single))
+    return tests
 
 
 def _indicators(level: NDArray[np.intp]) -> Array:

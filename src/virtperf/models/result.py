@@ -176,12 +176,12 @@ def with_origin(method: Method) -> Method:
     return cast(Method, attributed)
 
 
-def _with_origin(found: Any, origin: Origin | None) -> Any:
-    if isinstance(found, dict):
-        return {name: _with_origin(value, origin) for name, value in found.items()}
-    if origin is None or not isinstance(found, Estimate | Missing | FTest):
-        return found
-    return replace(found, origin=origin)
+def _with_origin(result: Any, origin: Origin | None) -> Any:
+    if isinstance(result, dict):
+        return {name: _with_origin(value, origin) for name, value in result.items()}
+    if origin is None or not isinstance(result, Estimate | Missing | FTest):
+        return result
+    return replace(result, origin=origin)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -314,10 +314,10 @@ class FitResult(ABC):
         ModelError
             The fit has no likelihood (Huber's).
         """
-        found = getattr(self.results, "llf", None)
-        if found is None or self.observed is not None:
+        value = getattr(self.results, "llf", None)
+        if value is None or self.observed is not None:
             raise ModelError(f"there is no likelihood: {self.model}")
-        return float(found)
+        return float(value)
 
     @property
     def aic(self) -> float:
@@ -532,8 +532,8 @@ class FitResult(ABC):
         ]
         concerned: dict[str, list[str]] = {}  # deduplicated warnings with their quantities
         errors = dict(self.bse)
-        found = {name: self.estimate(name, alpha) for name in self.param_names}
-        for name, e in (found | self.quantities(alpha)).items():
+        parameters = {name: self.estimate(name, alpha) for name in self.param_names}
+        for name, e in (parameters | self.quantities(alpha)).items():
             if isinstance(e, Missing):
                 lines.append(f"{name:<20}  {e}")
                 continue
@@ -542,7 +542,9 @@ class FitResult(ABC):
                 f"{name:<20}{e.value:>14.6g}{se:>14}{e.low:>14.6g}{e.high:>14.6g}  {e.method}"
             )
             for warning in e.warnings:
-                if not any(said.startswith(warning.partition(":")[0]) for said in self.warnings):
+                if not any(
+                    printed.startswith(warning.partition(":")[0]) for printed in self.warnings
+                ):
                     concerned.setdefault(warning, []).append(name)
         lines += [
             f"{name}: F({t.df_num:g}, {t.df_denom:g}) = {t.statistic:.4g}, p = {t.pvalue:.4g}"
@@ -554,10 +556,10 @@ class FitResult(ABC):
 
     def _checked_x(self, new: ArrayLike) -> Array:
         """Validate new x, in the domain of the curve; raises `ArgumentError`."""
-        asked = np.atleast_1d(np.asarray(new))
+        values = np.atleast_1d(np.asarray(new))
         remedy = f"{self.model.partition(':')[0]} is defined for x above 0 only"
         try:
-            return checks.column(asked, "new x", positive=self.positive_x, remedy=remedy)
+            return checks.column(values, "new x", positive=self.positive_x, remedy=remedy)
         except ModelError as err:
             raise err.restated(checks.ArgumentError) from None
 

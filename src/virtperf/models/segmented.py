@@ -232,17 +232,17 @@ class SegmentedResult(FitResult):
         x, y, w = self.x[kept], self.y[kept], self.weights[kept]
         if len(np.unique(x)) < len(self.param_names):
             return math.nan
-        found = search(x, y, w, self.form)
-        return float(found.e @ found.e - found.peaks(found.e[None, :])[1].max())
+        searched = search(x, y, w, self.form)
+        return float(searched.e @ searched.e - searched.peaks(searched.e[None, :])[1].max())
 
     @property
     def pvalues(self) -> pd.Series:
         """P-values of slopes and levels being zero, by t tests with the breakpoint's error in
         `bse`; NaN for the breakpoint, for which see `break_test`.
         """
-        found = super().pvalues
-        found["breakpoint"] = math.nan
-        return found
+        pvalues = super().pvalues
+        pvalues["breakpoint"] = math.nan
+        return pvalues
 
     @property
     def llf(self) -> float:

@@ -333,11 +333,11 @@ def outdated_stages(layout: Layout, studies: Sequence[str], *, shared: bool) -> 
         lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no output"]
         raise VirtperfError("`dvc status` failed", found=" ".join(lines[-_LAST_LINES:]))
     stages: Iterable[str] = json.loads(done.stdout)
-    found: dict[str, set[str]] = {}
+    outdated: dict[str, set[str]] = {}
     for name in stages:
         file, _, stage = name.rpartition(":")
-        found.setdefault(names.get(file, SHARED), set()).add(stage)
-    return found
+        outdated.setdefault(names.get(file, SHARED), set()).add(stage)
+    return outdated
 
 
 def temporary_folder(root: Path) -> Path:
@@ -407,10 +407,10 @@ def _repro(
         errors = threading.Thread(target=_forward_lines, args=(process.stderr, study, tell))
         errors.start()
         for line in process.stdout:
-            if found := _RUNNING.match(line):
+            if match := _RUNNING.match(line):
                 if stage:
                     tell(PipelineEvent("end", study, stage, seconds=time.monotonic() - begun))
-                stage, begun = found[1], time.monotonic()
+                stage, begun = match[1], time.monotonic()
                 tell(PipelineEvent("begin", study, stage))
         errors.join()
         well = process.wait() == 0

@@ -135,8 +135,8 @@ def _records(notebook: Path) -> dict[str, Any]:
     """The exhibit records of an executed notebook, by id."""
     cells = json.loads(notebook.read_text())["cells"]
     outputs = (output for cell in cells for output in cell.get("outputs", ()))
-    found = (output.get("data", {}).get(_RECORD) for output in outputs)
-    return {record["id"]: record for record in found if record}
+    records = (output.get("data", {}).get(_RECORD) for output in outputs)
+    return {record["id"]: record for record in records if record}
 
 
 def changed_cells(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:

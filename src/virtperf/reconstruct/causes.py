@@ -38,7 +38,7 @@ def contradictions_by_cause(feasible: Feasible) -> dict[str, Any]:
       most (``points``; None for no limit), the same points in each.
     """
     claims = {c.id: c for c in feasible.active}
-    resolutions = [r for cluster in feasible.clusters for r in cluster.found.resolutions]
+    resolutions = [r for cluster in feasible.clusters for r in cluster.contradictions.resolutions]
     assumed = {c for c in claims if claims[c].assumed}
 
     def order(conflict: list[str]) -> tuple[bool, int, list[str]]:
@@ -83,7 +83,7 @@ def contradictions_by_cause(feasible: Feasible) -> dict[str, Any]:
 def _options(feasible: Feasible, options: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
     named = {c for option in options for c in option}
     cluster = next(c for c in feasible.clusters if named & {o for s in c.systems for o in s.owner})
-    every = [set(r) for r in cluster.found.resolutions]
+    every = [set(r) for r in cluster.contradictions.resolutions]
     # fall back to all resolutions: not every combination is enumerated
     under = [[r for r in every if named & r == set(option)] or every for option in options]
     places: dict[Quantity, dict[str, Any]] = {}

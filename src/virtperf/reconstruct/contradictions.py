@@ -96,16 +96,16 @@ def find_contradictions(
         of the time.
     """
     conflicts: list[tuple[str, ...]] = []
-    found = smallest_resolutions(systems, sentences, conflicts)
-    dropped = found.dropped[0]
+    resolutions = smallest_resolutions(systems, sentences, conflicts)
+    dropped = resolutions.dropped[0]
     named: dict[tuple[str, ...], None] = {}
     for claim in dropped:
         others = [c for c in sentences if c != claim and (c not in dropped or not sentences[c])]
         more = _conflicts_with(systems, claim, others) if explain else []
         own = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
         named |= dict.fromkeys(sorted(own, key=lambda c: (len(c), c))[:MAX_LISTED_CONFLICTS])
-    choices = tuple(options for options in found.choices if len(options) > 1)
-    return Contradictions(dropped, tuple(named), found.dropped, choices, found.wider)
+    choices = tuple(options for options in resolutions.choices if len(options) > 1)
+    return Contradictions(dropped, tuple(named), resolutions.dropped, choices, resolutions.wider)
 
 
 def smallest_resolutions(
@@ -176,7 +176,7 @@ def _assumptions_in_conflict(
     member of a conflict until the rest is consistent.
     """
     assumed = [c for c in sentences if not sentences[c]]
-    found: set[str] = set()
+    assumptions: set[str] = set()
     for dropped_claims in answers if assumed else ():
         queue: list[frozenset[str]] = [frozenset()]
         seen: set[frozenset[str]] = set()
@@ -196,12 +196,12 @@ def _assumptions_in_conflict(
             if conflict not in conflicts:
                 conflicts.append(conflict)
             members = [c for c in conflict if not sentences[c]]
-            found.update(members)
+            assumptions.update(members)
             if len(seen) < MAX_COMBINATIONS:
                 queue += [aside | {c} for c in members]
             else:
                 queue.append(aside | set(members))
-    return found
+    return assumptions
 
 
 def consistent(systems: Iterable[LinearSystem], claims: Sequence[str]) -> bool:
@@ -257,7 +257,7 @@ def _smallest_hitting_sets(
     A set hits a conflict if it contains all sentences of at least one of its claims.
     """
     best = len(frozenset().union(*(keys for conflict in conflicts for keys in conflict)))
-    found: set[frozenset[str]] = set()
+    smallest: set[frozenset[str]] = set()
     seen: set[frozenset[str]] = set()
 
     def search(chosen: frozenset[str]) -> None:
@@ -268,10 +268,10 @@ def _smallest_hitting_sets(
         still = [c for c in conflicts if not any(keys <= chosen for keys in c)]
         if not still:
             if len(chosen) < best:
-                found.clear()
+                smallest.clear()
             best = min(best, len(chosen))
             if len(chosen) == best:
-                found.add(chosen)
+                smallest.add(chosen)
             return
         used: frozenset[str] = frozenset()
         least = len(chosen)
@@ -287,7 +287,7 @@ def _smallest_hitting_sets(
             search(more)
 
     search(frozenset())
-    return tuple(sorted(found, key=sorted))
+    return tuple(sorted(smallest, key=sorted))
 
 
 def _conflicts_with(
@@ -295,10 +295,12 @@ def _conflicts_with(
 ) -> list[tuple[str, ...]]:
     """Enumerate irreducible conflicts of one dropped claim, by removing partners in turn."""
     systems = [s for s in systems if claim in s.owner]
-    found: list[tuple[str, ...]] = []
+    conflicts: list[tuple[str, ...]] = []
     queue: list[frozenset[str]] = [frozenset()]
     seen: set[frozenset[str]] = set()
-    while queue and len(found) < MAX_CONFLICTS_SEARCHED and len(seen) < 2 * MAX_CONFLICTS_SEARCHED:
+    while (
+        queue and len(conflicts) < MAX_CONFLICTS_SEARCHED and len(seen) < 2 * MAX_CONFLICTS_SEARCHED
+    ):
         without = queue.pop(0)
         if without in seen:
             continue
@@ -307,7 +309,7 @@ def _conflicts_with(
         if consistent(systems, pool):
             continue
         conflict = irreducible_conflict(systems, pool)
-        if claim in conflict and set(conflict) not in [set(f) for f in found]:
-            found.append(conflict)
+        if claim in conflict and set(conflict) not in [set(f) for f in conflicts]:
+            conflicts.append(conflict)
         queue += [without | {partner} for partner in conflict if partner != claim]
-    return found
+    return conflicts

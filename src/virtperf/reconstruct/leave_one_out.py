@@ -112,12 +112,12 @@ class LeaveOneOut:
         with_it = {
             q: self.feasible.pieces(q)[0] for q in named
         }  # by the first resolution, as `kept`
-        asked = [
+        bounded = [
             q for q, ends in with_it.items() if any(claim.id in end.binding_claims for end in ends)
         ]
-        single = [Expression(((1.0, q),)) for q in asked]
+        single = [Expression(((1.0, q),)) for q in bounded]
         others = system.intervals(single, self.feasible.mask(system, claim.id))
-        without = {**with_it, **dict(zip(asked, others, strict=True))}
+        without = {**with_it, **dict(zip(bounded, others, strict=True))}
         gains = [
             _gain(_width(with_it[q]), _width(ends))
             for q, ends in without.items()
@@ -142,7 +142,7 @@ class _ResolvedCluster:
         members = set().union(*self._owners)
         self._claims = [claim for claim in active.values() if claim.id in members]
         self.sentences = {claim.id: sentence_keys(claim) for claim in self._claims}
-        self._conflicts = list(cluster.found.conflicts)
+        self._conflicts = list(cluster.contradictions.conflicts)
 
     def system_of(self, claim: Claim) -> LinearSystem:
         """The system that contains the rows of a claim."""
@@ -157,10 +157,10 @@ class _ResolvedCluster:
         others = {c: keys for c, keys in self.sentences.items() if c not in left_out}
         known = [c for c in self._conflicts if left_out.isdisjoint(c)]
         before = len(known)
-        found = smallest_resolutions(self._systems, others, known)
+        resolutions = smallest_resolutions(self._systems, others, known)
         self._conflicts += known[before:]
         owners = frozenset(system.owner)
-        for aside in dict.fromkeys(owners.intersection(one) for one in found.dropped):
+        for aside in dict.fromkeys(owners.intersection(one) for one in resolutions.dropped):
             yield system.mask_of(c for c in others if c not in aside)
 
 
@@ -216,11 +216,11 @@ def _implied(
     """Union of the implied ranges over the claim's instances, clipped below at `least`."""
     low, high = np.inf, -np.inf
     for instance in claim.instances:
-        found = _implied_by_instance(system, others, claim, instance.parts)
-        if found is None:
+        bounds = _implied_by_instance(system, others, claim, instance.parts)
+        if bounds is None:
             return -np.inf, np.inf
         # a divisor that is never above 0 gives (inf, -inf), the neutral element of the union
-        low, high = min(low, max(found[0], least)), max(high, found[1])
+        low, high = min(low, max(bounds[0], least)), max(high, bounds[1])
         if low <= least + EXPORT_TOLERANCE and high == np.inf:  # other instances can't widen it
             break
     return low, high
@@ -238,12 +238,12 @@ def _implied_where_excluded(
         if claim.kind == "equivalence"
         else (claim.low, claim.high)
     )
-    found = [
+    bounds = [
         _implied_by_instance(system, others, claim, at.parts)
         for at in (claim.instances if claim.kind in _WITH_LIMITS else ())
     ]
     excluded = [
-        (max(span[0], least), span[1]) for span in found if span and _disjoint(span, limits)
+        (max(span[0], least), span[1]) for span in bounds if span and _disjoint(span, limits)
     ]
     if not excluded:
         return _implied(system, others, claim, least)

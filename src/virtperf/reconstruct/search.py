@@ -99,18 +99,18 @@ class _Search:
         points, ends = self._evaluate(
             np.vstack([self._initial_points(also), vertices, self._hit_and_run(vertices)])
         )
-        found = SearchResult()
+        result = SearchResult()
         for name in names if len(points) else ():
             low, first = self._extreme(points, ends, name, 0)
             high, last = self._extreme(points, ends, name, 1)
             if low <= high:
-                found.ranges[name] = (low, high)
-                found.best += [
+                result.ranges[name] = (low, high)
+                result.best += [
                     dict(zip(self.system.quantities, map(float, x), strict=True))
                     for x in (first, last)
                 ]
-        found.data_sets = self.tried
-        return found
+        result.data_sets = self.tried
+        return result
 
     def _evaluate(self, points: np.ndarray) -> tuple[np.ndarray, MinMaxByName]:
         """The points with all values positive, and their numbers."""
@@ -130,15 +130,15 @@ class _Search:
         directions = np.vstack(
             [np.eye(n), -np.eye(n), self.rng.standard_normal((VERTEX_DIRECTIONS, n))]
         )
-        found = [self.system.vertex(direction @ self.E, self.mask) for direction in directions]
-        return np.array([x for x in found if x is not None]).reshape(-1, self.E.shape[1])
+        vertices = [self.system.vertex(direction @ self.E, self.mask) for direction in directions]
+        return np.array([x for x in vertices if x is not None]).reshape(-1, self.E.shape[1])
 
     def _hit_and_run(self, vertices: np.ndarray) -> np.ndarray:
         """Hit-and-run samples: a random direction, then a uniform step within the rows."""
         A, b = (part[self.mask] for part in (self.system.A, self.system.b))
         x = vertices.mean(axis=0)
         spread = vertices - x
-        found = []
+        points = []
         for weights in self.rng.standard_normal((HIT_AND_RUN_STEPS, len(vertices))):
             step = weights @ spread
             along, room = A @ step, np.maximum(b - A @ x, 0.0)
@@ -146,8 +146,8 @@ class _Search:
                 most = np.min(np.where(along > 1e-12, room / along, np.inf), initial=1.0)
                 least = np.max(np.where(along < -1e-12, room / along, -np.inf), initial=-1.0)
             x = x + self.rng.uniform(least, most) * step
-            found.append(x)
-        return np.array(found)
+            points.append(x)
+        return np.array(points)
 
     def _extreme(
         self, points: np.ndarray, ends: MinMaxByName, name: str, k: int

@@ -92,13 +92,13 @@ class LinearSystem:
 
     def can_exceed(self, c: np.ndarray, limit: float, mask: np.ndarray | None = None) -> bool:
         """Whether ``c @ x`` can exceed a limit for some x that satisfies the (masked) rows."""
-        found = self._solve(-c, mask)
-        return found.status != OPTIMAL or -found.value > limit
+        result = self._solve(-c, mask)
+        return result.status != OPTIMAL or -result.value > limit
 
     def vertex(self, c: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray | None:
         """A vertex that minimises ``c @ x``; None if unbounded or infeasible."""
-        found = self._solve(c, mask)
-        return found.x if found.status == OPTIMAL else None
+        result = self._solve(c, mask)
+        return result.x if result.status == OPTIMAL else None
 
     def feasible_points(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
         """The points, shape (m, n), that satisfy all (masked) rows."""
@@ -112,11 +112,11 @@ class LinearSystem:
         c = self.vector(expression)
         if c is None:
             return Extreme(-np.inf, ())
-        found = self._solve(c, mask)
-        if found.status != OPTIMAL:
+        result = self._solve(c, mask)
+        if result.status != OPTIMAL:
             return Extreme(-np.inf, ())
         return Extreme(
-            found.value, tuple(dict.fromkeys(o for o in self.owner[list(found.binding)] if o))
+            result.value, tuple(dict.fromkeys(o for o in self.owner[list(result.binding)] if o))
         )
 
     def maximum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:

@@ -56,14 +56,15 @@ def axes_of(study: Study, figure: Exhibit) -> Axes:
         if len(shared) > 1:
             panel = " ".join(shared)
             panels |= dict.fromkeys(shared, panel)
-            said = list(dict.fromkeys(study.quantities[name].label for name in shared))
+            quantity_labels = list(dict.fromkeys(study.quantities[name].label for name in shared))
             parts = zip(
-                *([part.rstrip(",") for part in label.split()] for label in said), strict=False
+                *([part.rstrip(",") for part in label.split()] for label in quantity_labels),
+                strict=False,
             )
             same = [part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts)]
             while same and same[-1] in _STOP_WORDS:  # "CPU of the", common to guests and drivers
                 same.pop()
-            labels[panel] = f"{' '.join(same) or joined(said)}, {unit}"
+            labels[panel] = f"{' '.join(same) or joined(quantity_labels)}, {unit}"
             bounds[panel] = [
                 min(bounds[name][0] for name in shared),
                 max(bounds[name][1] for name in shared),
@@ -132,11 +133,14 @@ def colours(study: Study) -> dict[str, int]:
     for figure in figures:
         for _, system in figure:
             beside[system] |= {other for _, other in figure} - {system}
-    found: dict[str, int] = {}
+    assigned: dict[str, int] = {}
     for system in dict.fromkeys(system for figure in figures for _, system in figure):
-        taken, used = {found.get(other) for other in beside[system]}, Counter(found.values())
-        found[system] = min(
-            range(len(SERIES_COLOURS) ** 2),
-            key=lambda k: (k in taken, k // len(SERIES_COLOURS), used[k], k),
+        adjacent, used = (
+            {assigned.get(other) for other in beside[system]},
+            Counter(assigned.values()),
         )
-    return {label: found[system] for figure in figures for label, system in figure}
+        assigned[system] = min(
+            range(len(SERIES_COLOURS) ** 2),
+            key=lambda k: (k in adjacent, k // len(SERIES_COLOURS), used[k], k),
+        )
+    return {label: assigned[system] for figure in figures for label, system in figure}

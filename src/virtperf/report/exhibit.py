@@ -37,12 +37,12 @@ def derived_of(context: Context, exhibit: Exhibit) -> list[str]:
     """Ids of the derived numbers shown below an exhibit; a number based on several exhibits is
     shown below the first.
     """
-    found = dict.fromkeys(
-        asked.derived.id
-        for asked in derivations(context.study)
-        if asked.derived.exhibits[:1] == (exhibit.id,)
+    ids = dict.fromkeys(
+        derivation.derived.id
+        for derivation in derivations(context.study)
+        if derivation.derived.exhibits[:1] == (exhibit.id,)
     )
-    return list(found)
+    return list(ids)
 
 
 def parts_of(
@@ -55,15 +55,15 @@ def parts_of(
 ) -> list[Record]:
     """Records shown below an exhibit: tables of estimates, derived numbers, claims."""
     whole = ". ".join((exhibit_name(exhibit.id, exhibit.kind), exhibit.title))
-    found = [
+    records = [
         kinds()["estimates"].record(context, table, title=f"{whole}: {table.title}")
         for table in tables
     ]
     if derived:
-        found.append(kinds()["ranges"].record(context, derived))
+        records.append(kinds()["ranges"].record(context, derived))
     if claims and any(exhibit.id in claim.exhibits for claim in context.data.paper_claims):
-        found.append(kinds()["claims"].record(context, exhibit.id))
-    return found
+        records.append(kinds()["claims"].record(context, exhibit.id))
+    return records
 
 
 def joined_record(
@@ -176,23 +176,24 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     alpha, series = 1 - context.level, exhibit.series[0]
     available = [fit for fit in fits.values() if getattr(fit, "available", True)]
     family = next(
-        (found for found in FIT_NAMES if available and hasattr(available[0], found[0])), None
+        (estimates for estimates in FIT_NAMES if available and hasattr(available[0], estimates[0])),
+        None,
     )
     if family is None:
         return None
-    _, title, asked = family
+    _, title, methods = family
     words = {
         "x": context.study.factors[series.over].label,
         "y": context.study.quantities[series.quantity].label.lower(),
     }
-    found = {
+    estimates = {
         str(label): {
             ask.format(**words): with_lack_of_fit(_call_or_missing(get, fit, alpha), fit, alpha)
-            for ask, get in asked.items()
+            for ask, get in methods.items()
         }
         for label, fit in fits.items()
     }
-    return Estimates(title, found)
+    return Estimates(title, estimates)
 
 
 def _call_or_missing(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
@@ -241,16 +242,16 @@ def ratios_to_baseline(
     if column == "series":
         points.sort(key=lambda point: factor.levels.index(point[1]))
     conditions = {(label, at): q for label, at, q in points if q in samples}
-    found: dict[str, Any] = {}
+    ratios: dict[str, Any] = {}
     for (label, at), quantity in conditions.items():
         baseline = conditions.get((label, level) if column == factor.name else (level, at))
         if baseline is None or baseline == quantity:
             continue
         count = plural(samples[quantity].n, "run")
-        found[f"{label}, {level_words(factor, at)} ({count})"] = ratio_of_runs(
+        ratios[f"{label}, {level_words(factor, at)} ({count})"] = ratio_of_runs(
             data, {quantity: 1.0}, {baseline: 1.0}, confidence, provenance, (exhibit.id,)
         )
-    if not any(estimate.available for estimate in found.values()):
-        found = {}
+    if not any(estimate.available for estimate in ratios.values()):
+        ratios = {}
     against = level_words(factor, level) if column == factor.name else str(level)
-    return Estimates(f"Ratio to {against}", found)
+    return Estimates(f"Ratio to {against}", ratios)

@@ -46,14 +46,14 @@ def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list
     """
     plotted = {quantity for _, _, quantity in data.study.points(exhibit)}
     about = [c for c in data.paper_claims if exhibit.id in c.exhibits and c.kind in ORDER_KINDS]
-    found: set[Quantity] = set()
+    ordered: set[Quantity] = set()
     kept = []
     for claim in sorted(about, key=lambda claim: ORDER_KINDS.index(claim.kind)):
         within = [of for of in map(quantities, claim.instances) if of <= plotted]
         if within and data.result(claim.id).get("text_verdict") not in DISPUTED:
-            found |= set().union(*within)
+            ordered |= set().union(*within)
             kept.append(claim)
-    return found, kept
+    return ordered, kept
 
 
 def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
@@ -199,18 +199,18 @@ def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -
             continue
         strict = all(edges[point, other] for other in smaller)
         if order.below[point] == set(points) - {point}:
-            told = "every other point"
+            smaller_text = "every other point"
         else:
             of: dict[str, list[Any]] = {}
             for label, level in sorted(smaller, key=points.index):
                 of.setdefault(label, []).append(level)
-            told = "; ".join(
+            smaller_text = "; ".join(
                 label
                 if {b for b in points if b[0] == label} <= order.below[point]
                 else f"{label} ({_join_names(tick_label(factor, x) for x in levels)})"
                 for label, levels in of.items()
             )
-        yield f"{point[0]} ({tick_label(factor, point[1])}) {'>' if strict else '≥'} {told}"
+        yield f"{point[0]} ({tick_label(factor, point[1])}) {'>' if strict else '≥'} {smaller_text}"
 
 
 def _join_names(names: Iterable[str]) -> str:
@@ -262,22 +262,22 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
     )
     labels_by_sentence: dict[str, list[str]] = {}
     for label in dict.fromkeys(row.series for row in rows):
-        said = _series([row for row in rows if row.series == label], factor)
-        labels_by_sentence.setdefault(said, []).append(str(label))
+        sentence = _series([row for row in rows if row.series == label], factor)
+        labels_by_sentence.setdefault(sentence, []).append(str(label))
     sentences = [
-        f"{'; '.join(labels) if ',' in ''.join(labels) else joined(labels)}: {said}."
-        for said, labels in labels_by_sentence.items()
-        if said
+        f"{'; '.join(labels) if ',' in ''.join(labels) else joined(labels)}: {sentence}."
+        for sentence, labels in labels_by_sentence.items()
+        if sentence
     ]
     wide = any(p.known and _phrase(p).startswith(_ORDER) for p in rows)
-    brief = [claim for claim in orders if len(claim) <= MAX_CLAIM_CHARACTERS][
+    short_claims = [claim for claim in orders if len(claim) <= MAX_CLAIM_CHARACTERS][
         : MAX_ORDERS if wide else 0
     ]
-    told = f"The text says: {' '.join(brief)}" if brief else ""
-    split = SPLIT_NOTE if any(" or " in said for said in labels_by_sentence) else ""
+    text_sentence = f"The text says: {' '.join(short_claims)}" if short_claims else ""
+    split = SPLIT_NOTE if any(" or " in sentence for sentence in labels_by_sentence) else ""
     several = points["series"].nunique() > 1
     return " ".join(
-        filter(None, [lead, *sentences, split, told, _measured(others, factor, several)])
+        filter(None, [lead, *sentences, split, text_sentence, _measured(others, factor, several)])
     )
 
 
@@ -287,9 +287,14 @@ def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     """
     own = ~points["known"] & points["printed"].isna() & points["measured"].notna()
     ends = {end: points[f"measured_{end}"].fillna(points["measured"]) for end in ("low", "high")}
-    taken = {"low": ends["low"], "high": ends["high"], "printed": points["measured"], "known": own}
+    values_by_column = {
+        "low": ends["low"],
+        "high": ends["high"],
+        "printed": points["measured"],
+        "known": own,
+    }
     return points.assign(
-        **{name: points[name].mask(own, values) for name, values in taken.items()}
+        **{name: points[name].mask(own, values) for name, values in values_by_column.items()}
     ), own
 
 
@@ -302,9 +307,9 @@ def _series(points: list[Any], factor: Factor) -> str:
     if not known:
         return "" if any(math.isfinite(p.measured) for p in points) else "no values"
     numeric = all(isinstance(p.x, int | float) for p in known)
-    course = _trend(known, factor) if numeric and len(known) > 2 else ""
-    if course:
-        return course
+    trend = _trend(known, factor) if numeric and len(known) > 2 else ""
+    if trend:
+        return trend
     parts: list[str] = []
     for phrase, group in groupby(known, key=_phrase):
         levels = [p.x for p in group]
@@ -426,7 +431,9 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
             "text allows, without the tolerance of verdicts."
         )
     if len(compared) == 1:
-        said = f"The interval {'overlaps' if inside else 'does not overlap'}"
+        overlap = f"The interval {'overlaps' if inside else 'does not overlap'}"
     else:
-        said = f"{inside} of {len(compared)} intervals {'overlaps' if inside == 1 else 'overlap'}"
-    return f"{text} {said} the range that the text allows."
+        overlap = (
+            f"{inside} of {len(compared)} intervals {'overlaps' if inside == 1 else 'overlap'}"
+        )
+    return f"{text} {overlap} the range that the text allows."

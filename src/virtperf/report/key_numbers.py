@@ -91,13 +91,13 @@ def measured_means(data: StudyData) -> dict[str, dict[str, dict[str, float | Non
     A condition is named by the factors with several levels for the quantity, if not at their
     default.
     """
-    found: dict[str, dict[Quantity, Mean]] = {}
+    means: dict[str, dict[Quantity, Mean]] = {}
     for (quantity, provenance, scale), mean in means_by_quantity(data.study, data.means).items():
         if provenance == Provenance.MEASURED.value and scale == OWN_SCALE:
-            found.setdefault(quantity.name, {})[quantity] = mean
+            means.setdefault(quantity.name, {})[quantity] = mean
     return {
         name: {
-            _condition(data.study, quantity, told): {
+            _condition(data.study, quantity, varying): {
                 "mean": _rounded(mean.value),
                 "low": _rounded(mean.low),
                 "high": _rounded(mean.high),
@@ -105,8 +105,8 @@ def measured_means(data: StudyData) -> dict[str, dict[str, dict[str, float | Non
             }
             for quantity, mean in sorted(of_name.items())
         }
-        for name, of_name in sorted(found.items())
-        for told in [_varying_factors(list(of_name))]
+        for name, of_name in sorted(means.items())
+        for varying in [_varying_factors(list(of_name))]
     }
 
 
@@ -118,11 +118,11 @@ def _varying_factors(quantities: list[Quantity]) -> set[str]:
     return {factor for factor, known in levels.items() if len(known) > 1}
 
 
-def _condition(study: Study, quantity: Quantity, told: set[str]) -> str:
+def _condition(study: Study, quantity: Quantity, varying: set[str]) -> str:
     named = [
         f"{factor}={level_text(level)}"
         for factor, level in quantity.at
-        if factor in told and level != study.factors[factor].default
+        if factor in varying and level != study.factors[factor].default
     ]
     return ",".join(named) or "default"
 
@@ -181,8 +181,8 @@ def _half_widths(low: pd.Series, high: pd.Series) -> pd.Series:
 
 
 def _counted(verdicts: pd.Series, words: tuple[str, ...]) -> dict[str, int]:
-    found = verdicts.value_counts()
+    counts = verdicts.value_counts()
     return {
-        word.replace(" ", "_"): int(found.get(word, 0))
-        for word in (*words, *sorted(set(found.index) - {*words}))
+        word.replace(" ", "_"): int(counts.get(word, 0))
+        for word in (*words, *sorted(set(counts.index) - {*words}))
     }

@@ -85,9 +85,9 @@ def load_study(
         Whether synthetic example runs are shown and, where nothing was measured, judged; figures,
         estimates and verdicts are labelled as based on examples.
     """
-    found = stored.load(study_id, Path(data) if data else find_data(), examples=show_examples)
-    check_exhibits(found.study)
-    return LoadedStudy(Context(found, level, assumptions, show_examples, seed))
+    stored_data = stored.load(study_id, Path(data) if data else find_data(), examples=show_examples)
+    check_exhibits(stored_data.study)
+    return LoadedStudy(Context(stored_data, level, assumptions, show_examples, seed))
 
 
 def find_data(start: Path | None = None) -> Path:
@@ -131,9 +131,9 @@ class LoadedStudy:
         Example runs replace them if the study was loaded with `show_examples` and none of the
         figure's runs was measured: the two are never mixed.
         """
-        found = self._without_examples(frames.runs(self.data, exhibit_id))
-        measured = found["provenance"] == Provenance.MEASURED
-        return found[measured].reset_index(drop=True) if measured.any() else found
+        table = self._without_examples(frames.runs(self.data, exhibit_id))
+        measured = table["provenance"] == Provenance.MEASURED
+        return table[measured].reset_index(drop=True) if measured.any() else table
 
     def printed(self, exhibit_id: str) -> pd.DataFrame:
         """Printed numbers of a figure's points: value, half_width, se of rounding."""
@@ -246,18 +246,18 @@ class LoadedStudy:
         exhibit = frames.exhibit_of(self.data, exhibit_id)
         picture, fits, estimates = _split_arguments(shown)
         record, figure = self._drawn(exhibit, picture, fits)
-        made = [fit_estimates(self.context, exhibit, found) for found in fits if found]
-        made += [
+        fitted = [fit_estimates(self.context, exhibit, fit) for fit in fits if fit]
+        fitted += [
             item if isinstance(item, Estimates) else Estimates(ESTIMATES, item)
             for item in estimates
         ]
-        made += [Estimates(title, table) for title, table in tables.items()]
+        fitted += [Estimates(title, table) for title, table in tables.items()]
         measured = self.study.kind == "measured"
         derived = derived_of(self.context, exhibit) if ranges is True else list(ranges or ())
         parts = parts_of(
             self.context,
             exhibit,
-            [table for table in made if table],
+            [table for table in fitted if table],
             [] if measured and ranges is True else derived,
             claims=claims and not measured,
         )
@@ -270,8 +270,10 @@ class LoadedStudy:
         self, exhibit: Exhibit, picture: Figure | None, fits: Sequence[Any]
     ) -> tuple[Record, Figure | None]:
         """Record and figure of an exhibit; the default figure without a `picture`."""
-        given = [pair for found in fits if isinstance(found, Mapping) for pair in found.items()]
-        for label, fit in given:
+        labelled = [
+            pair for argument in fits if isinstance(argument, Mapping) for pair in argument.items()
+        ]
+        for label, fit in labelled:
             if isinstance(origin := getattr(fit, "origin", None), Origin):
                 origins.check(self.data, origin, str(label))
         kind = kind_of(exhibit)
@@ -305,15 +307,15 @@ class LoadedStudy:
                     expected=f"one of {', '.join(APPENDIX)}",
                     remedy=did_you_mean(name, APPENDIX),
                 )
-        found = []
+        records = []
         for name in parts or APPENDIX:
             heading, note = APPENDIX[name]
             about = ("claims", "text") if name == "text" else (name,)
             record = kinds()[about[0]].record(self.context, *about[1:])
             above = {"heading": heading, "note": note, "level": 2}
             record = tables_folded(record.model_copy(update=above))
-            found.append(_shown(record, None))
-        return ShownTogether(found)
+            records.append(_shown(record, None))
+        return ShownTogether(records)
 
     def setup(self) -> Shown:
         """Test set-up as described by the paper: machines, guests, workload, procedure; and our

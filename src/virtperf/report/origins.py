@@ -41,10 +41,10 @@ def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
     for label, origin in origins.items():
         kinds.setdefault(origin.provenance, label)
     if len(kinds) > 1:
-        said = [f"{label} is {kind}" for kind, label in kinds.items()]
+        descriptions = [f"{label} is {kind}" for kind, label in kinds.items()]
         raise ProvenanceError(
             f"one table can't mix {' and '.join(sorted(kinds))} values",
-            found="; ".join(said),
+            found="; ".join(descriptions),
             remedy="show each provenance in a separate table.",
         )
     return common_origin(origins.values())

@@ -214,12 +214,12 @@ class Numbers(_Part):
         return {name: part for name, part in fields.items() if name != "constant"} | {"rows": rows}
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, name: str, **said: str) -> Numbers:
-        """Convert a frame: numbers rounded, infinities and NaN as None; `said` may override
+    def of(cls, frame: pd.DataFrame, name: str, **words: str) -> Numbers:
+        """Convert a frame: numbers rounded, infinities and NaN as None; `words` may override
         `words`.
         """
         rows = tuple(tuple(map(_cell, row)) for row in frame.itertuples(index=False, name=None))
-        return cls(name=name, columns=tuple(map(str, frame.columns)), rows=rows, **said)
+        return cls(name=name, columns=tuple(map(str, frame.columns)), rows=rows, **words)
 
     def frame(self) -> pd.DataFrame:
         """The table as a frame."""

@@ -157,14 +157,17 @@ class Claim(Model):
             return self._read_rule(readings)
         if not self.word:
             return self
-        found = readings.read(self.word, self.kind, self.value, self.half_width or 0.0)
+        reading_limits = readings.read(self.word, self.kind, self.value, self.half_width or 0.0)
         limits = (
-            {"margin": found.high - 1}
+            {"margin": reading_limits.high - 1}
             if self.kind in WITHIN
-            else {"low": found.low, "high": found.high}
+            else {"low": reading_limits.low, "high": reading_limits.high}
         )
         return self.model_copy(
-            update={**limits, "reading": "; ".join(filter(None, (found.text, self.reading)))}
+            update={
+                **limits,
+                "reading": "; ".join(filter(None, (reading_limits.text, self.reading))),
+            }
         )
 
     def _read_rule(self, readings: Readings) -> Claim:
@@ -284,8 +287,8 @@ class Claims:
             enable.
         """
         on = {name[1:] for name in off if name.startswith("+")}
-        left = {c.id for c in self.claims if c.default_on and c.id not in off and "all" not in off}
-        return tuple(c for c in self.claims if not c.assumed or c.id in on | left)
+        ids = {c.id for c in self.claims if c.default_on and c.id not in off and "all" not in off}
+        return tuple(c for c in self.claims if not c.assumed or c.id in on | ids)
 
 
 def load_claims(study: Study, report: Report = stop, *, reading: WordReading = "default") -> Claims:

@@ -121,14 +121,14 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
     trends: list[Trend] = []
     of_runs = {
         key: mean
-        for key, found in conditions.items()
-        if (mean := _mean(found, OWN_SCALE, level)) is not None
+        for key, values in conditions.items()
+        if (mean := _mean(values, OWN_SCALE, level)) is not None
     }
-    for (quantity, *levels, provenance), found in conditions.items():
+    for (quantity, *levels, provenance), values in conditions.items():
         at = dict(zip(study.factors, levels, strict=True))
         head = {"quantity": quantity, **at, "provenance": provenance}
         for scale in (OWN_SCALE, RELATIVE):
-            mean = _mean(found, scale, level)
+            mean = _mean(values, scale, level)
             if mean is not None:
                 if (
                     scale == RELATIVE
@@ -146,9 +146,9 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
                         )
                 mean = _within_bounds(mean, study.quantities[quantity], scale)
                 facts = {name: getattr(mean, name) for name in _FACTS}
-                runs = [row["run_id"] for row in found if math.isfinite(row[_COLUMNS[scale][0]])]
+                runs = [row["run_id"] for row in values if math.isfinite(row[_COLUMNS[scale][0]])]
                 rows.append({**head, "scale": scale, **facts, "runs": sorted(runs)})
-                trends.append(mean_trend(found, level) if scale == OWN_SCALE else Trend())
+                trends.append(mean_trend(values, level) if scale == OWN_SCALE else Trend())
     for made, trend, word in zip(rows, trends, classify_trends(trends, level), strict=True):
         made |= {
             "trend": trend.value,
@@ -229,14 +229,14 @@ def _with_reference(relative: Mean, own: Mean, reference: Mean) -> Mean:
 def means_by_quantity(study: Study, means: pd.DataFrame) -> Means:
     """Convert the rows of the table `MEANS` to means with their origin."""
     rows = means.to_dict("records")
-    found: Means = {}
+    by_quantity: Means = {}
     for position, quantity in rows_by_quantity(study, means):
         row = rows[position]
         origin = Origin(Provenance(row["provenance"]), study.id, tuple(row["runs"]))
-        found[quantity, row["provenance"], row["scale"]] = Mean(
+        by_quantity[quantity, row["provenance"], row["scale"]] = Mean(
             **{f: row[f] for f in _FACTS}, origin=origin
         )
-    return found
+    return by_quantity
 
 
 def rows_by_quantity(study: Study, table: pd.DataFrame) -> Iterator[tuple[int, Quantity]]:

@@ -320,8 +320,8 @@ def _check(study: Study, report: Report) -> None:
         except ValueError as err:
             report(study.document.error(f"{exhibit.id}: {err}", "exhibits", position))
     for position, finding in enumerate(study.findings):
-        for name, asked in finding.numbers.items():
-            for key, text in (("of", asked.of), ("to", asked.to)):
+        for name, number in finding.numbers.items():
+            for key, text in (("of", number.of), ("to", number.to)):
                 try:
                     study.expression(text) if text else None
                 except ValueError as err:

@@ -113,7 +113,9 @@ class Derivation:
 
 def derivations(study: Study) -> list[Derivation]:
     """All derived numbers of a study, in the order of study.yaml."""
-    return [found for derived in study.derived for found in derivations_of(study, derived)]
+    return [
+        derivation for derived in study.derived for derivation in derivations_of(study, derived)
+    ]
 
 
 def derivations_of(study: Study, derived: Derived) -> list[Derivation]:
@@ -122,11 +124,11 @@ def derivations_of(study: Study, derived: Derived) -> list[Derivation]:
         raise ValueError(f"unknown factor {derived.over!r}")
     each = derived.for_each
     combos = (dict(zip(each, combo, strict=True)) for combo in product(*each.values()))
-    found = [derivation for also in combos for derivation in _instance(study, derived, also)]
-    labels = [derivation.label for derivation in found]
+    derivations = [derivation for also in combos for derivation in _instance(study, derived, also)]
+    labels = [derivation.label for derivation in derivations]
     if twice := [label for label in labels if labels.count(label) > 1]:
         raise ValueError(f"duplicate label {twice[0]!r}: include the levels of for_each")
-    return found
+    return derivations
 
 
 def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iterator[Derivation]:
@@ -165,8 +167,8 @@ def _filled(study: Study, label: str, also: Mapping[str, Level]) -> str:
         label = label.replace(
             f"{{{factor}}}", f"{level:,}" if plain else study.factors[factor].show(level)
         )
-    if left := re.search(r"{[^{}]*}", label):
-        raise ValueError(f"{left[0]} in the label is not a factor of for_each")
+    if placeholder := re.search(r"{[^{}]*}", label):
+        raise ValueError(f"{placeholder[0]} in the label is not a factor of for_each")
     return label
 
 

@@ -280,7 +280,7 @@ def _comparison(
     claim: Claim, number: _Number, contrast: Contrast, samples: StudySamples, label: str
 ) -> Comparison:
     counts = [samples.count(q) for q in number.quantities]
-    found = Comparison(
+    comparison = Comparison(
         contrast,
         number.low,
         number.high,
@@ -292,9 +292,11 @@ def _comparison(
         strict=number.strict,
     )
     if not _has_tolerance(claim):
-        return found
-    low, high = _widened_limits(claim, number, found)
-    return replace(found, low=low, high=high, remark=f"with {100 * LIMIT_TOLERANCE:g} % tolerance")
+        return comparison
+    low, high = _widened_limits(claim, number, comparison)
+    return replace(
+        comparison, low=low, high=high, remark=f"with {100 * LIMIT_TOLERANCE:g} % tolerance"
+    )
 
 
 def _has_tolerance(claim: Claim) -> bool:
@@ -313,7 +315,7 @@ def _has_tolerance(claim: Claim) -> bool:
     return np.allclose((claim.low, claim.high), printed, rtol=1e-9, atol=1e-12)
 
 
-def _widened_limits(claim: Claim, number: _Number, found: Comparison) -> tuple[float, float]:
+def _widened_limits(claim: Claim, number: _Number, comparison: Comparison) -> tuple[float, float]:
     if claim.kind in ("ratio", "percent_change", "equivalence"):
         neutral = 1.0
         ends = [(end - number.shift) / number.factor for end in (number.low, number.high)]
@@ -324,7 +326,7 @@ def _widened_limits(claim: Claim, number: _Number, found: Comparison) -> tuple[f
         claim.kind in ("difference", "sum")
         and len({math.copysign(1, c) for c in number.over.values()}) > 1
     ):
-        room_low = room_high = LIMIT_TOLERANCE / 2 * found.size
+        room_low = room_high = LIMIT_TOLERANCE / 2 * comparison.size
     else:
         room_low, room_high = LIMIT_TOLERANCE * abs(low), LIMIT_TOLERANCE * abs(high)
     wide_low, wide_high = low - room_low, high + room_high
@@ -453,10 +455,10 @@ def judge_claim(
     elif undecided and not study.artifact and not any(each.of_samples for each in compared):
         reason += _runs_needed_text(needed, compared)
     numbered = claim.kind in (*NUMBERED, "equivalence") or (claim.kind == "ordering" and total == 1)
-    found = {"reason": reason, "runs_needed": needed, **_power(compared, level)}
+    row = {"reason": reason, "runs_needed": needed, **_power(compared, level)}
     if numbered and shown.unit is not None:
-        found |= {"estimate": shown.value, "estimate_low": low, "estimate_high": high}
-    return decision, found
+        row |= {"estimate": shown.value, "estimate_low": low, "estimate_high": high}
+    return decision, row
 
 
 def judge(
@@ -489,13 +491,13 @@ def judge(
     ours = {**NO_VERDICT, "measured_verdict": "not judged", "reason": "an assumption of ours"}
     rows = []
     for claim in claims:
-        decision, found = judge_claim(study, claim, samples, level, provenance=provenance)
+        decision, row = judge_claim(study, claim, samples, level, provenance=provenance)
         columns = {
             "claim": claim.id,
             "text_verdict": text.get(claim.id, "hypothesis"),
             "measured_verdict": words[decision],
         }
-        rows.append({**NO_VERDICT, **columns, **found, **(ours if claim.assumed else {})})
+        rows.append({**NO_VERDICT, **columns, **row, **(ours if claim.assumed else {})})
     return VERDICTS.frame(rows)
 
 

@@ -72,8 +72,8 @@ def _elsewhere(
     for other in others:
         at = (study.judged_over, other)
         judged = judge(study, claims, text, observations, level=level, elsewhere=at)
-        found = judged.assign(level=other).to_dict("records")
-        rows += [{str(name): value for name, value in row.items()} for row in found]
+        records = judged.assign(level=other).to_dict("records")
+        rows += [{str(name): value for name, value in row.items()} for row in records]
     untested = {
         (claim.id, level): reason
         for claim in claims

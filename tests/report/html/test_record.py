@@ -140,7 +140,7 @@ def test_long_words_may_break() -> None:
 
 
 def test_ids_are_made_unique_before_there_is_markup() -> None:
-    one, two = with_distinct_ids([claims(), claims()], taken=["claim-busy"])
+    one, two = with_distinct_ids([claims(), claims()], used_ids=["claim-busy"])
     assert (one.id, two.id) == ("claims-figure-2", "claims-figure-2-2")
     grids = [block for record in (one, two) for block in record.blocks if isinstance(block, Grid)]
     assert [grid.ids for grid in grids] == [("claim-more-at-8", ""), ("", "")]

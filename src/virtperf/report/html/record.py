@@ -78,12 +78,12 @@ def ids(records: Iterable[Record]) -> Iterator[str]:
         yield from _block_ids(record.blocks)
 
 
-def with_distinct_ids(records: Iterable[Record], taken: Iterable[str] = ()) -> list[Record]:
+def with_distinct_ids(records: Iterable[Record], used_ids: Iterable[str] = ()) -> list[Record]:
     """Make ids unique on one page: a record with a taken id gets a numeric suffix.
 
     A row or a heading with a taken id loses it: links lead to the first one of a name.
     """
-    seen = set(taken)
+    seen = set(used_ids)
     made = []
     for record in records:
         name, count = record.id, 1
@@ -95,7 +95,7 @@ def with_distinct_ids(records: Iterable[Record], taken: Iterable[str] = ()) -> l
             record.model_copy(
                 update={
                     "id": name,
-                    "blocks": tuple(_drop_taken_ids(b, seen) for b in record.blocks),
+                    "blocks": tuple(_drop_used_ids(b, seen) for b in record.blocks),
                 }
             )
         )
@@ -131,8 +131,8 @@ def _with_traces(block: Block, record: Record) -> Block:
         link = f"trace:{trace_key(record.study, str(exhibit), str(series), x)}"
         last = max(k for k, cell in enumerate(cells) if cell)
         value = cells[last]
-        told = (Span(text=value, link=link),) if isinstance(value, str) else value
-        rows.append((*cells[:last], told, *cells[last + 1 :]))
+        words = (Span(text=value, link=link),) if isinstance(value, str) else value
+        rows.append((*cells[:last], words, *cells[last + 1 :]))
     return block.model_copy(update={"rows": tuple(rows)})
 
 
@@ -158,20 +158,20 @@ def _block_ids(blocks: Iterable[Block]) -> Iterator[str]:
             yield from _block_ids(block.blocks)
 
 
-def _drop_taken_ids(block: Block, seen: set[str]) -> Block:
+def _drop_used_ids(block: Block, used_ids: set[str]) -> Block:
     """Drop taken ids of a block, and register its own as taken."""
 
     def free(name: str) -> str:
-        if not name or name in seen:
+        if not name or name in used_ids:
             return ""
-        seen.add(name)
+        used_ids.add(name)
         return name
 
     if isinstance(block, Grid) and block.ids:
         return block.model_copy(update={"ids": tuple(map(free, block.ids))})
     if isinstance(block, Folded):
         return block.model_copy(
-            update={"blocks": tuple(_drop_taken_ids(part, seen) for part in block.blocks)}
+            update={"blocks": tuple(_drop_used_ids(part, used_ids) for part in block.blocks)}
         )
     return block
 

@@ -200,38 +200,40 @@ def build_page(
     records = with_distinct_ids(
         record for pairs in shown.values() for _, record in pairs if record is not None
     )
-    taken = frozenset(ids(records))
-    prose, of_prose = pages_of(list(_prose(cells, shown)), taken)
-    headings = [heading for found in of_prose for heading in found]
-    place = LinkBase(taken | {heading.anchor for heading in headings}, beyond=claims, prefix=prefix)
+    used_ids = frozenset(ids(records))
+    prose, of_prose = pages_of(list(_prose(cells, shown)), used_ids)
+    headings = [heading for page_headings in of_prose for heading in page_headings]
+    place = LinkBase(
+        used_ids | {heading.anchor for heading in headings}, beyond=claims, prefix=prefix
+    )
     written, chosen, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
     parts: list[PagePart] = []
     quiet: list[str] = []  # code without output is shown with the next code that has some
     for position, cell in enumerate(cells):
         if cell.cell_type == "markdown":
-            body, found = next(written)
-            heading = found[-1].text if found else heading
+            body, page_headings = next(written)
+            heading = page_headings[-1].text if page_headings else heading
             parts.append(PagePart("prose", body))
             continue
-        seen: list[Output] = []
+        outputs: list[Output] = []
         for output, record in shown[position]:
             if record is not None and markdown_above(record):
-                body, found = next(written)
-                heading = found[-1].text if found else heading
-                parts += [PagePart("shown", Markup(), outputs=tuple(seen))] if seen else []
+                body, page_headings = next(written)
+                heading = page_headings[-1].text if page_headings else heading
+                parts += [PagePart("shown", Markup(), outputs=tuple(outputs))] if outputs else []
                 parts.append(PagePart("prose", body))
-                seen = []
-            made = _output(output, record, next(chosen) if record else None, place, heading)
-            seen += [made] if made is not None else []
+                outputs = []
+            rendered = _output(output, record, next(chosen) if record else None, place, heading)
+            outputs += [rendered] if rendered is not None else []
         quiet.append(cell.source)
-        if seen or not any(shown.get(later) for later in range(position + 1, len(cells))):
+        if outputs or not any(shown.get(later) for later in range(position + 1, len(cells))):
             source = highlight(
                 "\n\n".join(quiet), PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True)
             )
             # long lines scroll sideways, which must work from the keyboard
             source = source.replace("<pre>", '<pre tabindex="0">', 1)
             summary = _summary(cell.source)
-            parts.append(PagePart("code", Markup(source), summary, tuple(seen)))  # noqa: S704 (Pygments escapes)
+            parts.append(PagePart("code", Markup(source), summary, tuple(outputs)))  # noqa: S704 (Pygments escapes)
             quiet = []
     first = next((h.text for h in headings if h.level == 1), None)
     return ReportPage(

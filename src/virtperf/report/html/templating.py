@@ -100,7 +100,7 @@ def css_string(text: object) -> str:
     """Quote and escape text as a CSS string."""
     return (
         "'"
-        + re.sub(r"[^\w .,:%()/-]", lambda found: f"\\{ord(found[0]):x} ", printable(text))
+        + re.sub(r"[^\w .,:%()/-]", lambda match: f"\\{ord(match[0]):x} ", printable(text))
         + "'"
     )
 

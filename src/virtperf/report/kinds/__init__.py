@@ -143,9 +143,11 @@ def check_exhibits(study: Study, report: Report = stop) -> None:
                 report(problem)
         except StudyError as err:
             parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
-            said = {name: part for name, part in parts.items() if part}
+            details = {name: part for name, part in parts.items() if part}
             report(
-                err if err.line is not None else study.document.error(err.problem, *where, **said)
+                err
+                if err.line is not None
+                else study.document.error(err.problem, *where, **details)
             )
 
 

@@ -110,8 +110,8 @@ def record(
     factor = study.factors[exhibit.series[0].over]
     ordered, claims = order_claims(data, exhibit)
     points["ordered"] = [quantity in ordered for _, _, quantity in study.points(exhibit)]
-    says = [claim.says for claim in claims]
-    name, said = exhibit_name(exhibit.id, "figure"), finding(points, factor, says)
+    statements = [claim.says for claim in claims]
+    name, sentence = exhibit_name(exhibit.id, "figure"), finding(points, factor, statements)
     numbers = [Numbers.of(_numbers(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
     if fits:
         from virtperf.report.plot.curves import curves_of
@@ -119,8 +119,8 @@ def record(
         levels = {
             str(label): part["x"].tolist() for label, part in points.groupby("series", sort=False)
         }
-        found = curves_of(fits, levels, factor.name, context.level)
-        if curves := [table.assign(series=label) for label, table in found.items()]:
+        fitted = curves_of(fits, levels, factor.name, context.level)
+        if curves := [table.assign(series=label) for label, table in fitted.items()]:
             words = "Fitted curves (CSV)"
             numbers.append(
                 Numbers.of(pd.concat(curves), f"{study.id}-{exhibit.id}-curves", words=words)
@@ -150,7 +150,7 @@ def record(
         study=study.id,
         name=name,
         title=exhibit.title,
-        caption=said,
+        caption=sentence,
         provenance=tuple(kind for kind, rows in there.items() if rows.any()),
         numbers=tuple(numbers),
         blocks=tuple(blocks),
@@ -159,7 +159,7 @@ def record(
             figure,
             exhibit.id,
             f"{name}: {exhibit.title}",
-            said,
+            sentence,
             numbers,
             summary="The figure with all ranges" if mostly_open else "",
         ),

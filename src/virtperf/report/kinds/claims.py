@@ -84,7 +84,7 @@ def record(context: Context, about: str | None = None) -> Record:
         title = f"Claims about {exhibit_name(exhibit.id, exhibit.kind)}"
         plotted = _plotted(study, exhibit)
     rows: list[tuple[Words, ...]] = []
-    found = []
+    cells = []
     for claim in chosen:
         result, claim_text = data.result(claim.id), claim_in_words(claim, data)
         verdicts = {
@@ -101,13 +101,13 @@ def record(context: Context, about: str | None = None) -> Record:
                 _measured_verdict_cell(claim_text),
             )
         )
-        found.append({**result, "claim": claim.id, **verdicts})
-    table = pd.DataFrame(found).reindex(columns=list(_NUMBERS))
+        cells.append({**result, "claim": claim.id, **verdicts})
+    table = pd.DataFrame(cells).reindex(columns=list(_NUMBERS))
     measured = (table["measured_verdict"] != "no measurement").any()
     columns = _COLUMNS if measured else _COLUMNS[:4]
     blocks: list[Block] = [note("The paper makes no testable claim here.")]
     if chosen:
-        spoken = [
+        quantities_by_claim = [
             {quantity.name for i in claim.instances for quantity in quantities(i)}
             for claim in chosen
         ]
@@ -128,7 +128,7 @@ def record(context: Context, about: str | None = None) -> Record:
                             for verdict, claim in zip(table["text_verdict"], chosen, strict=True)
                         ]
                     ),
-                    [not plotted or bool(plotted & names) for names in spoken],
+                    [not plotted or bool(plotted & names) for names in quantities_by_claim],
                 )
             ),
             Folded(summary=f"Show {plural(len(rows), 'claim')}", blocks=(grid,)),

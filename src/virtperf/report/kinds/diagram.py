@@ -75,10 +75,10 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
     }
     edges = [(labels[e.start], labels[e.end], e.label) for e in spec.edges]
     table = pd.DataFrame(edges, columns=["from", "to", "connection"])
-    held = [(box.label, [inner.label for row in box.rows for inner in row]) for box in every]
-    said = " ".join(f"{label} holds {joined(inner)}." for label, inner in held if inner)
+    contents = [(box.label, [inner.label for row in box.rows for inner in row]) for box in every]
+    sentence = " ".join(f"{label} holds {joined(inner)}." for label, inner in contents if inner)
     name = exhibit_name(exhibit.id, "figure")
-    label = f"{name}: {exhibit.title}. {said}".strip()
+    label = f"{name}: {exhibit.title}. {sentence}".strip()
     return Record(
         kind="diagram",
         id=exhibit.id,

@@ -265,10 +265,10 @@ def _audits(audits: pd.DataFrame) -> list[Block]:
 
 def _warm_up(audits: pd.DataFrame) -> list[Block]:
     """Detected warm-up time of throughput against the warm-up declared by the procedure."""
-    found = audits[(audits["audit"] == "warm-up") & audits["value"].notna()]
-    if found.empty:
+    warmup_audits = audits[(audits["audit"] == "warm-up") & audits["value"].notna()]
+    if warmup_audits.empty:
         return []
-    found = found.assign(later=found["value"] > found["expected"])
+    warmup_audits = warmup_audits.assign(later=warmup_audits["value"] > warmup_audits["expected"])
     rows = [
         (
             f"{pretty(float(str(declared)))} s",
@@ -276,11 +276,11 @@ def _warm_up(audits: pd.DataFrame) -> list[Block]:
             *(f"{pretty(cut)} s" for cut in group["value"].agg(["min", "median", "max"])),
             str(group["later"].sum()),
         )
-        for declared, group in found.groupby("expected")
+        for declared, group in warmup_audits.groupby("expected")
     ]
     columns = ("Declared", "Runs", "Earliest", "Median", "Latest", "Runs later than declared")
     title = "Warm-up of throughput: detected and declared"
-    later = found[found["later"]].groupby("note", sort=False)["run_id"]
+    later = warmup_audits[warmup_audits["later"]].groupby("note", sort=False)["run_id"]
     items = [f"{_capitalized(note or 'no remark')}: {_run_list(runs)}" for note, runs in later]
     return _headed_table(title, columns, rows, items, numeric=tuple(range(6)), stacks=True)
 

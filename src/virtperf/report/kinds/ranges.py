@@ -41,16 +41,18 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     wanted = (names,) if isinstance(names, str) else tuple(names)
     chosen = _chosen(context.study, wanted)
     exhibits = dict.fromkeys(
-        name for asked in chosen for name in asked.derived.exhibits if name != TEXT
+        name for derivation in chosen for name in derivation.derived.exhibits if name != TEXT
     )
     title = title or f"Numbers that follow from {joined(map(exhibit_name, exhibits)) or 'the text'}"
     if context.study.kind == "measured":
-        found = {
-            asked.label: from_runs.estimate(context.data, asked, context.level)
-            for asked in chosen
-            if not asked.of_itself
+        measured_ratios = {
+            derivation.label: from_runs.estimate(context.data, derivation, context.level)
+            for derivation in chosen
+            if not derivation.of_itself
         }
-        measured = {label: estimate for label, estimate in found.items() if estimate is not None}
+        measured = {
+            label: estimate for label, estimate in measured_ratios.items() if estimate is not None
+        }
         if measured:
             made = estimates.record(context, measured, title=title)
             return made.model_copy(
@@ -61,10 +63,13 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     rows: dict[Any, Any] = {(row["derived"], row["label"]): row for row in table.to_dict("records")}
     lines = [
         _Line(
-            context, asked, rows[asked.derived.id, asked.label], _unit(context.study, asked, chosen)
+            context,
+            derivation,
+            rows[derivation.derived.id, derivation.label],
+            _unit(context.study, derivation, chosen),
         )
-        for asked in chosen
-        if (asked.derived.id, asked.label) in rows and not asked.of_itself
+        for derivation in chosen
+        if (derivation.derived.id, derivation.label) in rows and not derivation.of_itself
     ]
     study, anchor = context.study.id, slug(title)
     blocks: list[Block] = [_grid(title, lines) if lines else note(NO_RANGES)]
@@ -98,8 +103,8 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
 
 def _chosen(study: Study, names: Iterable[str]) -> list[Derivation]:
     known = derivations(study)
-    ids = dict.fromkeys(asked.derived.id for asked in known)
-    about = dict.fromkeys(name for asked in known for name in asked.derived.exhibits)
+    ids = dict.fromkeys(derivation.derived.id for derivation in known)
+    about = dict.fromkeys(name for derivation in known for name in derivation.derived.exhibits)
     for name in names:
         if name not in ids and name not in about:
             exists = any(name == exhibit.id for exhibit in study.exhibits)
@@ -117,19 +122,21 @@ def _chosen(study: Study, names: Iterable[str]) -> list[Derivation]:
 class _Line:
     """One derived number: its row of the table `RANGES` and its estimate from measured runs."""
 
-    def __init__(self, context: Context, asked: Derivation, row: dict[str, Any], unit: str) -> None:
-        self.asked, self.row, self.unit = asked, row, unit
-        bounds, searched = bounds_of(context.study, asked), row["method"] == "searched"
-        if asked.derived.kind == "argmax":
+    def __init__(
+        self, context: Context, derivation: Derivation, row: dict[str, Any], unit: str
+    ) -> None:
+        self.asked, self.row, self.unit = derivation, row, unit
+        bounds, searched = bounds_of(context.study, derivation), row["method"] == "searched"
+        if derivation.derived.kind == "argmax":
             self.text, assumed = (
-                peak_words(row[name], asked) for name in ("levels_text", "levels")
+                peak_words(row[name], derivation) for name in ("levels_text", "levels")
             )
         else:
             both = (row["pieces_text"], row["pieces"])
             self.text, assumed = (range_words(pieces, bounds, searched=searched) for pieces in both)
         self.assumed = assumed if context.assumptions else self.text
         self.printed = joined(map(pretty, row["printed"]))
-        self.measured = from_runs.estimate(context.data, asked, context.level)
+        self.measured = from_runs.estimate(context.data, derivation, context.level)
 
     @property
     def label(self) -> str:
@@ -148,8 +155,8 @@ class _Line:
 
     def cells(self) -> dict[str, Any]:
         """The row of the download."""
-        row, found = self.row, self.measured
-        known = found is not None and getattr(found, "available", True)
+        row, measured = self.row, self.measured
+        known = measured is not None and getattr(measured, "available", True)
         return {
             "number": self.asked.label,
             "kind": row["kind"],
@@ -163,7 +170,7 @@ class _Line:
             "data_sets": int(row["data_sets"]),
             "printed": self.printed,
             **{
-                f"measured_{name}": getattr(found, name) if known else math.nan
+                f"measured_{name}": getattr(measured, name) if known else math.nan
                 for name in ("value", "low", "high")
             },
             "remarks": row["note"],
@@ -191,7 +198,7 @@ def _grid(title: str, lines: Sequence[_Line]) -> Grid:
 def _changes_by_reading(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
     """Ranges of the numbers under other readings of words, by the text alone."""
     changed, claims = changed_readings(data, "derived"), claims_by_number(data)
-    says = {claim.id: claim.says for claim in data.paper_claims}
+    sentences = {claim.id: claim.says for claim in data.paper_claims}
     rows: dict[Words, list[Words]] = {}
     for line in lines:
         cells = changed.get((line.asked.derived.id, line.asked.label))
@@ -206,9 +213,11 @@ def _changes_by_reading(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
                 for levels, low, high in (cells[r] for r in READING_NAMES)
             ]
             names = [
-                name for name in claims[line.asked.derived.id, line.asked.label] if name in says
+                name
+                for name in claims[line.asked.derived.id, line.asked.label]
+                if name in sentences
             ]
-            rows[line.label] += [_claim_links(names, says)]
+            rows[line.label] += [_claim_links(names, sentences)]
     differ = "differs" if len(rows) == 1 else "differ"
     summary = (
         f"With other readings of words, {len(rows)} of {plural(len(lines), 'number')} {differ}"
@@ -216,22 +225,22 @@ def _changes_by_reading(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
     return folded(data, summary, "Number", rows, ("Claims read differently",))
 
 
-def _claim_links(names: Sequence[str], says: Mapping[str, str]) -> Words:
+def _claim_links(names: Sequence[str], sentences: Mapping[str, str]) -> Words:
     """The first sentences as links to their claims, and the count of the rest."""
     words: list[str | Span] = []
     for name in names[:MAX_SENTENCES]:
-        words += [" "] * bool(words) + [Span(text=says[name], link=f"claim:{name}")]
+        words += [" "] * bool(words) + [Span(text=sentences[name], link=f"claim:{name}")]
     more = len(names) - MAX_SENTENCES
     return (*words, f" and {plural(more, 'more claim')}") if more > 0 else tuple(words)
 
 
-def _unit(study: Study, asked: Derivation, shown: Sequence[Derivation]) -> str:
+def _unit(study: Study, derivation: Derivation, shown: Sequence[Derivation]) -> str:
     """Unit with the reference point named, in the same way for all numbers shown; "" for counts and
     shares.
     """
-    unit = asked.unit
-    if not asked.derived.unit:
-        for name in dict.fromkeys(part.terms[0][1].name for part in asked.parts):
+    unit = derivation.unit
+    if not derivation.derived.unit:
+        for name in dict.fromkeys(part.terms[0][1].name for part in derivation.parts):
             points = [
                 q
                 for other in shown

@@ -99,8 +99,8 @@ def _grid(title: str, entries: Mapping[str, Mapping[str, Any]], called: Mapping[
         )
         for fact in facts
     ]
-    told = tuple(row for row in rows if {*row[1:]} - {"", setting_text("", None)})
-    return Grid(label=title, columns=columns, rows=told)
+    filled_rows = tuple(row for row in rows if {*row[1:]} - {"", setting_text("", None)})
+    return Grid(label=title, columns=columns, rows=filled_rows)
 
 
 def setting_label(name: str, called: Mapping[str, str] = MappingProxyType({})) -> str:

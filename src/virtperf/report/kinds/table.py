@@ -59,9 +59,9 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
     from virtperf.report import plot
 
     cells = read_printed_table(context.study, exhibit)
-    found = {"row": cells.iloc[:, 0], "value": _numbers(exhibit, cells, bars.column)}
+    columns = {"row": cells.iloc[:, 0], "value": _numbers(exhibit, cells, bars.column)}
     return plot.bars(
-        printed=pd.DataFrame(found), x="row", xlabel=str(cells.columns[0]), ylabel=bars.label
+        printed=pd.DataFrame(columns), x="row", xlabel=str(cells.columns[0]), ylabel=bars.label
     )
 
 

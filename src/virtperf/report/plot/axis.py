@@ -149,19 +149,21 @@ def levels_of(
 
     `numeric` False treats numbers as categories, as bars need.
     """
-    found = list(
+    levels = list(
         dict.fromkeys(level for frame in frames if x in frame for level in frame[x].tolist())
     )
     known = dict(words.levels.get(x, ()))
-    if all(level in known for level in found):
-        found = [level for level in known if level in set(found)]
-        texts = [known[level] for level in found]
+    if all(level in known for level in levels):
+        levels = [level for level in known if level in set(levels)]
+        texts = [known[level] for level in levels]
     else:
-        numbers = all(isinstance(level, int | float) for level in found)
-        found = sorted(found) if numbers else found
-        texts = [pretty(float(v), 6) if isinstance(v, int | float) else printable(v) for v in found]
-    numeric = numeric and all(isinstance(level, int | float) for level in found)
-    where = {level: float(level) if numeric else float(k) for k, level in enumerate(found)}
+        numbers = all(isinstance(level, int | float) for level in levels)
+        levels = sorted(levels) if numbers else levels
+        texts = [
+            pretty(float(v), 6) if isinstance(v, int | float) else printable(v) for v in levels
+        ]
+    numeric = numeric and all(isinstance(level, int | float) for level in levels)
+    where = {level: float(level) if numeric else float(k) for k, level in enumerate(levels)}
     return AxisLevels(where, tuple(texts), numeric, max(side, AxisLevels.side))
 
 

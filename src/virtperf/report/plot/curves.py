@@ -78,12 +78,12 @@ def curves_of(
                 f"no curve can be drawn for {label!r}: this figure has no such series",
                 remedy=did_you_mean(label, levels),
             )
-    found = {
+    curves = {
         label: fitted_curve(fit, x, levels[label], level)
         for label, fit in named.items()
         if getattr(fit, "available", True)
     }
-    return {label: table for label, table in found.items() if table is not None}
+    return {label: table for label, table in curves.items() if table is not None}
 
 
 def draw(axes: Axes, table: pd.DataFrame, style: Look) -> None:

@@ -85,9 +85,11 @@ def distribution(
                 _marks(panel, values, style, quantiles)
         panel.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         panel.grid(visible=True, axis="x")
-        said = xlabel or words.label(x)
+        axis_label = xlabel or words.label(x)
         panel.set_xlabel(
-            wrapped(f"{said} (logarithmic axis)" if log else said, int(axis.PANEL_WIDTH / 7)),
+            wrapped(
+                f"{axis_label} (logarithmic axis)" if log else axis_label, int(axis.PANEL_WIDTH / 7)
+            ),
             labelpad=6,
         )
         panel.set_ylabel("")

@@ -181,7 +181,9 @@ def _panel(
     log: bool = False,
 ) -> None:
     """Draw a panel, without level ticks and legend."""
-    at = {label: found for label in layers.series if (found := layers.levels(label))}
+    at = {
+        label: series_levels for label in layers.series if (series_levels := layers.levels(label))
+    }
     curve_values = [fitted[label]["value"] for label in at if label in fitted]
     values = axis.finite(
         layers.marks[["value", "low", "high"]], layers.runs["value"], *curve_values
@@ -229,9 +231,9 @@ def _add_tips(
     texts = dict(zip(levels.where, levels.texts, strict=True))
     for level, shift in shifts.items():
         bands, points = (frame[frame[layers.x] == level] for frame in (layers.bands, layers.marks))
-        if told := svg.words(bands, points):
+        if text := svg.words(bands, points):
             name = ", ".join(filter(None, (series, texts[level])))
-            tip = svg.Tip(axes, levels.where[level], shift, width, f"{name}: {told}")
+            tip = svg.Tip(axes, levels.where[level], shift, width, f"{name}: {text}")
             svg.add(tip)
 
 

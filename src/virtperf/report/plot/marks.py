@@ -107,12 +107,12 @@ def bands_of(keys: Sequence[str], points: pd.DataFrame | None) -> pd.DataFrame:
                     at | {"kind": kind, "low": a, "high": b}
                     for a, b in zip(ends[::2], ends[1::2], strict=True)
                 ]
-    found = pd.DataFrame(rows, columns=[*keys, "kind", "low", "high"])
+    bands = pd.DataFrame(rows, columns=[*keys, "kind", "low", "high"])
     text, ours = (
-        found[found["kind"] == kind].drop(columns="kind").reset_index(drop=True)
+        bands[bands["kind"] == kind].drop(columns="kind").reset_index(drop=True)
         for kind in (TEXT, WITH_ASSUMPTIONS)
     )
-    return found[found["kind"] == TEXT] if len(kinds) == 2 and text.equals(ours) else found
+    return bands[bands["kind"] == TEXT] if len(kinds) == 2 and text.equals(ours) else bands
 
 
 def link(axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transform: Transform) -> None:

@@ -47,11 +47,11 @@ def words(bands: pd.DataFrame, points: pd.DataFrame) -> str:
     ranges: dict[str, list[str]] = {}
     for kind, low, high in zip(bands["kind"], bands["low"], bands["high"], strict=True):
         ranges.setdefault(str(kind), []).append(interval(float(low), float(high)))
-    told = {kind: " or ".join(found) for kind, found in ranges.items()}
-    if told.get(marks.WITH_ASSUMPTIONS) == told.get(marks.TEXT):
-        told.pop(marks.WITH_ASSUMPTIONS, None)
-    own = _WORDS if marks.TEXT in told else {marks.WITH_ASSUMPTIONS: "allowed"}
-    parts += [f"{own[kind]} {found}" for kind, found in told.items()]
+    descriptions = {kind: " or ".join(texts) for kind, texts in ranges.items()}
+    if descriptions.get(marks.WITH_ASSUMPTIONS) == descriptions.get(marks.TEXT):
+        descriptions.pop(marks.WITH_ASSUMPTIONS, None)
+    own = _WORDS if marks.TEXT in descriptions else {marks.WITH_ASSUMPTIONS: "allowed"}
+    parts += [f"{own[kind]} {texts}" for kind, texts in descriptions.items()]
     numbers = points[["value", "low", "high"]].to_numpy(dtype=float)
     for kind, (value, low, high) in zip(points["mark"], numbers, strict=True):
         known = kind != marks.PRINTED and math.isfinite(low) and math.isfinite(high)
@@ -162,22 +162,22 @@ def _cleaned(body: str, prefix: str) -> str:
 def _tag(tag: str, names: dict[str, str]) -> str:
     """Shorten coordinates and styles of one tag, and rename ids and references."""
 
-    def id_of(found: re.Match[str]) -> str:
-        return f' id="{names[found[1]]}"' if found[1] in names else ""
+    def id_of(match: re.Match[str]) -> str:
+        return f' id="{names[match[1]]}"' if match[1] in names else ""
 
-    def reference(found: re.Match[str]) -> str:
-        if found[1]:
-            return f"url(#{names[found[1]]})"
-        return f'xlink:href="#{names[found[2]]}"'
+    def reference(match: re.Match[str]) -> str:
+        if match[1]:
+            return f"url(#{names[match[1]]})"
+        return f'xlink:href="#{names[match[2]]}"'
 
-    def coordinates(found: re.Match[str]) -> str:
+    def coordinates(match: re.Match[str]) -> str:
         # a tenth of a pixel is below screen resolution
-        value = " ".join(_DECIMALS.sub(_rounded, found[2]).split())
-        value = shorter_path(_COMMAND.sub(r"\1", value)) if found[1] == "d" else value
-        return f' {found[1]}="{value}"'
+        value = " ".join(_DECIMALS.sub(_rounded, match[2]).split())
+        value = shorter_path(_COMMAND.sub(r"\1", value)) if match[1] == "d" else value
+        return f' {match[1]}="{value}"'
 
-    def style(found: re.Match[str]) -> str:
-        parts = [part.strip().replace(": ", ":") for part in found[1].split(";")]
+    def style(match: re.Match[str]) -> str:
+        parts = [part.strip().replace(": ", ":") for part in match[1].split(";")]
         if tag.startswith("<text"):
             parts = [part for part in parts if not part.startswith("font-family:")]
             parts = [part for part in parts if part not in _INHERITED]

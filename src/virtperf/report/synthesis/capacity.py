@@ -202,9 +202,9 @@ def pretty_ratio(ratio: float) -> float:
     return float(f"{ratio:.3g}")
 
 
-def studies_of(asked: Iterable[Curve | JointGrid], data: Path) -> dict[str, StudyData]:
+def studies_of(specs: Iterable[Curve | JointGrid], data: Path) -> dict[str, StudyData]:
     """Load the studies named by curves and grids, without claims, which curves do not need."""
-    names = {one.study for one in asked}
+    names = {one.study for one in specs}
     known = Layout(data.parent).studies()
     return {name: load(name, data, with_claims=False) for name in known if name in names}
 
@@ -219,21 +219,21 @@ def curve_values(
     StudyError
         A curve names something that its study does not have.
     """
-    found = []
+    results = []
     for curve in curves:
         data = study_named(studies, curve.study)
         system = system_of(data.study, curve.system)
         points = _points(data, curve, level)
-        found.append(CurveValues(curve, system, curve.measure, points))
+        results.append(CurveValues(curve, system, curve.measure, points))
         if curve.per_guest:
             start = curve.ratio(curve.reference)
             each = tuple((r, tuple(scaled(v, start / r) for v in vs)) for r, vs in points)
-            found.append(CurveValues(curve, system, PER_GUEST, each))
-    return found
+            results.append(CurveValues(curve, system, PER_GUEST, each))
+    return results
 
 
 def _points(data: StudyData, curve: Curve, level: float) -> tuple[CapacityPoint, ...]:
-    asked = Reference(
+    reference = Reference(
         study=curve.study,
         system=curve.system,
         label=curve.label,
@@ -241,36 +241,40 @@ def _points(data: StudyData, curve: Curve, level: float) -> tuple[CapacityPoint,
         at=curve.at,
     )
     unit = "" if curve.divided else RATIO
-    found = {
-        where: derived_values(data, number, asked, unit, level)
+    values_by_ratio = {
+        where: derived_values(data, number, reference, unit, level)
         for where, number in along(data.study, curve)
     }
     if curve.divided:
-        base = found.get(curve.reference, [])
-        found = {where: quotients(values, base) for where, values in found.items()}
-    found[curve.reference] = [_reference_value(data, asked)]
-    known = ((curve.ratio(where), tuple(values)) for where, values in found.items() if values)
+        base = values_by_ratio.get(curve.reference, [])
+        values_by_ratio = {
+            where: quotients(values, base) for where, values in values_by_ratio.items()
+        }
+    values_by_ratio[curve.reference] = [_reference_value(data, reference)]
+    known = (
+        (curve.ratio(where), tuple(values)) for where, values in values_by_ratio.items() if values
+    )
     return tuple(sorted(known, key=lambda point: point[0]))
 
 
-def _reference_value(data: StudyData, asked: Reference) -> Value:
+def _reference_value(data: StudyData, reference: Reference) -> Value:
     """Value of the reference condition, 1 by definition."""
     return Value(
         data.study.id,
-        asked.label,
-        asked.derived,
+        reference.label,
+        reference.derived,
         REFERENCE,
         "",
         ((1.0, 1.0),),
         Provenance.RECONSTRUCTED if data.study.kind == "paper" else Provenance.MEASURED,
         f"exhibit:{data.study.id}/summary",
-        system=system_of(data.study, asked.system),
+        system=system_of(data.study, reference.system),
     )
 
 
 def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
     """Derived numbers of a curve by the level of its factor; raises `StudyError` without an axis."""
-    found = []
+    results = []
     for levels, number in instances(study, curve.derived, curve.at):
         if len(levels) != 1 or isinstance(levels[0], str):
             raise StudyError(
@@ -279,16 +283,16 @@ def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
                 expected="one numeric factor in its for_each that `at` does not fix",
                 found=", ".join(map(str, levels)) or "none",
             )
-        found.append((float(levels[0]), number))
-    return found
+        results.append((float(levels[0]), number))
+    return results
 
 
 def grids(
-    studies: Mapping[str, StudyData], asked: Sequence[JointGrid], level: float
+    studies: Mapping[str, StudyData], specs: Sequence[JointGrid], level: float
 ) -> list[RatioGrid]:
     """Values of every grid; raises `StudyError` if one names something missing in its study."""
-    found = []
-    for grid in asked:
+    results = []
+    for grid in specs:
         data = study_named(studies, grid.study)
         asking = Reference(
             study=grid.study,
@@ -303,45 +307,45 @@ def grids(
         }
         reference = (grid.cpu.ratio(grid.cpu.reference), grid.memory.ratio(grid.memory.reference))
         cells[reference] = (_reference_value(data, asking),)
-        found.append(RatioGrid(grid, system_of(data.study, grid.system), cells))
-    return found
+        results.append(RatioGrid(grid, system_of(data.study, grid.system), cells))
+    return results
 
 
 def corners(study: Study, grid: JointGrid) -> list[tuple[tuple[float, float], Derivation]]:
     """Derived numbers of a grid by CPU ratio and memory ratio; raises `StudyError` if its factors
     are not those of the number.
     """
-    found = []
+    results = []
     axes: tuple[FactorAxis, FactorAxis] = (grid.cpu, grid.memory)
     entry = next((e for e in study.derived if e.id == grid.derived), None)
-    left = [name for name in entry.for_each if name not in grid.at] if entry else []
-    if entry and sorted(left) != sorted(axis.factor for axis in axes):
+    free = [name for name in entry.for_each if name not in grid.at] if entry else []
+    if entry and sorted(free) != sorted(axis.factor for axis in axes):
         raise StudyError(
             f"{grid.study}: the factors of {grid.derived} are not those of the grid",
             file="data/synthesis.yaml",
             expected=" and ".join(axis.factor for axis in axes),
-            found=", ".join(left) or "none",
+            found=", ".join(free) or "none",
         )
     for levels, number in instances(study, grid.derived, grid.at):
-        by_factor = dict(zip(left, levels, strict=True))
+        by_factor = dict(zip(free, levels, strict=True))
         x, y = (axis.ratio(float(by_factor[axis.factor])) for axis in axes)
-        found.append(((x, y), number))
-    return found
+        results.append(((x, y), number))
+    return results
 
 
-def curve_frame(found: Sequence[CurveValues]) -> pd.DataFrame:
+def curve_frame(curves: Sequence[CurveValues]) -> pd.DataFrame:
     """Frame with one row a curve, ratio and value, for the download and the picture."""
     rows: list[dict[str, Any]] = []
-    for course in found:
-        for ratio, values in course.points:
+    for curve in curves:
+        for ratio, values in curve.points:
             rows += [
                 {
-                    "of": course.curve.of,
-                    "measure": course.measure,
+                    "of": curve.curve.of,
+                    "measure": curve.measure,
                     "study": value.study,
-                    "system": course.system,
+                    "system": curve.system,
                     "condition": value.label,
-                    "against": course.curve.against,
+                    "against": curve.curve.against,
                     "ratio": pretty_ratio(ratio),
                     "kind": value.kind,
                     "value": value.value,

@@ -56,9 +56,9 @@ class Synthesis:
     @cached_property
     def studies(self) -> Mapping[str, StudyData]:
         """All stage results by study, papers first."""
-        found = {name: load(name, self._data) for name in Layout(self._data.parent).studies()}
+        studies = {name: load(name, self._data) for name in Layout(self._data.parent).studies()}
         return dict(
-            sorted(found.items(), key=lambda item: (item[1].study.kind == "measured", item[0]))
+            sorted(studies.items(), key=lambda item: (item[1].study.kind == "measured", item[0]))
         )
 
     @cached_property
@@ -90,10 +90,12 @@ class Synthesis:
         from virtperf.report.synthesis import picture
 
         sentences = Listing(items=tuple(self._sentence(s) for s in self.file.sentences))
-        told = dict.fromkeys(name for sentence in self.file.sentences for name in sentence.rests_on)
-        found = {name: self.values[name] for name in told}
-        shown = [value for values in found.values() for value in values]
-        figure = picture.ratios_figure(self.file.rows, found, list(self.studies))
+        row_ids = dict.fromkeys(
+            name for sentence in self.file.sentences for name in sentence.rests_on
+        )
+        values_by_row = {name: self.values[name] for name in row_ids}
+        shown = [value for values in values_by_row.values() for value in values]
+        figure = picture.ratios_figure(self.file.rows, values_by_row, list(self.studies))
         return _drawn(
             tables.record("summary", "Evidence for the answers", sentences, values=shown), figure
         )

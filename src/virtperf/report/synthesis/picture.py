@@ -50,7 +50,9 @@ AXIS_MARGIN = 0.06
 
 
 def ratios_figure(
-    rows: Mapping[str, QuantityRow], found: Mapping[str, Sequence[Value]], studies: Sequence[str]
+    rows: Mapping[str, QuantityRow],
+    values_by_row: Mapping[str, Sequence[Value]],
+    studies: Sequence[str],
 ) -> Figure:
     """Draw all bounded ratios, grouped by quantity, one line a value, coloured by study.
 
@@ -59,10 +61,10 @@ def ratios_figure(
     """
     groups = {
         rows[name].says: limited
-        for name, values in found.items()
+        for name, values in values_by_row.items()
         if rows[name].unit == RATIO and (limited := [v for v in values if _has_limit(v)])
     }
-    heads = {says: wrapped(says, NAME_WIDTH) for says in groups}
+    heads = {labels: wrapped(labels, NAME_WIDTH) for labels in groups}
     names = {
         value.name: wrapped(value.name, NAME_WIDTH)
         for values in groups.values()
@@ -74,9 +76,9 @@ def ratios_figure(
     with theme():
         figure, (axes,) = panels(height=height + 75)
         place = 0.0
-        for says, values in groups.items():
-            place += 0.3 + 0.45 * (1 + heads[says].count("\n"))
-            _draw_name(axes, place - 0.55, heads[says], weight="bold")
+        for labels, values in groups.items():
+            place += 0.3 + 0.45 * (1 + heads[labels].count("\n"))
+            _draw_name(axes, place - 0.55, heads[labels], weight="bold")
             for value in values:
                 place += 0.45 * names[value.name].count("\n")
                 _draw_name(axes, place - 0.1, names[value.name])
@@ -115,24 +117,27 @@ def _draw_name(axes: Axes, at: float, text: str, *, weight: str = "normal") -> N
     )
 
 
-def capacity(found: Sequence[CurveValues], of: str, measure: str, level: float) -> Figure | None:
+def capacity(curves: Sequence[CurveValues], of: str, measure: str, level: float) -> Figure | None:
     """Draw one measure over an overcommitment ratio, a panel for each study and reference; None
     without such curves.
 
     The line at 1 is the reference, a range of this single value.
     """
     panes: dict[str, list[CurveValues]] = {}
-    for course in found:
-        curve = course.curve
-        if (curve.of, course.measure) == (of, measure) and {
-            v.kind for _, vs in course.points for v in vs
+    for curve_values in curves:
+        curve = curve_values.curve
+        if (curve.of, curve_values.measure) == (of, measure) and {
+            v.kind for _, vs in curve_values.points for v in vs
         } - {REFERENCE}:
-            words = f"{course.system or curve.study}: {measure} relative to {curve.against}"
-            panes.setdefault(words, []).append(course)
+            words = f"{curve_values.system or curve.study}: {measure} relative to {curve.against}"
+            panes.setdefault(words, []).append(curve_values)
     if not panes:
         return None
     every_ratio = [
-        ratio for chosen in panes.values() for course in chosen for ratio, _ in course.points
+        ratio
+        for chosen in panes.values()
+        for curve_values in chosen
+        for ratio, _ in curve_values.points
     ]
     room = AXIS_MARGIN * (max(every_ratio) - min(every_ratio))
     with theme():
@@ -143,8 +148,8 @@ def capacity(found: Sequence[CurveValues], of: str, measure: str, level: float) 
             y_axis(axes, 0, _top(chosen), words)
             axes.axhline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
             handles = [
-                _draw_curve(axes, k - (len(chosen) - 1) / 2, course, look(k))
-                for k, course in enumerate(chosen)
+                _draw_curve(axes, k - (len(chosen) - 1) / 2, curve_values, look(k))
+                for k, curve_values in enumerate(chosen)
             ]
             lines = axes.child_axes[0].get_xlabel().count("\n")
             axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.1 + 0.12 * lines))
@@ -167,7 +172,7 @@ def capacity(found: Sequence[CurveValues], of: str, measure: str, level: float) 
     return figure
 
 
-def _draw_curve(axes: Axes, place: float, course: CurveValues, style: Look) -> Artist:
+def _draw_curve(axes: Axes, place: float, curve: CurveValues, style: Look) -> Artist:
     """Draw one curve, dodged by `place` steps, and return its legend handle."""
     left, right = axes.get_xlim()
     at = offset_copy(
@@ -176,7 +181,7 @@ def _draw_curve(axes: Axes, place: float, course: CurveValues, style: Look) -> A
     rows = pd.DataFrame(
         [
             {"x": ratio, "kind": value.kind, "value": value.value, "low": low, "high": high}
-            for ratio, values in course.points
+            for ratio, values in curve.points
             for value in values
             for low, high in value.pieces
         ]
@@ -203,10 +208,10 @@ def _draw_curve(axes: Axes, place: float, course: CurveValues, style: Look) -> A
             color=style.colour,
             marker=style.marker,
             linestyle="none",
-            label=course.curve.label,
+            label=curve.curve.label,
         )
     return Patch(
-        facecolor="none", edgecolor=style.colour, hatch=style.hatch, label=course.curve.label
+        facecolor="none", edgecolor=style.colour, hatch=style.hatch, label=curve.curve.label
     )
 
 
@@ -248,8 +253,8 @@ def _has_limit(value: Value) -> bool:
 def _top(chosen: Sequence[CurveValues]) -> float:
     ends = [
         end
-        for course in chosen
-        for _, values in course.points
+        for curve in chosen
+        for _, values in curve.points
         for v in values
         for piece in v.pieces
         for end in piece

@@ -56,8 +56,8 @@ def numbers_of(column: pd.Series, name: str, file: str) -> pd.Series:
     if not bad.any():
         return values
     at = int(np.argmax(bad))
-    place, found = column.index[at], text.iloc[at]
-    large = bool(np.isfinite(values.iloc[at])) and found not in TRUTH
+    place, cell = column.index[at], text.iloc[at]
+    large = bool(np.isfinite(values.iloc[at])) and cell not in TRUTH
     line, where = row_place(place, file)
     raise VirtperfError(
         f"column {name!r} contains "
@@ -68,8 +68,8 @@ def numbers_of(column: pd.Series, name: str, file: str) -> pd.Series:
         expected=f"numbers of at most {MAX_NUMBER:g}"
         if large
         else "one number per row, or an empty cell",
-        found=repr(found),
-        remedy=_without_comma(found) or "correct the cell, or clear it",
+        found=repr(cell),
+        remedy=_without_comma(cell) or "correct the cell, or clear it",
     )
 
 
@@ -92,12 +92,12 @@ def row_lines(file: str) -> list[int]:
     if Path(file).suffix.lower() not in DELIMITED:
         return []
     reader = csv.reader(io.StringIO(file_bytes(file).decode("utf-8", "replace")))
-    found, first = [], 1
+    lines, first = [], 1
     for cells in reader:
         if cells:
-            found.append(first)
+            lines.append(first)
         first = reader.line_num + 1
-    return found[1:]  # skip the header row
+    return lines[1:]  # skip the header row
 
 
 def _mostly_numbers(column: pd.Series) -> bool:
@@ -123,10 +123,10 @@ def _parsed(column: pd.Series) -> pd.Series:
         return pd.to_numeric(column.astype(str), errors="coerce").astype(float)
 
 
-def _without_comma(found: str) -> str | None:
+def _without_comma(text: str) -> str | None:
     """Suggest a replacement for a number with a comma."""
-    if THOUSANDS.fullmatch(found) and (found.count(",") > 1 or "." in found):
-        return f"write {found.replace(',', '')!r}, without thousands separators"
-    if "," in found and "." not in found:
+    if THOUSANDS.fullmatch(text) and (text.count(",") > 1 or "." in text):
+        return f"write {text.replace(',', '')!r}, without thousands separators"
+    if "," in text and "." not in text:
         return "use a decimal point, not a decimal comma"
     return None

@@ -14,13 +14,13 @@ from virtperf.study.definition import Study, load_study
 
 def inputs_of(study: Study) -> tuple[DeclaredFormat, ...]:
     """Return the formats declared by a study; raises `StudyError` for a duplicate format name."""
-    found: list[DeclaredFormat] = []
+    formats: list[DeclaredFormat] = []
     for place, declaration in enumerate(study.inputs):
         form = DeclaredFormat(declaration, study.document, "inputs", place)
-        if form.name in {*all_formats(), *(other.name for other in found)}:
+        if form.name in {*all_formats(), *(other.name for other in formats)}:
             raise form.error("a format with this name already exists", "name")
-        found.append(form)
-    return tuple(found)
+        formats.append(form)
+    return tuple(formats)
 
 
 def declared_inputs(

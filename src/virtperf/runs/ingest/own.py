@@ -32,8 +32,8 @@ def _delimited(stream: io.BytesIO) -> pd.DataFrame:
     blank = len(data) - len(data.lstrip(b"\r\n"))
     first = data[blank:].partition(b"\n")[0].decode("utf-8-sig").strip()
     unquoted = re.sub(r'"[^"]*"', "", first)
-    found = next((mark for mark in DELIMITERS if mark in unquoted), ",")
-    sep = r"\s+" if found == " " else found
+    delimiter = next((mark for mark in DELIMITERS if mark in unquoted), ",")
+    sep = r"\s+" if delimiter == " " else delimiter
     options: dict[str, Any] = {"sep": sep, "engine": "python", "skipinitialspace": True}
     heading = pd.read_csv(stream, header=None, nrows=1, dtype=str, **options)
     line = data.count(b"\n", 0, blank) + 1
@@ -124,8 +124,10 @@ def read(
     with opened(place) as stream:
         head, stream = peeked(stream)
         known = name is not None or any(form.takes(place.name, head_of(head)) for form in inputs)
-        sure = known or any(certainty >= MIN_CERTAINTY for certainty, _ in ranking(head)[:1])
-        if not sure and place.suffix.lower() in TABLE_READERS:
+        is_recognised = known or any(
+            certainty >= MIN_CERTAINTY for certainty, _ in ranking(head)[:1]
+        )
+        if not is_recognised and place.suffix.lower() in TABLE_READERS:
             frame = table(file_bytes(place), str(path), place.suffix.lower())
         else:
             raw = read_raw(
@@ -137,8 +139,8 @@ def read(
                 dictionary=dictionary_of(METRICS if layout is None else layout.metrics, inputs),
             )
             frame, reader_warnings = raw.table, raw.warnings
-    taken = [name for name in ("provenance", "file") if name in frame.columns]
-    frame = frame.rename(columns={name: f"{name}_in_file" for name in taken})
+    reserved = [name for name in ("provenance", "file") if name in frame.columns]
+    frame = frame.rename(columns={name: f"{name}_in_file" for name in reserved})
     frame = frame.assign(provenance=str(Provenance.OWN_DATA), file=place.name)
     frame.attrs["warnings"] = list(reader_warnings)
     return frame

@@ -176,17 +176,17 @@ class Spill:
         self, extents: NDArray[np.void], rank: NDArray[np.int64], shift: NDArray[np.float64]
     ) -> Iterator[SampleRows]:
         """Yield the samples of one long series in time slices; extents are sorted by first time."""
-        left = np.zeros(0, ROW)
+        remaining = np.zeros(0, ROW)
         for place in range(len(extents)):
             more = _map_series_and_times(self._read(extents[place : place + 1]), rank, shift)
-            left = in_order(concat_rows([left, more]), "series")
-            ready = np.ones(len(left), dtype=bool)
+            remaining = in_order(concat_rows([remaining, more]), "series")
+            ready = np.ones(len(remaining), dtype=bool)
             if place + 1 < len(extents):
                 bound = extents["low"][place + 1]
-                ready = ~np.isnan(left["t"]) if np.isnan(bound) else left["t"] < bound
+                ready = ~np.isnan(remaining["t"]) if np.isnan(bound) else remaining["t"] < bound
             if ready.any():
-                yield select_rows(left, ready)
-            left = select_rows(left, ~ready)
+                yield select_rows(remaining, ready)
+            remaining = select_rows(remaining, ~ready)
 
     def _write(self) -> None:
         rows = in_order(concat_rows(self._buffer), "series", "file")
@@ -209,11 +209,11 @@ class Spill:
 
     def _read(self, extents: NDArray[np.void]) -> SampleRows:
         assert self._file is not None
-        found = []
+        parts = []
         for begin, end in zip(extents["begin"].tolist(), extents["end"].tolist(), strict=True):
             self._file.seek(begin * ROW.itemsize)
-            found.append(np.frombuffer(self._file.read((end - begin) * ROW.itemsize), ROW))
-        return concat_rows(found)
+            parts.append(np.frombuffer(self._file.read((end - begin) * ROW.itemsize), ROW))
+        return concat_rows(parts)
 
 
 def _map_series_and_times(
@@ -319,14 +319,14 @@ class SampleCollector:
         records = parts[0] if len(parts) == 1 else concat_tables(parts)
         t, line, file = (np.concatenate([part[k] for part in pending.parts]) for k in (1, 2, 3))
         pending.parts, pending.records = [], 0
-        found = self._dictionary.named(records.assign(t=t, line=line, file=file), name)
-        rows = found.rows
+        named = self._dictionary.named(records.assign(t=t, line=line, file=file), name)
+        rows = named.rows
         order = (list(self._pending).index(name) << _ORDER_BITS) + self._read + np.arange(len(rows))
         self._read += len(rows)
         file, t, line = (rows[column].to_numpy() for column in ("file", "t", "line"))
-        place, different = pd.factorize(file * len(found.names) + found.which)
+        place, different = pd.factorize(file * len(named.names) + named.which)
         of_file = [
-            (int(code) // len(found.names), *found.names[code % len(found.names)])
+            (int(code) // len(named.names), *named.names[code % len(named.names)])
             for code in different
         ]
         keys = [
@@ -391,15 +391,15 @@ class SampleCollector:
         keys = self._keys = sorted(self._series)
         rank = np.zeros(len(keys), dtype=np.int64)
         rank[[self._series[key] for key in keys]] = np.arange(len(keys))
-        left: list[SampleRows] = []
+        remaining: list[SampleRows] = []
         for part in self._spill.parts(rank, self._days):
-            left.append(self._tidy(part))
-            while sum(map(len, left)) > ROW_GROUP:
-                rows = concat_rows(left)
-                frame, left = self._frame(rows[:ROW_GROUP]), [concat_rows([rows[ROW_GROUP:]])]
+            remaining.append(self._tidy(part))
+            while sum(map(len, remaining)) > ROW_GROUP:
+                rows = concat_rows(remaining)
+                frame, remaining = self._frame(rows[:ROW_GROUP]), [concat_rows([rows[ROW_GROUP:]])]
                 del rows  # free memory while the frame is written
                 yield frame
-        yield self._frame(concat_rows(left))
+        yield self._frame(concat_rows(remaining))
 
     def sentences(self) -> list[str]:
         """Warnings of the run, complete after all samples are given."""
@@ -429,8 +429,8 @@ class SampleCollector:
         rows = counters[whole]
         times = rows[[*who, "t", "file"]].drop_duplicates([*who, "t"])
         full = times.merge(rows[[*who, "metric"]].drop_duplicates(), on=who, sort=False)
-        found = rows[[*who, "metric", "t", "value", "line"]]
-        filled = full.merge(found, on=[*who, "metric", "t"], how="left", sort=False).fillna(
+        snapshots = rows[[*who, "metric", "t", "value", "line"]]
+        filled = full.merge(snapshots, on=[*who, "metric", "t"], how="left", sort=False).fillna(
             {"value": 0.0, "line": 0}
         )
         filled["order"] = _DERIVED_ORDER + np.arange(len(filled))
@@ -517,13 +517,13 @@ def read_run(
             if not file.listed and (why := _not_read_reason(file.path, not_read or {})):
                 entry["not_read"] = why
                 continue
-            found = file_blocks(folder, file, run.run_id, inputs)
-            if found is None:
+            blocks = file_blocks(folder, file, run.run_id, inputs)
+            if blocks is None:
                 empty = not (folder / file.path).stat().st_size
                 why = "no format recognises the file, and run.yaml does not list it"
                 entry["warnings"].append(f"not read: {'the file is empty' if empty else why}")
                 continue
-            clocks[number], info = _read(number, file, run, *found, entry, collector)
+            clocks[number], info = _read(number, file, run, *blocks, entry, collector)
             if info.get("cpus", "").isdecimal() and file.entity_kind == WHOLE:
                 processors = int(info["cpus"])
         collector.end(

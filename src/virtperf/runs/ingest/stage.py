@@ -114,7 +114,7 @@ def ingest(
     store = Cache(cache)
     progress("comparing files")
     tasks, quarantined = _tasks(roots, fingerprint(study, metrics))
-    results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
+    results = {task.key: stored for task in tasks if (stored := store.get(task.key)) is not None}
     missing = [task for task in tasks if task.key not in results]
     size = sum(size for task in missing for _, size in task.files.values())
     n_jobs = 1 if len(missing) <= MAX_SERIAL_RUNS and size <= MAX_SERIAL_BYTES else jobs
@@ -168,12 +168,12 @@ def _warn_of_differences(study: Study, runs: list[dict[str, Any]]) -> None:
     """
     measured = [run for run in runs if run["provenance"] == "measured"]
     warnings: dict[str, list[str]] = {}
-    for found in fact_differences(study, measured):
-        common = max(found.runs, key=lambda value: len(found.runs[value]))
-        for value, listed in found.runs.items():
+    for difference in fact_differences(study, measured):
+        common = max(difference.runs, key=lambda value: len(difference.runs[value]))
+        for value, listed in difference.runs.items():
             if value != common:
                 for run_id in listed:
-                    words = f"{found.what}: {value} here, {common} in most other runs"
+                    words = f"{difference.what}: {value} here, {common} in most other runs"
                     warnings.setdefault(run_id, []).append(f"differs from other runs: {words}")
     for place, run in enumerate(runs):
         if more := warnings.get(run["run_id"]):
@@ -247,7 +247,7 @@ def _read_one(
     )  # Arrow's own pool returns memory that the next part needs again
     try:
         run = load_run(task.folder, study, task.root, sorted(task.files))
-        found = read_run(
+        result = read_run(
             task.folder,
             run,
             dictionary,
@@ -259,7 +259,7 @@ def _read_one(
         entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
         store.put(task.key, entry)
         return entry
-    for file in found.files:
+    for file in result.files:
         digest, size = task.files[file["path"]]
         file.update(bytes=size, sha256=digest)
     fields = run.model_dump(mode="json", include=set(INDEX_FIELDS))
@@ -272,11 +272,11 @@ def _read_one(
             "root": task.root,
             **{name: fields[name] for name in INDEX_FIELDS},
             **{name: value for name, value in optional.items() if value not in (None, [])},
-            "processors": found.processors,
-            "samples": found.samples,
-            "metrics": found.metrics,
-            "warnings": found.warnings,
-            "files": found.files,
+            "processors": result.processors,
+            "samples": result.samples,
+            "metrics": result.metrics,
+            "warnings": result.warnings,
+            "files": result.files,
         }
     }
     store.put(task.key, entry, file=True)

@@ -44,7 +44,7 @@ def disturbed(
     inside = samples[
         samples["t_s"].between(window_s[0], window_s[1]) & samples["metric"].isin(list(LIMITS))
     ]
-    found = []
+    warnings = []
     for (metric, kind, entity), values in inside.groupby(["metric", "entity_kind", "entity"])[
         "value"
     ]:
@@ -52,8 +52,10 @@ def disturbed(
         mean = float(values.mean())
         if metric not in observed and mean > limit:
             named = " ".join(part for part in (str(kind), str(entity)) if part)
-            found.append(f"disturbed ({named}): {factor * mean:.3g} {unit} {words} in the window")
-    return found
+            warnings.append(
+                f"disturbed ({named}): {factor * mean:.3g} {unit} {words} in the window"
+            )
+    return warnings
 
 
 def window_differences(study: Study, run: Mapping[str, Any], root: Path) -> list[str]:

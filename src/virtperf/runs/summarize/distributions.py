@@ -72,8 +72,8 @@ def run_buckets(
     steady = Steady(
         without_error(math.nan, 0, run.level, BUCKETED), math.nan, run.window[0], "", ()
     )
-    found = Combined(metric, format_name, kind, tuple(sorted(series)), steady)
-    return RunBuckets(BucketCounts(lower, upper, count), found)
+    combined = Combined(metric, format_name, kind, tuple(sorted(series)), steady)
+    return RunBuckets(BucketCounts(lower, upper, count), combined)
 
 
 def bucket_mean(buckets: BucketCounts, rule: Mapping[str, Any], limit: float, level: float) -> Mean:
@@ -139,10 +139,10 @@ def distribution_rows(study: Study, exhibit: Exhibit, run: RunSeries) -> Iterato
             continue
         kind = study.quantities[quantity.name]
         for source in kind.observed.get("from", ()):
-            found = _bounds_and_counts(run, source, f"{exhibit.id}, {series.label}", kind.unit)
-            if found is None:
+            buckets = _bounds_and_counts(run, source, f"{exhibit.id}, {series.label}", kind.unit)
+            if buckets is None:
                 continue
-            for lower, value, count in found:
+            for lower, value, count in buckets:
                 yield {
                     "exhibit": exhibit.id,
                     "series": series.label,
@@ -169,11 +169,11 @@ def _bounds_and_counts(
         return [row for row in rows if row[2] > 0]
     if not run.independent:
         return None
-    _, found = run.of(source["metric"], source["entity_kind"], entity=source.get("entity", "*"))
-    if not found:
+    _, series = run.of(source["metric"], source["entity_kind"], entity=source.get("entity", "*"))
+    if not series:
         return None
     factor = converted(name, "quantity", run.metrics[source["metric"]]["unit"], unit)
-    values = np.sort(np.concatenate([s.value for s in found.values()]))
+    values = np.sort(np.concatenate([s.value for s in series.values()]))
     return [(value, value, 1.0) for value in (values * factor).tolist()]
 
 

@@ -75,7 +75,7 @@ def _observe(
         return _observe_buckets(kind, run, row)
     how = rule["combine"]
     merged = how == "mean" and rule.get("statistic") in OF_SINGLE_VALUES
-    found = next(
+    combined = next(
         filter(
             None,
             (
@@ -85,14 +85,19 @@ def _observe(
         ),
         None,
     )
-    if found is None:
+    if combined is None:
         return row | {
             "note": f"not measured in this run: no {' or '.join(map(_source_text, rule['from']))}"
         }, []
-    if len(found.entities) > 1 and is_percentile(found.metric):
-        return row | {"note": NO_MEAN.format(metric=found.metric, n=len(found.entities))}, []
-    mean, flags, parts, per_unit = found.steady.mean, list(found.steady.flags), [("of", found)], "1"
-    trend = found.steady.trend
+    if len(combined.entities) > 1 and is_percentile(combined.metric):
+        return row | {"note": NO_MEAN.format(metric=combined.metric, n=len(combined.entities))}, []
+    mean, flags, parts, per_unit = (
+        combined.steady.mean,
+        list(combined.steady.flags),
+        [("of", combined)],
+        "1",
+    )
+    trend = combined.steady.trend
     if "per" in rule:
         per = _combined_source(run, rule["per"], "sum")
         if per is None or not per.steady.mean.value > 0:
@@ -103,20 +108,20 @@ def _observe(
         flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
         parts.append(("per", per))
         trend -= per.steady.trend
-    mean = mean.scaled(observed_factor(kind, run.metrics[found.metric]["unit"], per_unit))
+    mean = mean.scaled(observed_factor(kind, run.metrics[combined.metric]["unit"], per_unit))
     if "less" in rule:
         less = study.factors[rule["less"]]
         level = float(run.info["factors"][less.name])
         whole = mean.value
         mean = mean.shifted(-level * converted(kind.name, "quantity", less.unit, kind.unit))
         trend *= whole / mean.value if mean.value else np.nan
-    return row | _observation_columns(mean, found, found.steady.stationarity, flags) | {
+    return row | _observation_columns(mean, combined, combined.steady.stationarity, flags) | {
         "trend": trend
     }, parts
 
 
 def _observation_columns(
-    mean: Mean, found: Combined, stationarity: str, flags: Sequence[str]
+    mean: Mean, combined: Combined, stationarity: str, flags: Sequence[str]
 ) -> ObservationRow:
     """Build the columns of an observation from its mean and source."""
     return {
@@ -127,11 +132,11 @@ def _observation_columns(
         "high": mean.high,
         "n": mean.n,
         "method": mean.method,
-        "begin_s": found.steady.begin_s,
-        "entities": len(found.entities),
-        "metric": found.metric,
-        "source": found.source,
-        "entity_kind": found.entity_kind,
+        "begin_s": combined.steady.begin_s,
+        "entities": len(combined.entities),
+        "metric": combined.metric,
+        "source": combined.source,
+        "entity_kind": combined.entity_kind,
         "stationarity": stationarity,
         "note": "; ".join(flags),
     }
@@ -151,10 +156,10 @@ def _observe_buckets(
             "note": f"not measured in this run: no {' or '.join(map(_source_text, rule['from']))}"
         }, []
     mean = bucket_mean(read.counts, rule, rule["limit"]["value"] if share else np.nan, run.level)
-    flags, found = bucket_flags(read.counts, mean), read.found
+    flags, combined = bucket_flags(read.counts, mean), read.found
     if share:
         mean = mean.scaled(converted(kind.name, "quantity", "1", kind.unit))
-    return row | _observation_columns(mean, found, "", flags), [("of", found)]
+    return row | _observation_columns(mean, combined, "", flags), [("of", combined)]
 
 
 def _reduction(kind: QuantityKind, run: RunSeries, source: Mapping[str, str]) -> Reduction:
@@ -234,10 +239,10 @@ def add_relative(study: Study, rows: Sequence[ObservationRow]) -> None:
         )
         by_point.setdefault((row["provenance"], quantity), []).append(row)
     for (provenance, quantity), group in by_point.items():
-        found = study.reference_for(quantity)
-        if found is None or not study.quantities[quantity.name].observed.get("relative"):
+        reference_at = study.reference_for(quantity)
+        if reference_at is None or not study.quantities[quantity.name].observed.get("relative"):
             continue
-        point, reference_value = found
+        point, reference_value = reference_at
         reference = [r for r in by_point.get((provenance, point), []) if np.isfinite(r["value"])]
         for row in group:
             if np.isfinite(row["value"]):
@@ -313,21 +318,21 @@ def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]
     the order of `ORDER`.
     """
     wanted = study.filled(exhibit.run.at if exhibit.run else {})
-    found: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     for run in sorted(runs, key=lambda run: (ORDER.index(run["provenance"]), run["run_id"])):
         if all(run["factors"].get(name) == level for name, level in wanted.items()):
-            found.setdefault(run["provenance"], run["run_id"])
-    return list(found.values())
+            chosen.setdefault(run["provenance"], run["run_id"])
+    return list(chosen.values())
 
 
 def timeline_rows(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
     """Yield the samples of a run for a figure over time, summed over entities: rows of `TIMELINES`."""
     for spec in exhibit.spec["series"]:
-        _, found = run.of(spec["metric"], spec["entity_kind"], entity=str(spec.get("entity", "*")))
-        if not found:
+        _, series = run.of(spec["metric"], spec["entity_kind"], entity=str(spec.get("entity", "*")))
+        if not series:
             continue
         factor = series_factor(exhibit, spec, run.metrics[spec["metric"]]["unit"])
-        total = _summed(found)
+        total = _summed(series)
         for t, value in zip(total.t.tolist(), total.value.tolist(), strict=True):
             yield {
                 "exhibit": exhibit.id,
@@ -353,8 +358,8 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
     """
     for kind in study.quantities.values():
         for source in kind.observed.get("from", ()):
-            _, found = run.of(source["metric"], source["entity_kind"])
-            total = _summed(found).value if found else np.zeros(0)
+            _, series = run.of(source["metric"], source["entity_kind"])
+            total = _summed(series).value if series else np.zeros(0)
             if len(total) < MIN_SAMPLES:
                 continue
             step = np.arange(len(total)) * min(THUMBNAIL_STEPS, len(total)) // len(total)

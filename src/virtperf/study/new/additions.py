@@ -150,12 +150,12 @@ def _plotting_exhibits(study: Study, given: Mapping[str, Any]) -> list[str]:
     texts = [str(given.get(name, "")) for name in ("of", "to")]
     texts += [str(text) for name in ("order", "parts") for text in given.get(name) or ()]
     named = {text.partition("[")[0].strip() for text in texts if text}
-    found = [
+    ids = [
         exhibit.id
         for exhibit in study.exhibits
         if named & {series.quantity for series in exhibit.series}
     ]
-    return found or ["text"]
+    return ids or ["text"]
 
 
 def _next_note(study: Study) -> tuple[str, int]:

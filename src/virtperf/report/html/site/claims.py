@@ -76,14 +76,14 @@ def overview_page(every: Sequence[StudyFacts], file: SynthesisFile | None = None
     shared by studies.
     """
     studies = [facts for facts in every if facts.data.study.kind == "paper"]
-    found = []
+    sections = []
     for facts in studies:
         claims = [
             (claim, claim_in_words(claim, facts.data))
             for claim in ordered(facts, robustly_excluded(facts))
         ]
         matter = claims_affecting_points(facts)
-        found.append(
+        sections.append(
             (
                 facts,
                 [pair for pair in claims if pair[0].id in matter],
@@ -100,8 +100,8 @@ def overview_page(every: Sequence[StudyFacts], file: SynthesisFile | None = None
         again=[_measured_again(facts, every, file) for facts in studies],
         by_text=BY_TEXT,
         by_runs=MEASURED_VERDICTS,
-        sure=found,
-        count=sum(len(claims) + len(minor) for _, claims, minor in found),
+        sure=sections,
+        count=sum(len(claims) + len(minor) for _, claims, minor in sections),
     )
 
 
@@ -116,8 +116,8 @@ def _measured_again(
 
 def robustly_excluded(facts: StudyFacts) -> Iterator[Claim]:
     """Yield the claims set aside and excluded by the text alone under every reading of its words."""
-    found = facts.data.readings
-    changed = set(found.loc[found["kind"].isin(("verdict", "set aside")), "name"])
+    readings = facts.data.readings
+    changed = set(readings.loc[readings["kind"].isin(("verdict", "set aside")), "name"])
     aside = set_aside(facts.data) - changed
     for claim in facts.data.paper_claims:
         if claim.id in aside and facts.data.result(claim.id).get("text_verdict") == "contradicted":
@@ -190,15 +190,15 @@ def study_page(facts: StudyFacts, glossary: Glossary = EMPTY_GLOSSARY) -> str:
 
 
 def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
-    told, result = claim_in_words(claim, facts.data), facts.data.result(claim.id)
+    words, result = claim_in_words(claim, facts.data), facts.data.result(claim.id)
     kinds = {e.id: e.kind for e in facts.data.study.exhibits}
     reading = f" Read as: {claim.reading}." if claim.reading else ""
     source = f" {TAKEN_FROM[claim.taken_from]}" if claim.taken_from else ""
-    against = result.get("conflicts", ()) if told.text_verdict == "contradicted" else ()
+    against = result.get("conflicts", ()) if words.text_verdict == "contradicted" else ()
     return ClaimRow(
         claim=claim,
         where=f"{'; '.join(claim.sections)}.{source}{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
-        said=told,
+        said=words,
         interval=claim_interval(claim, result),
         against=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
         about=tuple(
@@ -208,7 +208,7 @@ def _row(facts: StudyFacts, claim: Claim) -> ClaimRow:
         seen={
             "exhibit": " ".join(claim.exhibits),
             "kind": claim.kind,
-            "verdict": "|".join(_verdicts(claim, told)),
+            "verdict": "|".join(_verdicts(claim, words)),
             "printed": "" if claim.value is None else str(claim.value),
         },
     )
@@ -228,9 +228,9 @@ def _filters(
     ]
 
 
-def _verdicts(claim: Claim, told: ClaimWords) -> tuple[str, str]:
+def _verdicts(claim: Claim, words: ClaimWords) -> tuple[str, str]:
     """Keys of a claim for the verdict filter: displayed labels without the number of places."""
-    return shown_verdict(told.text_verdict, claim.n_places), told.measured_verdict
+    return shown_verdict(words.text_verdict, claim.n_places), words.measured_verdict
 
 
 def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
@@ -241,7 +241,7 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
 def _numbers(facts: StudyFacts, rows: Sequence[ClaimRow]) -> Numbers:
     """Table with one row a claim: printed number, implied range, both verdicts."""
     table = []
-    for claim, told in ((row.claim, row.said) for row in rows):
+    for claim, words in ((row.claim, row.said) for row in rows):
         result = facts.data.result(claim.id)
         table.append(
             {
@@ -252,8 +252,8 @@ def _numbers(facts: StudyFacts, rows: Sequence[ClaimRow]) -> Numbers:
                 "printed": math.nan if claim.value is None else claim.value,
                 "printed_low": claim.low,
                 "printed_high": claim.high,
-                "text_verdict": told.text_verdict,
-                "measured_verdict": told.measured_verdict,
+                "text_verdict": words.text_verdict,
+                "measured_verdict": words.measured_verdict,
                 **{name: result.get(name) for name in FROM_STAGES},
             }
         )

@@ -122,21 +122,21 @@ def _sort_key(line: Line) -> int:
 
 def _line(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> Line:
     data, study = facts.data, facts.data.study
-    finding, verdict, told, sure = study.question or study.summary, "", "", ""
+    finding, verdict, reason, certainty_text = study.question or study.summary, "", "", ""
     if study.findings and study.kind == "paper":
         finding = finding_text(data, study.findings[0])
-        sure = certainty(data, study.findings[0])[1]
+        certainty_text = certainty(data, study.findings[0])[1]
     elif study.findings and not data.observations.empty:
-        finding, told = measured_finding_text(data, study.findings[0], level)
+        finding, reason = measured_finding_text(data, study.findings[0], level)
     elif study.kind == "measured":
         for claim in data.paper_claims:
             result = data.result(claim.id)
             if result.get("measured_verdict") in HYPOTHESIS_VERDICTS[:2]:
                 finding, verdict = claim.says, str(result["measured_verdict"])
-                told = str(result.get("reason") or "").partition(";")[0]
+                reason = str(result.get("reason") or "").partition(";")[0]
                 break
     if study.findings and finding and changes(data, study.findings[0], level):
-        told = f"{told} {CHANGED}".strip()
+        reason = f"{reason} {CHANGED}".strip()
     runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
     return Line(
         facts=facts,
@@ -144,8 +144,8 @@ def _line(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -> Lin
         systems="; ".join(_YEAR.sub("", name).rstrip(" ,") for name in study.systems.values()),
         finding=" ".join(finding.split()),
         verdict=verdict,
-        told=told,
-        sure=sure,
+        told=reason,
+        sure=certainty_text,
         more=tuple(_more(facts)),
         contradictions=len(paper_contradictions(data)) if study.kind == "paper" else 0,
         runs=int(runs),
@@ -177,9 +177,9 @@ def _answers(
     known = {facts.id: facts.data for facts in studies}
     place = {row.id: question.id for question in file.questions for row in question.rows}
     for answer in file.answers:
-        found = values(known, file.rows[answer.row], level)
-        if found:
-            yield AnswerLines(answer.says, place[answer.row], tuple(map(mark, found)))
+        answer_values = values(known, file.rows[answer.row], level)
+        if answer_values:
+            yield AnswerLines(answer.says, place[answer.row], tuple(map(mark, answer_values)))
 
 
 def percent(ratio: float) -> float:
@@ -190,12 +190,12 @@ def percent(ratio: float) -> float:
 def mark(value: Value) -> Mark:
     """Drawing of a value; empty for a value without limits."""
     low, high = value.ends
-    beyond = high > AXIS_END
+    is_clipped = high > AXIS_END
     places = [(percent(a), percent(b)) for a, b in value.pieces]
     if value.kind == "measured":
         dot = percent(value.value) if value.value <= AXIS_END else None
-        return Mark(value, (), places[0], dot, beyond)
+        return Mark(value, (), places[0], dot, is_clipped)
     limited = low > 0 or math.isfinite(high)
     drawn = limited and value.kind != REFERENCE
     bars = tuple((a, round(max(b - a, 0.6), 2)) for a, b in places) if drawn else ()
-    return Mark(value, bars, None, None, beyond and bool(bars))
+    return Mark(value, bars, None, None, is_clipped and bool(bars))

@@ -76,8 +76,8 @@ class RepetitionCounts:
 def repetition_counts(study: str, studies: Sequence[StudyFacts]) -> Iterator[RepetitionCounts]:
     """Yield the measured studies that ask claims of `study` again."""
     verdicts: dict[str, Counter[str]] = {}
-    for found in repetitions(study, studies):
-        verdicts.setdefault(found.study, Counter())[found.verdict] += 1
+    for repetition in repetitions(study, studies):
+        verdicts.setdefault(repetition.study, Counter())[repetition.verdict] += 1
     for other, counts in verdicts.items():
         yield RepetitionCounts(other, study, counts)
 

@@ -18,19 +18,20 @@ from virtperf.report.html.templating import page
 def contradictions_page(studies: Sequence[StudyFacts], glossary: Glossary = EMPTY_GLOSSARY) -> str:
     """Render one section a study, with the smallest sets of claims that cannot all hold."""
     records = with_distinct_ids(
-        (facts.record("contradictions") for facts in studies), taken=[facts.id for facts in studies]
+        (facts.record("contradictions") for facts in studies),
+        used_ids=[facts.id for facts in studies],
     )
     sections = [
         (facts, record_html(record, place=facts.place))
         for facts, record in zip(studies, records, strict=True)
     ]
     named = {claim for record in records for claim in record.claims}
-    says = (c.says for facts in studies for c in facts.data.claims or () if c.id in named)
+    sentences = (c.says for facts in studies for c in facts.data.claims or () if c.id in named)
     return page(
         "contradictions",
         "Contradictions",
         name="contradictions.html",
-        words=glossary.used_in(" ".join(says)),
+        words=glossary.used_in(" ".join(sentences)),
         sections=sections,
     )
 
