@@ -62,8 +62,8 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
             )
     runs = 0
     defined: dict[str, Study] = {}
-    chosen = list(studies) or layout.studies()
-    for name in chosen:
+    selected = list(studies) or layout.studies()
+    for name in selected:
         study = check_study(layout.definition(name), dictionary, problems)
         if study is not None:
             defined[name] = study
@@ -72,7 +72,7 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
             runs += _runs(layout.measured(name), layout.root, study, problems)
     if not studies:
         check_synthesis_file(layout, defined, problems)
-    counts = f"{plural(len(chosen), 'study', 'studies')}, {plural(runs, 'measured run')}"
+    counts = f"{plural(len(selected), 'study', 'studies')}, {plural(runs, 'measured run')}"
     return (
         problems,
         f"{counts}, src/rawperf/metrics.yaml, data/readings.yaml, params.yaml, pipelines",

@@ -77,8 +77,8 @@ def _measured_findings(study: Study, report: Report) -> None:
             found_numbers(data, finding, level)
         except StudyError as err:
             parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
-            given = {name: part for name, part in parts.items() if part}
-            report(study.document.error(err.problem, "findings", position, **given))
+            details = {name: part for name, part in parts.items() if part}
+            report(study.document.error(err.problem, "findings", position, **details))
 
 
 def _quantities(study: Study, dictionary: MetricDictionary | None, report: Report) -> None:

@@ -32,8 +32,8 @@ def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
 def at_level(frame: pd.DataFrame, name: str, text: str, file: str) -> pd.DataFrame:
     """Filter rows by a level, compared as numbers if both are numeric."""
     require_columns(frame, [name], file)
-    wanted = parse_level(text)
-    keep = np.array([parse_level(str(cell)) == wanted for cell in frame[name]], dtype=bool)
+    level = parse_level(text)
+    keep = np.array([parse_level(str(cell)) == level for cell in frame[name]], dtype=bool)
     if not keep.any():
         known = list(dict.fromkeys(map(str, frame[name])))
         more = ", ..." if len(known) > MAX_LISTED_LEVELS else ""

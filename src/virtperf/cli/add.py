@@ -148,7 +148,7 @@ def run(
         notes: Sequence[str] = ()
         assumed: set[str] = set()
         if not described:
-            given = RunFacts(
+            facts = RunFacts(
                 dict(parse_factor(study, text) for text in factors),
                 parse_files(files, raw),
                 parse_start(start) if start else None,
@@ -159,9 +159,9 @@ def run(
                 replicate,
                 "example" if example else "measured",
             )
-            assumed = set(study.factors) - set(given.factors)
+            assumed = set(study.factors) - set(facts.factors)
             ask = _prompt if _terminal.interactive() and not yes else None
-            notes = describe(study, copy, raw, given, layout.measured(study_id), ask)
+            notes = describe(study, copy, raw, facts, layout.measured(study_id), ask)
         level = load_parameters(layout.parameters).level
         previewed = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
         asked_for = [str(metric) for metric in previewed.quantities["metric"]]
@@ -187,10 +187,10 @@ def run(
 @click.argument("study_id", metavar="STUDY")
 @click.argument("exhibit_id", metavar="[ID", required=False)
 @click.argument("kind", metavar="KIND]", required=False)
-@click.argument("given", metavar="[NAME=VALUE]...", nargs=-1)
+@click.argument("fields", metavar="[NAME=VALUE]...", nargs=-1)
 @click.pass_obj
 def exhibit(
-    layout: Layout, study_id: str, exhibit_id: str | None, kind: str | None, given: tuple[str, ...]
+    layout: Layout, study_id: str, exhibit_id: str | None, kind: str | None, fields: tuple[str, ...]
 ) -> None:
     """Add an exhibit to study.yaml, and a cell to the notebook.
 
@@ -217,14 +217,14 @@ def exhibit(
     if exhibit_id:
         if not kind:
             raise click.UsageError("KIND is missing: give line, bar, table, ...")
-        written = add_exhibit(study, exhibit_id, kind, _entry(given), check_exhibits)
+        written = add_exhibit(study, exhibit_id, kind, _entry(fields), check_exhibits)
         study = load_study(folder)
     notebook = layout.notebook(study_id)
     text = notebook.read_text(encoding="utf-8")
-    wanted = [each.id for each in study.exhibits]
+    exhibit_ids = [each.id for each in study.exhibits]
     cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
-    seen = [shown_exhibits([source], wanted) & set(wanted) for source in cells]
-    missing = [each for each in wanted if not any(each in shown for shown in seen)]
+    seen = [shown_exhibits([source], exhibit_ids) & set(exhibit_ids) for source in cells]
+    missing = [each for each in exhibit_ids if not any(each in shown for shown in seen)]
     if missing:
         write_atomically(notebook, with_exhibits(text, missing, [bool(shown) for shown in seen]))
         written.append(notebook)
@@ -235,9 +235,9 @@ def exhibit(
 @click.argument("study_id", metavar="STUDY")
 @click.argument("claim_id", metavar="ID")
 @click.argument("kind", metavar="KIND")
-@click.argument("given", metavar="[NAME=VALUE]...", nargs=-1)
+@click.argument("fields", metavar="[NAME=VALUE]...", nargs=-1)
 @click.pass_obj
-def claim(layout: Layout, study_id: str, claim_id: str, kind: str, given: tuple[str, ...]) -> None:
+def claim(layout: Layout, study_id: str, claim_id: str, kind: str, fields: tuple[str, ...]) -> None:
     """Add a claim to claims.yaml, or a hypothesis to hypotheses.yaml.
 
     \b
@@ -252,16 +252,16 @@ def claim(layout: Layout, study_id: str, claim_id: str, kind: str, given: tuple[
     from virtperf.study.new.additions import add_claim
 
     study = load_study(layout.known(study_id))
-    _wrote(layout, study_id, add_claim(study, claim_id, kind, _entry(given)))
+    _wrote(layout, study_id, add_claim(study, claim_id, kind, _entry(fields)))
 
 
-def _entry(given: Sequence[str]) -> dict[str, Any]:
+def _entry(fields: Sequence[str]) -> dict[str, Any]:
     """Parse ``value=0.5`` and the like to an entry of YAML."""
     from rawperf.core.errors import StudyError
     from rawperf.core.yamlio import parse_yaml
 
     entry: dict[str, Any] = {}
-    for text in given:
+    for text in fields:
         name, sign, value = text.partition("=")
         if not sign or not name.isidentifier():
             raise click.UsageError(f"{text!r}: expected NAME=VALUE")

@@ -63,7 +63,7 @@ def with_percentiles(
     """
     kinds: dict[str, ComparedQuantity] = {}
     of_run: dict[tuple[str, str], tuple[float, Distribution]] = {}
-    made = []
+    quantities = []
     for side in sides:
         runs = []
         too_few: dict[str, int] = {}
@@ -85,8 +85,8 @@ def with_percentiles(
             for named, count in too_few.items()
             if count
         ]
-        made.append(replace(side, runs=tuple(runs), warnings=(*side.warnings, *notes)))
-    sides = [replace(side, quantities=kinds) for side in made]
+        quantities.append(replace(side, runs=tuple(runs), warnings=(*side.warnings, *notes)))
+    sides = [replace(side, quantities=kinds) for side in quantities]
 
     def contrast_function(pair: Pair) -> RunRatio:
         if min(pair.a.values.min(), pair.b.values.min()) <= 0:

@@ -412,9 +412,9 @@ def _require_positive(benchmark: str, measured: Sequence[RevisionRuns]) -> None:
 def _analyzed(
     name: str, kind: ComparedQuantity, measured: tuple[RevisionRuns, ...]
 ) -> BenchmarkHistory:
-    made: Changes | None = None
+    result: Changes | None = None
     if len(measured) > NEWEST + 1:
-        made = changes([each.value for each in measured], better=kind.better)
+        result = changes([each.value for each in measured], better=kind.better)
 
     def level_shift(step: Step) -> LevelShift:
         at = measured[step.at]
@@ -426,12 +426,12 @@ def _analyzed(
         kind.unit,
         kind.better,
         measured,
-        made.starts if made else (),
-        made.levels if made else (),
-        made.autocorrelation if made else 0.0,
-        tuple(level_shift(step) for step in made.steps) if made else (),
-        level_shift(made.newest) if made and made.newest else None,
-        made.p if made else None,
+        result.starts if result else (),
+        result.levels if result else (),
+        result.autocorrelation if result else 0.0,
+        tuple(level_shift(step) for step in result.steps) if result else (),
+        level_shift(result.newest) if result and result.newest else None,
+        result.p if result else None,
         None,
         TOO_FEW,
     )

@@ -246,16 +246,16 @@ def read_sides(
     with tempfile.TemporaryDirectory() as scratch:
         resolved = [resolve_place(place, layout, Path(scratch)) for place in places]
         names = side_names(resolved)
-        there = [_run_paths(place.path) for place in resolved]
-        listed = [
-            [path for path in of_side if _at_levels(path, where or {})] for of_side, _ in there
+        run_paths = [_run_paths(place.path) for place in resolved]
+        paths_by_side = [
+            [path for path in of_side if _at_levels(path, where or {})] for of_side, _ in run_paths
         ]
-        notes = [no_runs for _, no_runs in there]
+        notes = [no_runs for _, no_runs in run_paths]
         if len(resolved) > 1 and any(place.revision for place in resolved):
-            listed, again = _drop_identical_runs(listed, names)
+            paths_by_side, again = _drop_identical_runs(paths_by_side, names)
             notes[0] += again
         sides = []
-        for place, name, paths, left_out in zip(resolved, names, listed, notes, strict=True):
+        for place, name, paths, left_out in zip(resolved, names, paths_by_side, notes, strict=True):
             try:
                 runs = list(_included_runs(reader, place.written, paths))
             except VirtperfError as err:
@@ -337,22 +337,22 @@ def _at_levels(path: Path, where: Mapping[str, Level]) -> bool:
 
 
 def _drop_identical_runs(
-    listed: Sequence[Sequence[Path]], names: Sequence[str]
+    paths_by_side: Sequence[Sequence[Path]], names: Sequence[str]
 ) -> tuple[list[list[Path]], list[str]]:
     """Drop runs with the same files on both sides, which were not measured anew between revisions;
     returns the rest and a note.
     """
-    digests = [{path: _digest(*_files_of(path)) for path in paths} for paths in listed]
+    digests = [{path: _digest(*_files_of(path)) for path in paths} for paths in paths_by_side]
     common = set.intersection(*(set(of_side.values()) for of_side in digests))
-    kept = [[path for path in of_side if of_side[path] not in common] for of_side in digests]
-    if len(common) and not all(kept):
+    remaining = [[path for path in of_side if of_side[path] not in common] for of_side in digests]
+    if len(common) and not all(remaining):
         raise VirtperfError(
             f"no run was measured again between {names[0]} and {names[-1]}",
             found=f"{len(common)} runs with identical files on both sides",
             remedy="`git log --oneline -- FOLDER` lists the revisions that changed them",
         )
     note = f"{len(common)} runs have identical files on both sides and are left out"
-    return kept, [note] if common else []
+    return remaining, [note] if common else []
 
 
 def _with_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
@@ -561,15 +561,15 @@ class RunReader:
             for (metric, entity), entity_values in part.groupby([label, "entity"], sort=False)[
                 number
             ]:
-                kept = entity_values[np.isfinite(entity_values)]
-                if not len(kept):
+                finite = entity_values[np.isfinite(entity_values)]
+                if not len(finite):
                     continue
                 unit = part.loc[entity_values.index[0], "metric_unit"] if known else ""
                 name = self._register_quantity(str(metric), str(entity), unit)
-                if len(kept) > 1 and is_percentile(str(metric)):
+                if len(finite) > 1 and is_percentile(str(metric)):
                     refused[name] = SEVERAL_PERCENTILES
                 else:
-                    values[name] = float(kept.mean())
+                    values[name] = float(finite.mean())
         return values
 
     def _register_quantity(self, metric: str, entity: str, unit: str) -> str:

@@ -276,9 +276,11 @@ class SampledRatio:
             weight = -weight
         squares = np.zeros(len(self.over))
         for place, mean in enumerate(self.means):
-            own = mean.at(level)
+            interval = mean.at(level)
             up = side * weight[place] > 0
-            squares[place] = (own.high - own.value if up else own.value - own.low) ** 2
+            squares[place] = (
+                interval.high - interval.value if up else interval.value - interval.low
+            ) ** 2
         if not np.isfinite(squares).all():
             return side * math.inf
         above, below = float(self.over @ self._values), float(self.under @ self._values)

@@ -108,7 +108,7 @@ def package_versions() -> dict[str, str]:
 
 def _require_equal_versions(client: Any) -> None:
     """Raise `VirtperfError` if a cluster worker has other versions than this process."""
-    own = package_versions()
+    local_versions = package_versions()
     different = {}
     try:
         versions = client.run(package_versions)
@@ -121,8 +121,8 @@ def _require_equal_versions(client: Any) -> None:
     for worker, theirs in sorted(versions.items()):
         words = [
             f"{name} {theirs.get(name, 'none')}"
-            for name in own
-            if theirs.get(name, "none") != own[name]
+            for name in local_versions
+            if theirs.get(name, "none") != local_versions[name]
         ]
         if words:
             different[worker] = words
@@ -130,7 +130,9 @@ def _require_equal_versions(client: Any) -> None:
         names = {word.split()[0] for words in different.values() for word in words}
         raise VirtperfError(
             "package versions of cluster workers differ, and results may differ",
-            expected=", ".join(f"{name} {own[name]}" for name in own if name in names),
+            expected=", ".join(
+                f"{name} {local_versions[name]}" for name in local_versions if name in names
+            ),
             found="; ".join(f"{worker}: {', '.join(words)}" for worker, words in different.items()),
             remedy="install requirements.lock and the same virtperf there",
         )

@@ -161,7 +161,7 @@ def limits_without_counter() -> list[str]:
 
 
 def wait_until_quiet(
-    wanted: Quiet,
+    limits: Quiet,
     ours: Callable[[], float],
     pause: Callable[[float], None],
     report: Callable[[str], None],
@@ -170,16 +170,16 @@ def wait_until_quiet(
 
     `report` is called once, if waiting is necessary.
     """
-    until, announced = time.monotonic() + wanted.timeout_s, False
+    until, announced = time.monotonic() + limits.timeout_s, False
     while True:
         begin = counters(ours)
-        pause(wanted.for_s)
-        if disturbance(begin, counters(ours))["others_cpus"] <= wanted.cpus:
+        pause(limits.for_s)
+        if disturbance(begin, counters(ours))["others_cpus"] <= limits.cpus:
             return True
         if time.monotonic() >= until:
             return False
         if not announced:
             report(
-                f"waiting until other processes use at most {wanted.cpus:g} CPUs (timeout {wanted.timeout_s:g} s)"
+                f"waiting until other processes use at most {limits.cpus:g} CPUs (timeout {limits.timeout_s:g} s)"
             )
             announced = True

@@ -131,7 +131,7 @@ class EarlierRuns:
             and experiment_of(entry, experiments) in experiments
         ]
         for difference in fact_differences(self.study, [*old, *new]):
-            sides = [set(listed) for listed in difference.runs.values()]
+            sides = [set(run_ids) for run_ids in difference.runs.values()]
             if any(side & names for side in sides) and any(side - names for side in sides):
                 raise VirtperfError(
                     f"new runs would not be comparable with existing ones: {difference.words}",

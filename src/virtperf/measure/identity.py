@@ -79,8 +79,8 @@ class Protocols:
         for name, paths in _files(run, self.here, self.root):
             key = (name, *left_out)
             if key not in self._hashes:
-                kept = [path for path in paths if not _matches_any(path, left_out, self.root)]
-                self._hashes[key] = self._hash(name, kept, left_out)
+                included = [path for path in paths if not _matches_any(path, left_out, self.root)]
+                self._hashes[key] = self._hash(name, included, left_out)
             files[name] = self._hashes[key]
         whole = short_hash(json.dumps([run.experiment.name, settings, files], sort_keys=True))
         return {
@@ -92,25 +92,25 @@ class Protocols:
 
     def _hash(self, name: str, paths: list[Path], left_out: Iterable[str]) -> str:
         """Hash files, or reuse the recorded hash of an existing run with the same contents."""
-        own = short_hash("".join(_contents(paths)))
+        current = short_hash("".join(_contents(paths)))
         known: dict[tuple[str, str], None] = {}
         for protocol in self.recorded:
             recorded = (protocol.get("files") or {}).get(name)
             if recorded and protocol.get("dirty") is False:
                 known.setdefault((str(recorded), str(protocol.get("commit"))))
-        if not known or any(recorded == own for recorded, _ in known):
-            return own
+        if not known or any(recorded == current for recorded, _ in known):
+            return current
         now = _blobs_now(paths, self.root)
         for recorded, commit in known:
             then = _blobs_at(commit, name, self.root)
-            kept = {
+            recorded_blobs = {
                 path: blob
                 for path, blob in then.items()
                 if path.suffix not in PROSE and not _matches_any(path, left_out, self.root)
             }
-            if kept and kept == now:
+            if recorded_blobs and recorded_blobs == now:
                 return recorded
-        return own
+        return current
 
 
 def settings_hash(run: PlannedRun) -> str:
@@ -202,7 +202,7 @@ def _matches_any(path: Path, patterns: Iterable[str], root: Path) -> bool:
 def _blobs_now(paths: list[Path], root: Path) -> dict[Path, str]:
     """Git blob hashes of the files' current contents."""
     names = "".join(f"{path}\n" for path in paths)
-    hashes = (_git(root, "hash-object", "--stdin-paths", given=names) or "").split()
+    hashes = (_git(root, "hash-object", "--stdin-paths", stdin=names) or "").split()
     return dict(zip(paths, hashes, strict=True)) if len(hashes) == len(paths) else {}
 
 
@@ -249,7 +249,7 @@ def _ignored(paths: list[Path], root: Path) -> set[Path]:
     if not paths:
         return set()
     names = "\0".join(str(path) for path in paths)
-    done = _git(root, "check-ignore", "--stdin", "-z", given=names)
+    done = _git(root, "check-ignore", "--stdin", "-z", stdin=names)
     return {Path(name) for name in (done or "").split("\0") if name}
 
 
@@ -276,7 +276,7 @@ def session(root: Path) -> dict[str, Any]:
     return facts
 
 
-def _git(root: Path, *arguments: str, given: str | None = None) -> str | None:
+def _git(root: Path, *arguments: str, stdin: str | None = None) -> str | None:
     """Standard output of a git command; None without git or a repository, or if it fails."""
     program = shutil.which("git")
     if program is None:
@@ -284,7 +284,7 @@ def _git(root: Path, *arguments: str, given: str | None = None) -> str | None:
     try:
         done = subprocess.run(  # noqa: S603
             [program, "-C", str(root), *arguments],
-            input=given,
+            input=stdin,
             capture_output=True,
             text=True,
             timeout=TIMEOUT_S,

@@ -245,11 +245,11 @@ class Processes:
 
 def members(mark: str, sessions: Sessions) -> Iterator[psutil.Process]:
     """All living processes with the mark, or in one of the sessions."""
-    own = os.getpid()
+    own_pid = os.getpid()
     current = {sid for sid, created in sessions.items() if _not_reused(sid, created)}
     for process in psutil.process_iter():
         try:
-            if process.pid == own or process.status() == psutil.STATUS_ZOMBIE:
+            if process.pid == own_pid or process.status() == psutil.STATUS_ZOMBIE:
                 continue
             if os.getsid(process.pid) in current or process.environ().get(MARK) == mark:
                 yield process

@@ -226,12 +226,12 @@ class Connection:
         with contextlib.suppress(OSError):  # no remote process outlives a connection
             self._order(f"signal {name.removeprefix('SIG')} {call}")
 
-    def run(self, line: str, given: bytes = b"", timeout_s: float = TIMEOUT_S) -> str:
+    def run(self, line: str, stdin: bytes = b"", timeout_s: float = TIMEOUT_S) -> str:
         """Run a shell command on the host; returns its output, raises `Failure` on an error."""
         self.check()
         try:
             done = subprocess.run(  # noqa: S603
-                self.argv(line), input=given, capture_output=True, timeout=timeout_s, check=False
+                self.argv(line), input=stdin, capture_output=True, timeout=timeout_s, check=False
             )
         except subprocess.TimeoutExpired as err:
             raise Failure(f"{self.name} did not answer within {timeout_s:g} s") from err

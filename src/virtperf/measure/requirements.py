@@ -111,22 +111,22 @@ def is_met(requirement: RequiredFact, value: Level | None) -> bool:
     return value == requirement or str(value) == str(requirement)
 
 
-def requirement_text(wanted: RequiredFact) -> str:
+def requirement_text(requirement: RequiredFact) -> str:
     """Display text of a requirement."""
-    if isinstance(wanted, FactLimits):
-        parts = (("at least", wanted.at_least), ("at most", wanted.at_most))
+    if isinstance(requirement, FactLimits):
+        parts = (("at least", requirement.at_least), ("at most", requirement.at_most))
         return " and ".join(f"{word} {limit:g}" for word, limit in parts if limit is not None)
-    if isinstance(wanted, tuple):
-        return " or ".join(map(str, wanted))
-    return str(wanted)
+    if isinstance(requirement, tuple):
+        return " or ".join(map(str, requirement))
+    return str(requirement)
 
 
-def advice_for(name: str, wanted: RequiredFact | None, facts: HostFacts) -> str:
+def advice_for(name: str, requirement: RequiredFact | None, facts: HostFacts) -> str:
     """Advice on how to meet a requirement."""
     if name not in facts:
         known = did_you_mean(name, facts)
         return f"this machine does not report {name}: {known}".strip()
-    single = wanted if isinstance(wanted, str | int | float) else ""
+    single = requirement if isinstance(requirement, str | int | float) else ""
     return ADVICE.get(_without_host(name), "").format(single)
 
 

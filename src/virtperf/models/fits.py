@@ -247,7 +247,7 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
         An unknown column, or a level that occurs neither in the rows nor in the categories.
     """
     require_columns(frame, *levels)
-    chosen = frame
+    rows = frame
     for name, level in levels.items():
         column = frame[name]
         known = list(
@@ -261,8 +261,8 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
                 expected=f"one of {', '.join(map(repr, known[:20]))}",
                 remedy=did_you_mean(level, known),
             )
-        chosen = chosen[chosen[name] == level]
-    return chosen
+        rows = rows[rows[name] == level]
+    return rows
 
 
 def groups(frame: pd.DataFrame, by: By) -> Iterator[tuple[Hashable, pd.DataFrame]]:

@@ -138,11 +138,11 @@ def _matches(frame: pd.DataFrame, levels: Levels) -> Array:
 
 def _with_levels(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
     """Copy the rows with columns set to levels; dtypes (categories) are kept."""
-    given = {
+    columns = {
         name: pd.Series([level] * len(frame), index=frame.index).astype(frame[name].dtype)
         for name, level in levels.items()
     }
-    return frame.assign(**given)
+    return frame.assign(**columns)
 
 
 def _design(results: Any, frame: pd.DataFrame) -> Array:

@@ -172,8 +172,8 @@ def closed(
     cv2
         As in `virtperf.models.fit_closed`.
     """
-    given = {"think": think, "servers": servers, "response": response}
-    return _fits(fit_closed, formula, frame, by, given, {"cv2": cv2})
+    columns = {"think": think, "servers": servers, "response": response}
+    return _fits(fit_closed, formula, frame, by, columns, {"cv2": cv2})
 
 
 def ratios(
@@ -282,13 +282,13 @@ def _fits(
     formula: str,
     frame: pd.DataFrame,
     by: By,
-    given: dict[str, Any],
+    columns: dict[str, Any],
     options: dict[str, Any],
 ) -> Fits:
-    """Fit each group; `given` are columns or per-row numbers (None: not given)."""
+    """Fit each group; `columns` are columns or per-row numbers (None: not given)."""
     y, x = _formula_sides(formula)
     require_columns(frame, y, x, *names_of(by))
-    per_row = {name: _per_row(v, frame, name) for name, v in given.items() if v is not None}
+    per_row = {name: _per_row(v, frame, name) for name, v in columns.items() if v is not None}
     rows = pd.DataFrame({"x": frame[x], "y": frame[y]})
     fits: dict[Hashable, FitResult | Missing] = {}
     for label, group in groups(frame.reset_index(drop=True), by) if len(frame) else ():

@@ -135,17 +135,17 @@ def solve(
             used[list(out)] = False
             constrained = face(used, outside)
             better = _feasible(constrained) & (constrained.deviance < deviance[outside])
-            chosen = outside[better]
-            b[chosen], deviance[chosen], converged[chosen] = (
+            improved = outside[better]
+            b[improved], deviance[improved], converged[improved] = (
                 constrained.b[better],
                 constrained.deviance[better],
                 constrained.converged[better],
             )
-            slope = family.score(y[chosen].T, weights[chosen].T, design @ b[chosen].T)[0]
+            slope = family.score(y[improved].T, weights[improved].T, design @ b[improved].T)[0]
             best = _kkt_satisfied(
-                design, slope, used, free & ~used, None if row is None else row[chosen].T
+                design, slope, used, free & ~used, None if row is None else row[improved].T
             )
-            outside = np.setdiff1d(outside, chosen[best], assume_unique=True)
+            outside = np.setdiff1d(outside, improved[best], assume_unique=True)
     return Solution(
         np.where(np.isfinite(deviance)[:, None], np.maximum(b, 0.0), b), deviance, converged
     )
@@ -269,19 +269,19 @@ def _newton(
             if done.any() or stuck.any():
                 keep(stuck & ~done, False)
                 keep(done, True)
-                kept = ~(done | stuck)
-                if not kept.any():
+                is_active = ~(done | stuck)
+                if not is_active.any():
                     return solution
                 y, weights, b, deviance, negligible, place = (
-                    y[:, kept],
-                    weights[:, kept],
-                    b[:, kept],
-                    deviance[kept],
-                    negligible[kept],
-                    place[kept],
+                    y[:, is_active],
+                    weights[:, is_active],
+                    b[:, is_active],
+                    deviance[is_active],
+                    negligible[is_active],
+                    place[is_active],
                 )
-                step = step[:, kept]
-                limit = None if limit is None else (limit[0][:, kept], limit[1][kept])
+                step = step[:, is_active]
+                limit = None if limit is None else (limit[0][:, is_active], limit[1][is_active])
             new = b + step
             reached = family.deviance(y, weights, z @ new)
             worse = ~(reached <= deviance * (1 + 1e-12))

@@ -137,8 +137,8 @@ class VarianceComponents:
                     remedy=f"leave {self.levels[above]} out, or repeat it more often",
                 )
             costs_above = sum(costs[name] for name in self.levels[above:place])
-            wanted = math.sqrt(costs_above / costs[self.levels[place]] * lower / upper)
-            counts[self.levels[place]] = min(max(math.ceil(wanted - 1e-9), 1), MAX_REPETITIONS)
+            optimum = math.sqrt(costs_above / costs[self.levels[place]] * lower / upper)
+            counts[self.levels[place]] = min(max(math.ceil(optimum - 1e-9), 1), MAX_REPETITIONS)
             above = place
         first = self.levels[0]
         counts[first] = 2

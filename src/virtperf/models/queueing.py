@@ -102,9 +102,9 @@ def mva(
         One row per number of clients: ``clients, throughput, response``, and for each station
         ``<name>_utilization`` (of its servers) and ``<name>_queue`` (mean number of requests).
     """
-    wanted = [int(n) for n in np.atleast_1d(np.asarray(clients))]
+    populations = [int(n) for n in np.atleast_1d(np.asarray(clients))]
     count = {name: int((servers or {}).get(name, 1)) for name in demands}
-    if min(wanted) < 1 or max(wanted) > MAX_CLIENTS:
+    if min(populations) < 1 or max(populations) > MAX_CLIENTS:
         raise ArgumentError("the number of clients is out of range", expected=f"1 to {MAX_CLIENTS}")
     if not demands or min(demands.values()) <= 0 or min(count.values()) < 1 or think < 0:
         raise ArgumentError(
@@ -113,7 +113,7 @@ def mva(
         )
     if unknown := set(servers or {}) - set(demands):
         raise ArgumentError(f"there is no station {sorted(unknown)[0]!r}")
-    n = np.arange(max(wanted) + 1)
+    n = np.arange(max(populations) + 1)
     unit = max(demand / count[name] for name, demand in demands.items())
     weights = {
         name: _log_weights(demand / unit, n, count[name]) for name, demand in demands.items()
@@ -129,7 +129,7 @@ def mva(
             rest = rest if other == name else _convolved(rest, weight)
         without[name] = rest
     rows = []
-    for population in wanted:
+    for population in populations:
         throughput = math.exp(total[population - 1] - total[population]) / unit
         row = {
             "clients": population,
@@ -400,9 +400,9 @@ class ClosedResult(FitResult):
 
     def throughput_at(self, clients: int, *, think: float = 0.0, servers: int = 1) -> float:
         """Fitted throughput at a condition."""
-        given = (np.array([float(v)]) for v in (clients, think, servers))
+        arrays = (np.array([float(v)]) for v in (clients, think, servers))
         cv2 = float(self.theta[1]) if self.cv2 is None else self.cv2
-        return float(closed_throughput(float(self.theta[0]), cv2, *given)[0])
+        return float(closed_throughput(float(self.theta[0]), cv2, *arrays)[0])
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         if new.shape != self.x.shape or np.any(new != self.x):
@@ -526,11 +526,11 @@ def _fitted(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> Closed
 
 def _gradient(theta: Array, cv2: float | None, n: Array, z: Array, m: Array) -> Array:
     """Numerical derivatives of throughput in the parameters, by central differences."""
-    given = np.append(theta, [] if cv2 is None else [cv2])
+    parameters = np.append(theta, [] if cv2 is None else [cv2])
     columns = []
     for place in range(len(theta)):
         step = 1e-5 * max(float(theta[place]), 1e-3)
-        above, below = given.copy(), given.copy()
+        above, below = parameters.copy(), parameters.copy()
         above[place], below[place] = above[place] + step, max(below[place] - step, 0.0)
         rates = [closed_throughput(float(v[0]), float(v[1]), n, z, m) for v in (above, below)]
         columns.append((rates[0] - rates[1]) / (above[place] - below[place]))

@@ -203,11 +203,11 @@ def _tests(
     sets = [set(level[group == g].tolist()) for g in (0, 1)]
     cell = level * 2 + group
     single = len(np.unique(cell)) == len(cell)
-    kept = np.isin(level, list(sets[0] & sets[1]))
+    is_common = np.isin(level, list(sets[0] & sets[1]))
     every = np.ones(len(level), dtype=bool)
     designs: list[tuple[NDArray[np.bool_], Array]] = []
     if len(sets[0] & sets[1]) >= 2:
-        designs.append((kept, _indicators(level[kept])))
+        designs.append((is_common, _indicators(level[is_common])))
     if not single:
         designs.append((every, _indicators(cell)))
     if ordered and min(map(len, sets)) >= 3:

@@ -352,8 +352,8 @@ class FitResult(ABC):
         """Return the limits of all parameters, columns 0 and 1 as in statsmodels; see `estimate`
         for the default `method`.
         """
-        given = {} if method is None else {"method": method}
-        estimates = [self.estimate(name, alpha, **given) for name in self.param_names]
+        options = {} if method is None else {"method": method}
+        estimates = [self.estimate(name, alpha, **options) for name in self.param_names]
         return pd.DataFrame([[e.low, e.high] for e in estimates], index=list(self.param_names))
 
     def predict(

@@ -102,12 +102,12 @@ def fit_segmented(
             expected=f"at most {MAX_ROWS}",
             remedy="average rows of equal or neighbouring x first, for example by pandas.cut",
         )
-    given = checks.weights_or_ones(weights, len(xs))
+    w = checks.weights_or_ones(weights, len(xs))
 
     def fitted(of: Array, kept: NDArray[np.bool_] | None = None) -> SegmentedResult:
         rows = np.ones(len(xs), dtype=bool) if kept is None else kept
         checks.enough(xs[rows], kind.names, name="x")
-        return _fitted(xs[rows], of[rows], given[rows], form, noise)
+        return _fitted(xs[rows], of[rows], w[rows], form, noise)
 
     if robust:
         return robust_fit(fitted, ys, len(kind.names))
@@ -118,15 +118,15 @@ def fit_segmented(
     return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
 
 
-def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> SegmentedResult:
+def _fitted(xs: Array, ys: Array, row_weights: Array, form: str, noise: str) -> SegmentedResult:
     """Fit validated columns."""
     from statsmodels.regression.linear_model import WLS
 
-    kind, power, w = FORMS[form], power_of(noise), given
+    kind, power, w = FORMS[form], power_of(noise), row_weights
     for _ in range(REWEIGHTINGS if power else 0):
         psi, _ = _best_breakpoint(xs, ys, w, form)
         fitted = WLS(ys, design(form, xs, psi), weights=w).fit().fittedvalues
-        w = given / np.maximum(fitted, ys.min() / 2) ** power
+        w = row_weights / np.maximum(fitted, ys.min() / 2) ** power
     psi, notes = _best_breakpoint(xs, ys, w, form)
     model = WLS(ys, design(form, xs, psi), weights=w)
     hinge = f"max(x - {psi:.6g}, 0)" if kind.sign > 0 else f"max({psi:.6g} - x, 0)"
@@ -148,7 +148,7 @@ def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> Segmen
     if df <= 0:
         notes.append(f"{NO_DF}: the curve interpolates all points, and the intervals are unbounded")
     if ys.min() > 0:
-        notes.extend(check_noise(xs, ys, given, noise))
+        notes.extend(check_noise(xs, ys, row_weights, noise))
     return SegmentedResult(
         model=f"Two-piece line ({form}): {kind.formula}",
         param_names=kind.names,
@@ -162,7 +162,7 @@ def _fitted(xs: Array, ys: Array, given: Array, form: str, noise: str) -> Segmen
         warnings=tuple(notes),
         form=form,
         noise=noise,
-        given=given,
+        given=row_weights,
         results=results,
     )
 
@@ -326,10 +326,10 @@ class SegmentedResult(FitResult):
         for _ in range(THRESHOLD_ROUNDS):
             *ends, notes = self._search.limits(self.rss + threshold * self.scale)
             at = float(ends[side])
-            wanted = max(self._simulated(at, alpha), least)
-            if abs(wanted - threshold) <= 0.01 * threshold:
+            simulated = max(self._simulated(at, alpha), least)
+            if abs(simulated - threshold) <= 0.01 * threshold:
                 break
-            threshold = wanted
+            threshold = simulated
         return at, notes
 
     def _simulated(self, at: float, alpha: float) -> float:

@@ -96,13 +96,13 @@ def shares(
     """
     for column in (guest, share):
         checks.one_of(column, tuple(map(str, frame.columns)), "column of the frame")
-    names, wanted = [str(name) for name in frame[guest]], demand or {}
-    for name in wanted:
+    names, demands = [str(name) for name in frame[guest]], demand or {}
+    for name in demands:
         checks.one_of(name, tuple(names), "guest with a demand")
     cpus = math.ceil(processors)
     values = frame[share].astype(float)
     guests = [
-        GuestShare(name, value, cpus, wanted.get(name))
+        GuestShare(name, value, cpus, demands.get(name))
         for name, value in zip(names, values, strict=True)
     ]
     allocated = {rule: allocate(guests, processors, excess=rule) for rule in EXCESS_RULES}

@@ -201,10 +201,10 @@ def _fit_glm(
     # freedom.
     with python_warnings.catch_warnings(), np.errstate(all="ignore"):
         python_warnings.simplefilter("ignore")
-        chosen = getattr(families, FAMILIES[family.power])(
+        glm_family = getattr(families, FAMILIES[family.power])(
             families.links.InversePower(), check_link=False
         )
-        model = GLM(y, design, family=chosen, var_weights=weights)
+        model = GLM(y, design, family=glm_family, var_weights=weights)
         model.data.xnames = names
         settings: dict[str, Any] = {
             "scale": "X2",

@@ -649,19 +649,19 @@ class USLResult(FitResult):
     def quantities(self, alpha: float = 0.05) -> dict[str, Estimate | Missing]:
         """Peak, asymptote, and the efficiency at the largest load, or the reasons why missing."""
         last = float(self.x.max())
-        wanted: dict[str, Callable[[], Estimate]] = {}
+        computations: dict[str, Callable[[], Estimate]] = {}
         if self.kind == "usl":
-            wanted = {
+            computations = {
                 "peak_load": lambda: self.peak_load(alpha),
                 "peak_throughput": lambda: self.peak_throughput(alpha),
             }
         if self.kind != "linear":
-            wanted |= {
+            computations |= {
                 "asymptote": lambda: self.asymptote(alpha),
                 f"efficiency({last:g})": lambda: self.efficiency(last, alpha),
             }
         estimates: dict[str, Estimate | Missing] = {}
-        for name, make in wanted.items():
+        for name, make in computations.items():
             try:
                 estimates[name] = make()
             except ModelError as err:

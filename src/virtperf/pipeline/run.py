@@ -224,8 +224,8 @@ def run_pipeline(
     """
     for study in studies:
         layout.known(study)
-    chosen = list(studies or layout.studies())
-    for study in chosen:
+    selected = list(studies or layout.studies())
+    for study in selected:
         if not layout.pipeline(study).is_file():
             raise VirtperfError(
                 "the study has no pipeline file",
@@ -246,13 +246,13 @@ def run_pipeline(
         times = StageTimes(layout.root)
         temporary = temporary_folder(layout.root)
         shutil.rmtree(temporary, ignore_errors=True)  # left by a killed run
-        files = {study: layout.pipeline(study) for study in chosen}
+        files = {study: layout.pipeline(study) for study in selected}
         if shared:
             files[SHARED] = layout.root / "dvc.yaml"
         if force:
             stages = {study: _stages_of(file) for study, file in files.items()}
         else:
-            changed = outdated_stages(layout, chosen, shared=shared)
+            changed = outdated_stages(layout, selected, shared=shared)
             if not changed:
                 return
             stages = {
@@ -260,15 +260,15 @@ def run_pipeline(
                 for study, file in files.items()
                 if study in changed
             }
-            chosen = [study for study in chosen if study in changed]
-            if shared and chosen:  # they depend on the outputs of the studies' last stages
+            selected = [study for study in selected if study in changed]
+            if shared and selected:  # they depend on the outputs of the studies' last stages
                 stages[SHARED] = _stages_of(files[SHARED])
         tell(PipelineEvent("plan", "", text=times.forecast(stages, max(1, jobs), SHARED)))
         tell = _timed(times, tell)
         arguments = ["--force"] if force else []
         try:
             with children_ended_by_signals() as children:
-                failed = _run_studies(layout, chosen, tell, jobs, arguments, children)
+                failed = _run_studies(layout, selected, tell, jobs, arguments, children)
                 # the shared stages depend on the studies' lock files
                 sort_lock_files(layout.root)
                 # --force alone would also rerun the studies, dependencies of the shared stages

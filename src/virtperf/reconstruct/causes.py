@@ -48,11 +48,11 @@ def contradictions_by_cause(feasible: Feasible) -> dict[str, Any]:
     conflicts = [tuple(c) for c in feasible.contradictions.conflicts]
     keys: list[set[object]] = []
     for conflict in conflicts:
-        kept = frozenset(conflict) - aside
-        own: set[object] = {kept} if kept else set()
+        remaining = frozenset(conflict) - aside
+        conflict_keys: set[object] = {remaining} if remaining else set()
         for claim in aside.intersection(conflict):
-            own |= sentence_keys(claims[claim]) or {claim}
-        keys.append(own)
+            conflict_keys |= sentence_keys(claims[claim]) or {claim}
+        keys.append(conflict_keys)
     shared = [
         (options, set(options[0]).intersection(*options))
         for options in feasible.contradictions.choices

@@ -102,8 +102,10 @@ def find_contradictions(
     for claim in dropped:
         others = [c for c in sentences if c != claim and (c not in dropped or not sentences[c])]
         more = _conflicts_with(systems, claim, others) if explain else []
-        own = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
-        named |= dict.fromkeys(sorted(own, key=lambda c: (len(c), c))[:MAX_LISTED_CONFLICTS])
+        conflicts_of_claim = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
+        named |= dict.fromkeys(
+            sorted(conflicts_of_claim, key=lambda c: (len(c), c))[:MAX_LISTED_CONFLICTS]
+        )
     choices = tuple(options for options in resolutions.choices if len(options) > 1)
     return Contradictions(dropped, tuple(named), resolutions.dropped, choices, resolutions.wider)
 
@@ -145,11 +147,11 @@ def smallest_resolutions(
         combinations = (frozenset().union(*one) for one in product(*tried))
         for aside in (*first, *islice(combinations, MAX_COMBINATIONS)):
             dropped_claims = without(aside)
-            kept = [c for c in stated if c not in dropped_claims]
-            if consistent(systems, kept):
+            remaining = [c for c in stated if c not in dropped_claims]
+            if consistent(systems, remaining):
                 answers.append(dropped_claims)
                 continue
-            conflicts.append(irreducible_conflict(systems, kept))
+            conflicts.append(irreducible_conflict(systems, remaining))
             if not answers:
                 break
         if len(conflicts) == before:
@@ -185,14 +187,16 @@ def _assumptions_in_conflict(
             if aside in seen:
                 continue
             seen.add(aside)
-            kept = [c for c in sentences if c not in dropped_claims and c not in aside]
-            if consistent(systems, kept):
+            remaining = [c for c in sentences if c not in dropped_claims and c not in aside]
+            if consistent(systems, remaining):
                 continue
-            for ours in [c for c in kept if not sentences[c]]:  # deletion filter, assumptions only
-                rest = [c for c in kept if c != ours]
+            for ours in [
+                c for c in remaining if not sentences[c]
+            ]:  # deletion filter, assumptions only
+                rest = [c for c in remaining if c != ours]
                 if not consistent(systems, rest):
-                    kept = rest
-            conflict = irreducible_conflict(systems, kept)
+                    remaining = rest
+            conflict = irreducible_conflict(systems, remaining)
             if conflict not in conflicts:
                 conflicts.append(conflict)
             members = [c for c in conflict if not sentences[c]]
@@ -234,8 +238,8 @@ def groups_sharing_keys(
     number: dict[Hashable, int] = {}
     edges = [
         (place, len(items) + number.setdefault(key, len(number)))
-        for place, own in enumerate(keys)
-        for key in own
+        for place, keys_of_place in enumerate(keys)
+        for key in keys_of_place
     ]
     size = len(items) + len(number)
     graph = coo_array(
@@ -260,30 +264,32 @@ def _smallest_hitting_sets(
     smallest: set[frozenset[str]] = set()
     seen: set[frozenset[str]] = set()
 
-    def search(chosen: frozenset[str]) -> None:
+    def search(hitting_set: frozenset[str]) -> None:
         nonlocal best
-        if chosen in seen:
+        if hitting_set in seen:
             return
-        seen.add(chosen)
-        still = [c for c in conflicts if not any(keys <= chosen for keys in c)]
+        seen.add(hitting_set)
+        still = [c for c in conflicts if not any(keys <= hitting_set for keys in c)]
         if not still:
-            if len(chosen) < best:
+            if len(hitting_set) < best:
                 smallest.clear()
-            best = min(best, len(chosen))
-            if len(chosen) == best:
-                smallest.add(chosen)
+            best = min(best, len(hitting_set))
+            if len(hitting_set) == best:
+                smallest.add(hitting_set)
             return
         used: frozenset[str] = frozenset()
-        least = len(chosen)
+        least = len(hitting_set)
         for conflict in sorted(still, key=lambda c: (len(c), sorted(map(sorted, c)))):
-            keys = frozenset().union(*conflict) - chosen
+            keys = frozenset().union(*conflict) - hitting_set
             if keys.isdisjoint(used):
                 used |= keys
-                least += min(len(member - chosen) for member in conflict)
+                least += min(len(member - hitting_set) for member in conflict)
         if least > best:
             return
         shortest = min(still, key=lambda c: (len(c), sorted(map(sorted, c))))
-        for more in sorted({keys | chosen for keys in shortest}, key=lambda s: (len(s), sorted(s))):
+        for more in sorted(
+            {keys | hitting_set for keys in shortest}, key=lambda s: (len(s), sorted(s))
+        ):
             search(more)
 
     search(frozenset())

@@ -70,10 +70,10 @@ class Feasible:
         for cluster in self.clusters:
             owners = frozenset(o for s in cluster.systems if s in systems for o in s.owner)
             if owners:
-                own = dict.fromkeys(
+                options = dict.fromkeys(
                     owners.intersection(r) for r in cluster.contradictions.resolutions
                 )
-                combined = [one | other for one, other in product(combined, own)]
+                combined = [one | other for one, other in product(combined, options)]
         if len(systems) == 1:
             self._resolutions[systems[0]] = combined
         return combined
@@ -132,10 +132,12 @@ class Feasible:
                 kind = self.study.quantities[quantity.name]
                 self._pieces[quantity] = [(Extreme(kind.low, ()), Extreme(kind.high, ()))]
         for system in self.systems:
-            own = [q for q in unmeasured if q in system.index]
-            single = [Expression(((1.0, q),)) for q in own]
-            ranges = [system.intervals(single, mask) for mask in self.masks(system)] if own else []
-            self._pieces.update(zip(own, map(list, zip(*ranges, strict=True)), strict=True))
+            of_system = [q for q in unmeasured if q in system.index]
+            single = [Expression(((1.0, q),)) for q in of_system]
+            ranges = (
+                [system.intervals(single, mask) for mask in self.masks(system)] if of_system else []
+            )
+            self._pieces.update(zip(of_system, map(list, zip(*ranges, strict=True)), strict=True))
 
 
 def merge_intervals(ranges: Iterable[tuple[float, float]]) -> list[float]:
@@ -186,8 +188,8 @@ def _solved(
     for groups in _clusters(_rows(study, active, limits), sentences):
         systems = tuple(known_systems.get(tuple(rows)) or linear(rows) for rows in groups)
         if systems not in known_clusters:
-            own = {row.claim for rows in groups for row in rows}
-            own_sentences = {c: keys for c, keys in sentences.items() if c in own}
+            claim_ids = {row.claim for rows in groups for row in rows}
+            own_sentences = {c: keys for c, keys in sentences.items() if c in claim_ids}
             known_clusters[systems] = Cluster(
                 systems, find_contradictions(systems, own_sentences, explain=explain)
             )
@@ -200,8 +202,8 @@ def _solved(
         choices=tuple(choice for f in by_cluster for choice in f.choices),
         wider=any(f.wider for f in by_cluster),
     )
-    kept = tuple(c for c in active if c.id not in dropped)
-    return Feasible(study, active, kept, contradictions, tuple(clusters), known)
+    remaining = tuple(c for c in active if c.id not in dropped)
+    return Feasible(study, active, remaining, contradictions, tuple(clusters), known)
 
 
 def mean_rows(feasible: Feasible) -> list[Inequality]:

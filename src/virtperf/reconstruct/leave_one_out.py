@@ -147,7 +147,9 @@ class _ResolvedCluster:
     def system_of(self, claim: Claim) -> LinearSystem:
         """The system that contains the rows of a claim."""
         return next(
-            s for s, own in zip(self._systems, self._owners, strict=True) if claim.id in own
+            s
+            for s, claim_ids in zip(self._systems, self._owners, strict=True)
+            if claim.id in claim_ids
         )
 
     def without(self, claim: Claim) -> Iterator[np.ndarray]:
@@ -170,8 +172,8 @@ def _width(ends: tuple[Extreme, Extreme]) -> float:
 
 def claims_of_same_statement(claim: Claim, claims: Iterable[Claim]) -> set[str]:
     """Ids of the claim and of the claims made only by its own sentences (or row of a table)."""
-    own = set(claim.sentences)
-    return {claim.id} | {c.id for c in claims if c.sentences and own.issuperset(c.sentences)}
+    sentences = set(claim.sentences)
+    return {claim.id} | {c.id for c in claims if c.sentences and sentences.issuperset(c.sentences)}
 
 
 def relation(system: LinearSystem, others: np.ndarray, claim: str) -> str:

@@ -89,9 +89,9 @@ class CachedLinearSystem(LinearSystem):
         return result
 
     def _bits(self, mask: np.ndarray | None) -> np.ndarray:
-        wanted = np.zeros(-(-len(self.rows) // 64) * 64, dtype=bool)
-        wanted[: len(self.rows)] = True if mask is None else mask
-        return np.packbits(wanted).view(np.uint64)
+        padded = np.zeros(-(-len(self.rows) // 64) * 64, dtype=bool)
+        padded[: len(self.rows)] = True if mask is None else mask
+        return np.packbits(padded).view(np.uint64)
 
     def _satisfying(self, on: np.ndarray) -> np.ndarray:
         """Boolean mask of the cached points that satisfy the given rows."""

@@ -115,9 +115,9 @@ class _Search:
     def _evaluate(self, points: np.ndarray) -> tuple[np.ndarray, MinMaxByName]:
         """The points with all values positive, and their numbers."""
         values = points @ self.E.T
-        kept = values.min(axis=1) > ZERO_SHARE * np.abs(values).max(axis=1)
-        self.tried += int(kept.sum())
-        return points[kept], self.function(values[kept]) if kept.any() else {}
+        is_positive = values.min(axis=1) > ZERO_SHARE * np.abs(values).max(axis=1)
+        self.tried += int(is_positive.sum())
+        return points[is_positive], self.function(values[is_positive]) if is_positive.any() else {}
 
     def _initial_points(self, data_sets: Sequence[Mapping[Quantity, float]]) -> np.ndarray:
         quantities = self.system.quantities

@@ -83,8 +83,8 @@ class LinearSystem:
 
     def mask_of(self, claims: Iterable[str]) -> np.ndarray:
         """Boolean mask of the rows of the given claims and of the natural bounds."""
-        wanted = {"", *claims}
-        return np.array([owner in wanted for owner in self._owners], dtype=bool)[self._owner_index]
+        active = {"", *claims}
+        return np.array([owner in active for owner in self._owners], dtype=bool)[self._owner_index]
 
     def feasible(self, mask: np.ndarray | None = None) -> bool:
         """Whether the (masked) rows are feasible."""
@@ -223,14 +223,14 @@ class Program:
 
     def activate(self, mask: np.ndarray | None) -> None:
         """Activate the rows of the mask (None: all); inactive rows get an infinite bound."""
-        wanted = np.ones(len(self.b), dtype=bool) if mask is None else mask.copy()
-        other = np.flatnonzero(wanted != self.active)
+        active = np.ones(len(self.b), dtype=bool) if mask is None else mask.copy()
+        other = np.flatnonzero(active != self.active)
         # new bounds keep the last basis dual feasible; a new objective alone keeps it primal
         # feasible
         self.model.setOptionValue("simplex_strategy", DUAL if len(other) else PRIMAL)
         for i in other:
-            self.model.changeRowBounds(int(i), -np.inf, float(self.b[i]) if wanted[i] else np.inf)
-        self.active = wanted
+            self.model.changeRowBounds(int(i), -np.inf, float(self.b[i]) if active[i] else np.inf)
+        self.active = active
 
     def minimum(self, c: np.ndarray) -> LPResult:
         """Minimise ``c @ x``, and return the binding rows (non-zero duals) too."""

@@ -76,22 +76,22 @@ def joined_record(
     """
     body, end = split_tail(record.blocks)
     for part in parts:
-        own, folded = split_tail(part.blocks)
+        blocks, folded = split_tail(part.blocks)
         if part.kind == "claims":
             folded = [_claims_folded(block, part) for block in folded]
-        elif part.kind == "ranges" and _rows(own) > MAX_OPEN_ROWS:
+        elif part.kind == "ranges" and _rows(blocks) > MAX_OPEN_ROWS:
             lead = [Paragraph(words=part.caption)] if part.caption else []
-            summary = f"{DERIVED} ({plural(_rows(own), 'number')})"
-            folded = [Folded(summary=summary, blocks=(*lead, *own)), *folded]
-            own = []
+            summary = f"{DERIVED} ({plural(_rows(blocks), 'number')})"
+            folded = [Folded(summary=summary, blocks=(*lead, *blocks)), *folded]
+            blocks = []
         else:
             title = DERIVED if part.kind == "ranges" else part.title.partition(": ")[2]
-            own = [
+            blocks = [
                 Heading(text=title),
                 *([Paragraph(words=part.caption)] if part.caption else []),
-                *own,
+                *blocks,
             ]
-        body += own
+        body += blocks
         end += folded
     whole = (record, *parts)
     words = {
@@ -99,13 +99,16 @@ def joined_record(
         "estimates": "Estimates (CSV)",
     }
     numbers = [
-        table.model_copy(update={"words": words.get(made.kind, table.words)})
-        for made in whole
-        for table in made.numbers
+        table.model_copy(update={"words": words.get(part_record.kind, table.words)})
+        for part_record in whole
+        for table in part_record.numbers
     ]
-    rests = {made for part in whole for made in part.provenance}
+    rests = {part_record for part in whole for part_record in part.provenance}
     lineage = dict.fromkeys(
-        link for made in whole for link in made.lineage if link != f"exhibit:{record.id}"
+        link
+        for part_record in whole
+        for link in part_record.lineage
+        if link != f"exhibit:{record.id}"
     )
     return record.model_copy(
         update={
@@ -115,7 +118,9 @@ def joined_record(
             "numbers": tuple(numbers),
             "provenance": tuple(kind for kind in Provenance if kind in rests),
             "lineage": tuple(lineage),
-            "claims": tuple(dict.fromkeys(claim for made in whole for claim in made.claims)),
+            "claims": tuple(
+                dict.fromkeys(claim for part_record in whole for claim in part_record.claims)
+            ),
         }
     )
 

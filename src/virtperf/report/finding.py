@@ -47,13 +47,13 @@ def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list
     plotted = {quantity for _, _, quantity in data.study.points(exhibit)}
     about = [c for c in data.paper_claims if exhibit.id in c.exhibits and c.kind in ORDER_KINDS]
     ordered: set[Quantity] = set()
-    kept = []
+    remaining = []
     for claim in sorted(about, key=lambda claim: ORDER_KINDS.index(claim.kind)):
         within = [of for of in map(quantities, claim.instances) if of <= plotted]
         if within and data.result(claim.id).get("text_verdict") not in DISPUTED:
             ordered |= set().union(*within)
-            kept.append(claim)
-    return ordered, kept
+            remaining.append(claim)
+    return ordered, remaining
 
 
 def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
@@ -80,13 +80,15 @@ def order_lines(data: StudyData, exhibit: Exhibit) -> list[str]:
 
     along: dict[str, list[str]] = {}
     for label in labels:
-        own = {pair: s for pair, s in edges.items() if pair[0][0] == label == pair[1][0]}
-        for words in _chains(own, lambda point: tick_label(factor, point[1]), level_words_of):
+        chain_edges = {pair: s for pair, s in edges.items() if pair[0][0] == label == pair[1][0]}
+        for words in _chains(
+            chain_edges, lambda point: tick_label(factor, point[1]), level_words_of
+        ):
             along.setdefault(words, []).append(label)
     across: dict[str, list[str]] = {}
     for level in levels:
-        own = {pair: s for pair, s in edges.items() if pair[0][1] == level == pair[1][1]}
-        for words in _chains(own, lambda point: point[0]):
+        chain_edges = {pair: s for pair, s in edges.items() if pair[0][1] == level == pair[1][1]}
+        for words in _chains(chain_edges, lambda point: point[0]):
             of = across.setdefault(words, [])
             of.append(tick_label(factor, level) if of else level_words(factor, level))
     return [
@@ -215,8 +217,8 @@ def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -
 
 def _join_names(names: Iterable[str]) -> str:
     """Join names, with semicolons if a name contains a comma."""
-    listed = list(names)
-    return "; ".join(listed) if any("," in name for name in listed) else joined(listed)
+    all_names = list(names)
+    return "; ".join(all_names) if any("," in name for name in all_names) else joined(all_names)
 
 
 MAX_NAMED_POINTS = 6  # most values listed for one series, and for measured points
@@ -244,12 +246,12 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         point among others.
     `factor`: the factor of the figure's axis. `orders`: the claims that state only an order.
     """
-    points, own = _with_measured(points)
+    points, only_measured = _with_measured(points)
     rows: list[Any] = list(points.itertuples(index=False))
-    others = [row for row, measured in zip(rows, own, strict=True) if not measured]
+    others = [row for row, measured in zip(rows, only_measured, strict=True) if not measured]
     lead = (
         "Measured means."
-        if own.all()
+        if only_measured.all()
         else "Printed values."
         if shown_as_printed(points).all()
         else ""
@@ -285,17 +287,20 @@ def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     """Substitute measured means and intervals at points without a printed number or a range; the
     mask marks these points.
     """
-    own = ~points["known"] & points["printed"].isna() & points["measured"].notna()
+    only_measured = ~points["known"] & points["printed"].isna() & points["measured"].notna()
     ends = {end: points[f"measured_{end}"].fillna(points["measured"]) for end in ("low", "high")}
     values_by_column = {
         "low": ends["low"],
         "high": ends["high"],
         "printed": points["measured"],
-        "known": own,
+        "known": only_measured,
     }
     return points.assign(
-        **{name: points[name].mask(own, values) for name, values in values_by_column.items()}
-    ), own
+        **{
+            name: points[name].mask(only_measured, values)
+            for name, values in values_by_column.items()
+        }
+    ), only_measured
 
 
 _ORDER = "order only"

@@ -187,12 +187,12 @@ def load(
 
     def run_table(table: TableSchema) -> pd.DataFrame:
         table_rows = frame("runs", table)
-        own = (
+        is_selected = (
             table_rows["provenance"].map(is_shown)
             if "provenance" in table_rows
             else table_rows["run_id"].isin(read)
         )
-        return table_rows[own.astype(bool)].reset_index(drop=True)
+        return table_rows[is_selected.astype(bool)].reset_index(drop=True)
 
     def is_shown(kind: str) -> bool:
         return examples or kind != Provenance.EXAMPLE
@@ -279,7 +279,7 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
         ):
             point_limits = {}
         text = {name: point_limits.get(f"{name}_text", none) for name, none in _NO_LIMITS.items()}
-        given = (
+        limit_columns = (
             {name: point_limits.get(name, none) for name, none in _NO_LIMITS.items()}
             if assumptions
             else text
@@ -287,7 +287,7 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
         value, half_width = printed_numbers.get(quantity, (math.nan, math.nan))
         rows.append(
             row
-            | given
+            | limit_columns
             | {f"{name}_text": limit for name, limit in text.items()}
             | {
                 "printed": value,
@@ -328,16 +328,16 @@ def printed(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
     printed_points = printed_points[printed_points["printed"].notna()].rename(
         columns={"printed": "value", "printed_half_width": "half_width"}
     )
-    kept = [
+    columns = [
         *printed_points.columns[: printed_points.columns.get_loc("low")],
         "value",
         "se",
         "half_width",
         "provenance",
     ]
-    return printed_points.assign(se=printed_points["half_width"] / math.sqrt(3))[kept].reset_index(
-        drop=True
-    )
+    return printed_points.assign(se=printed_points["half_width"] / math.sqrt(3))[
+        columns
+    ].reset_index(drop=True)
 
 
 def runs(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
@@ -570,9 +570,9 @@ def point_table(
     table["x"] = table[over]
     stored = means(data, exhibit, level=level)
     for kind in PROVENANCES:
-        wanted = kind if examples or kind != Provenance.EXAMPLE else ""
+        provenance = kind if examples or kind != Provenance.EXAMPLE else ""
         names = {"value": kind, **{part: f"{kind}_{part}" for part in ("low", "high", "runs")}}
-        rows = stored[stored["provenance"] == wanted].rename(columns={over: "x", **names})
+        rows = stored[stored["provenance"] == provenance].rename(columns={over: "x", **names})
         table = table.merge(
             rows[[*keys, *names.values()]].astype({"x": table["x"].dtype}), on=keys, how="left"
         )

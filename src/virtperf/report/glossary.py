@@ -83,16 +83,16 @@ class Glossary(Model):
         """Split a text at the first use of each term, a piece with its term; `seen`: terms
         explained earlier on the page, updated in place.
         """
-        made: list[tuple[str, Term | None]] = []
+        pieces: list[tuple[str, Term | None]] = []
         end = 0
         for match in self._pattern.finditer(text) if self._pattern is not None else ():
             term = self._named(match[0])
             if term.term in seen:
                 continue
             seen.add(term.term)
-            made += [(text[end : match.start()], None), (match[0], term)]
+            pieces += [(text[end : match.start()], None), (match[0], term)]
             end = match.end()
-        return [piece for piece in (*made, (text[end:], None)) if piece[0]]
+        return [piece for piece in (*pieces, (text[end:], None)) if piece[0]]
 
 
 EMPTY_GLOSSARY = Glossary()

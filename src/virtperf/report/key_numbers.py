@@ -51,20 +51,23 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
 
     Reference points (100 by convention) and our assumptions do not count.
     """
-    given, alone = point_precision(data), point_precision(data, assumptions=False)
+    with_assumptions, text_alone = point_precision(data), point_precision(data, assumptions=False)
     assumed = {claim.id for claim in data.claims or () if claim.assumed}
     claims = data.claim_results[~data.claim_results["claim"].isin(assumed)]
     verdicts = data.verdicts[~data.verdicts["claim"].isin(assumed)]
     runs = data.series.groupby("provenance")["run_id"].nunique()
     return {
         "points": {
-            "all": given.points,
-            **{f"within_{p}_percent": n for p, n in zip(PERCENTS, given.within, strict=True)},
+            "all": with_assumptions.points,
+            **{
+                f"within_{p}_percent": n
+                for p, n in zip(PERCENTS, with_assumptions.within, strict=True)
+            },
             **{
                 f"within_{p}_percent_by_the_text_alone": n
-                for p, n in zip(PERCENTS, alone.within, strict=True)
+                for p, n in zip(PERCENTS, text_alone.within, strict=True)
             },
-            "without_upper_limit": given.open_ended,
+            "without_upper_limit": with_assumptions.open_ended,
         },
         "claims": {
             "all": len(claims),

@@ -356,10 +356,10 @@ class Shown:
         # JupyterLab and pages show the HTML; repeated text would be a seventh of the committed
         # notebook.
         text, drawing = record_text(record).partition("\n")[0], record.drawing
-        kept = record.with_picture("").model_dump(mode="json")
+        content = record.with_picture("").model_dump(mode="json")
         if drawing is None:
-            return [({MIME: kept, "text/html": html, "text/plain": text}, {})]
-        picture = {MIME: kept, "image/svg+xml": drawing.svg, "text/plain": text}
+            return [({MIME: content, "text/html": html, "text/plain": text}, {})]
+        picture = {MIME: content, "image/svg+xml": drawing.svg, "text/plain": text}
         return [
             (picture, {"needs_background": "light"}),
             ({"text/html": html, "text/plain": ""}, dict(NOTEBOOK_ONLY)),

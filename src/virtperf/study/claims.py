@@ -142,8 +142,8 @@ class Claim(Model):
 
     @model_validator(mode="after")
     def _complete(self) -> Claim:
-        given = self.model_fields_set | ({"margin"} if self.word else set())
-        if missing := [name for name in _NEEDS[self.kind] if name not in given]:
+        fields_set = self.model_fields_set | ({"margin"} if self.word else set())
+        if missing := [name for name in _NEEDS[self.kind] if name not in fields_set]:
             raise ValueError(f"{self.kind} needs {', '.join(missing)}")
         if self.word and (twice := {"low", "high", "margin"} & self.model_fields_set):
             raise ValueError(f"word sets the limits: omit {', '.join(sorted(twice))}")
@@ -245,10 +245,10 @@ class ClaimsFile(Model):
 
 def sentences_and_rows(claims: Iterable[Claim]) -> tuple[int, int]:
     """Count the sentences, and the table rows, that state these claims."""
-    listed = list(claims)
-    keys = {key for claim in listed for key in claim.sentences}
+    all_claims = list(claims)
+    keys = {key for claim in all_claims for key in claim.sentences}
     rows = sum(1 for key in keys if TABLE_ROW.search(key))
-    alone = sum(1 for claim in listed if not claim.sentences)
+    alone = sum(1 for claim in all_claims if not claim.sentences)
     return len(keys) - rows + alone, rows
 
 

@@ -149,8 +149,8 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
                 runs = [row["run_id"] for row in values if math.isfinite(row[_COLUMNS[scale][0]])]
                 rows.append({**head, "scale": scale, **facts, "runs": sorted(runs)})
                 trends.append(mean_trend(values, level) if scale == OWN_SCALE else Trend())
-    for made, trend, word in zip(rows, trends, classify_trends(trends, level), strict=True):
-        made |= {
+    for mean_row, trend, word in zip(rows, trends, classify_trends(trends, level), strict=True):
+        mean_row |= {
             "trend": trend.value,
             "trend_low": trend.low,
             "trend_high": trend.high,
@@ -212,15 +212,18 @@ def mean_of(row: Mapping[str, Any] | pd.Series, level: float) -> Mean:
     return Mean(value, se, df, low, high, level, int(row["n"]), str(row["method"]))
 
 
-def _with_reference(relative: Mean, own: Mean, reference: Mean) -> Mean:
+def _with_reference(relative: Mean, numerator: Mean, reference: Mean) -> Mean:
     """A relative mean with the propagated errors of numerator and reference point.
 
     They replace the spread of its own runs.
     """
-    share, unit = own.value / reference.value, relative.value / own.value if own.value else 0.0
-    variances = [own.se**2, (share * reference.se) ** 2]
-    df = satterthwaite(variances, [own.df, reference.df])
-    se = abs(unit) * math.sqrt(sum(variances)) if own.value else relative.se
+    share, unit = (
+        numerator.value / reference.value,
+        relative.value / numerator.value if numerator.value else 0.0,
+    )
+    variances = [numerator.se**2, (share * reference.se) ** 2]
+    df = satterthwaite(variances, [numerator.df, reference.df])
+    se = abs(unit) * math.sqrt(sum(variances)) if numerator.value else relative.se
     return student(
         relative.value, se, df, level=relative.level, n=relative.n, method=relative.method
     )

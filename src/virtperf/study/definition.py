@@ -275,8 +275,8 @@ def _check(study: Study, report: Report) -> None:
                 study.quantity_at(name, at)
             except ValueError as err:
                 report(study.document.error(str(err), "quantities", name, "references", position))
-        for known, wanted in (kind.observed_by.at if kind.observed_by else {}).items():
-            for level in listed(wanted):
+        for known, levels in (kind.observed_by.at if kind.observed_by else {}).items():
+            for level in listed(levels):
                 if wrong := study.level_problem(known, level):
                     place = ("quantities", name, "observed", "at")
                     report(study.document.error(wrong.pop("problem"), *place, **wrong))

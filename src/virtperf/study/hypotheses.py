@@ -56,8 +56,8 @@ def reread_claims(study: Study, claims: Claims, reading: WordReading) -> Claims:
     if study.kind != "measured":
         return claims.reread(study, reading)
     papers = {
-        folder: (paper, own.reread(paper, reading))
-        for folder, (paper, own) in claims.papers.items()
+        folder: (paper, paper_claims.reread(paper, reading))
+        for folder, (paper, paper_claims) in claims.papers.items()
     }
     return load_hypotheses(study, reading=reading, papers=papers)
 
@@ -104,8 +104,8 @@ def load_hypotheses(
                 )
             )
     empty = ClaimsFile(study=file.study, claims=(), not_encoded=())
-    own = resolve_claims(study, entries, document, report, reading)
-    return Claims(own, reading, {}, empty, document, loaded)
+    hypotheses = resolve_claims(study, entries, document, report, reading)
+    return Claims(hypotheses, reading, {}, empty, document, loaded)
 
 
 def _check_no_test(study: Study, hypothesis: Hypothesis) -> None:
@@ -156,12 +156,12 @@ def _inherited(
         )
     claim = claims[origin["claim"]]
     limited = {"low", "high"} if claim.low > -float("inf") or claim.high < float("inf") else set()
-    given = {
+    inherited = {
         name: getattr(claim, name) for name in INHERITED if name in claim.model_fields_set | limited
     }
     finite = {
         name: v
-        for name, v in given.items()
+        for name, v in inherited.items()
         if not (isinstance(v, float) and abs(v) == float("inf"))
     }
     return {**finite, "<repeats>": claim.says}

@@ -69,9 +69,9 @@ def fact_differences(study: Study, entries: Iterable[RunEntry]) -> list[FactDiff
         for fact, what, values in _facts(study, group):
             if fact in study.machine_may_differ or len(values) < 2:
                 continue
-            listed = differences.setdefault((name, fact, what), {})
+            runs_by_value = differences.setdefault((name, fact, what), {})
             for value, runs in values.items():
-                listed.setdefault(value, {}).update(dict.fromkeys(runs))
+                runs_by_value.setdefault(value, {}).update(dict.fromkeys(runs))
     return [
         FactDifference(
             fact,

@@ -505,10 +505,10 @@ def _relabelled_as_default(
     study: Study, observations: pd.DataFrame, factor: str, level: Level
 ) -> pd.DataFrame:
     """Select the runs at one level of a factor and relabel them as the default level."""
-    there = observations[observations[factor].map(lambda own: own == level)]
-    moved = there.copy()
+    at_level = observations[observations[factor].map(lambda value: value == level)]
+    moved = at_level.copy()
     moved[factor] = pd.Series(
-        [study.factors[factor].default] * len(there), index=there.index, dtype=object
+        [study.factors[factor].default] * len(at_level), index=at_level.index, dtype=object
     )
     return moved
 

@@ -67,7 +67,11 @@ def _elsewhere(
 ) -> pd.DataFrame:
     """Build the verdicts by runs at the other levels of the factor in `judged_over`."""
     factor = study.factors.get(study.judged_over)
-    others = [own for own in factor.levels if own != factor.default] if factor else []
+    others = (
+        [other_level for other_level in factor.levels if other_level != factor.default]
+        if factor
+        else []
+    )
     rows: list[dict[str, Any]] = []
     for other in others:
         at = (study.judged_over, other)

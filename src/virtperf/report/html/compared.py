@@ -58,7 +58,7 @@ def comparison_page(
         if comparison["b"]
         else f"A/A test: {comparison['a']}"
     )
-    made = page(
+    html = page(
         "compared",
         title,
         comparison=comparison,
@@ -67,8 +67,8 @@ def comparison_page(
         wide=True,
         width=INTERVAL_WIDTH,
     )
-    refuse_large(made, title)
-    return made
+    refuse_large(html, title)
+    return html
 
 
 def drawings(rows: Sequence[Mapping[str, Any]], margin: float) -> list[Drawn | None]:

@@ -162,16 +162,16 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
     notebook was edited after the execution.
     """
     source, done = (read_notebook(path) for path in (notebook, executed))
-    own = [
+    cells = [
         cell for cell in done.cells if "injected-parameters" not in cell.metadata.get("tags", ())
     ]
-    if [cell.source for cell in own] != [cell.source for cell in source.cells]:
+    if [cell.source for cell in cells] != [cell.source for cell in source.cells]:
         raise VirtperfError(
             "the notebook was edited after its execution",
             file=notebook,
             remedy="run `dvc repro`, then try again.",
         )
-    for cell, with_outputs in zip(source.cells, own, strict=True):
+    for cell, with_outputs in zip(source.cells, cells, strict=True):
         if cell.cell_type == "code":
             cell.outputs = [] if ignores_output(cell) else with_outputs.outputs
             cell.execution_count = None

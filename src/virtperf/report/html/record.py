@@ -84,14 +84,14 @@ def with_distinct_ids(records: Iterable[Record], used_ids: Iterable[str] = ()) -
     A row or a heading with a taken id loses it: links lead to the first one of a name.
     """
     seen = set(used_ids)
-    made = []
+    distinct = []
     for record in records:
         name, count = record.id, 1
         while name in seen:
             count += 1
             name = f"{record.id}-{count}"
         seen.add(name)
-        made.append(
+        distinct.append(
             record.model_copy(
                 update={
                     "id": name,
@@ -99,7 +99,7 @@ def with_distinct_ids(records: Iterable[Record], used_ids: Iterable[str] = ()) -
                 }
             )
         )
-    return made
+    return distinct
 
 
 def _folded_tables(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
@@ -107,16 +107,16 @@ def _folded_tables(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
 
     The tables of a set-up are long, and seldom read one after the other.
     """
-    kept: list[Block] = []
+    visible: list[Block] = []
     folded: list[Block] = []
     for block in blocks:
-        above = kept[-1] if kept else None
+        above = visible[-1] if visible else None
         if isinstance(block, Grid) and isinstance(above, Heading):
-            kept.pop()
+            visible.pop()
             folded.append(Folded(summary=above.text, blocks=(block,)))
         else:
-            kept.append(block)
-    return kept, folded
+            visible.append(block)
+    return visible, folded
 
 
 def _with_traces(block: Block, record: Record) -> Block:

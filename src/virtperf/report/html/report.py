@@ -206,7 +206,7 @@ def build_page(
     place = LinkBase(
         used_ids | {heading.anchor for heading in headings}, beyond=claims, prefix=prefix
     )
-    written, chosen, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
+    written, distinct_records, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
     parts: list[PagePart] = []
     quiet: list[str] = []  # code without output is shown with the next code that has some
     for position, cell in enumerate(cells):
@@ -223,7 +223,9 @@ def build_page(
                 parts += [PagePart("shown", Markup(), outputs=tuple(outputs))] if outputs else []
                 parts.append(PagePart("prose", body))
                 outputs = []
-            rendered = _output(output, record, next(chosen) if record else None, place, heading)
+            rendered = _output(
+                output, record, next(distinct_records) if record else None, place, heading
+            )
             outputs += [rendered] if rendered is not None else []
         quiet.append(cell.source)
         if outputs or not any(shown.get(later) for later in range(position + 1, len(cells))):
@@ -285,14 +287,19 @@ def _summary(source: str) -> str:
 def _output(
     output: NotebookNode,
     record: Record | None,
-    chosen: Record | None,
+    distinct_record: Record | None,
     place: LinkBase,
     heading: str,
 ) -> Output | None:
-    if record is not None and chosen is not None:
+    if record is not None and distinct_record is not None:
         return Output(
             "html",
-            record_html(chosen, repeated=chosen.id != record.id, place=place, heading=heading),
+            record_html(
+                distinct_record,
+                repeated=distinct_record.id != record.id,
+                place=place,
+                heading=heading,
+            ),
         )
     if for_notebook_only(output):
         return None

@@ -49,20 +49,20 @@ LONG_CAPTION = 400  # characters; a longer caption opens on a click
 @cache
 def environment() -> Environment:
     """Jinja2 environment over the package's templates."""
-    made = Environment(
+    created = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    equip(made)
-    return made
+    equip(created)
+    return created
 
 
-def equip(made: Environment) -> None:
+def equip(environment_: Environment) -> None:
     """Add the globals and filters used by the templates."""
-    made.filters |= {
+    environment_.filters |= {
         "breakable": breakable,
         "slug": slug,
         "printable": printable,
@@ -74,7 +74,7 @@ def equip(made: Environment) -> None:
         "css_string": css_string,
         "verdict_kind": verdict_kind,
     }
-    made.globals |= {
+    environment_.globals |= {
         "VERDICTS": VERDICT_MEANINGS,
         "LONG_CAPTION": LONG_CAPTION,
         "OF_MANY": OF_MANY,

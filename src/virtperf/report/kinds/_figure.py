@@ -226,10 +226,10 @@ def fits_among(shown: Sequence[object]) -> dict[str, Any]:
     else.
     """
     for item in shown:
-        given = list(item.values()) if isinstance(item, Mapping) else [item]
+        fits = list(item.values()) if isinstance(item, Mapping) else [item]
         wrong = [
             v
-            for v in given
+            for v in fits
             if getattr(v, "available", True)
             and not (hasattr(v, "predict") or hasattr(v, "get_prediction"))
         ]
@@ -237,7 +237,7 @@ def fits_among(shown: Sequence[object]) -> dict[str, Any]:
             raise VirtperfError(
                 "a figure is shown with fits by series",
                 expected="a mapping of label to fit, as virtperf.models gives",
-                found=type((wrong or given)[0]).__name__,
+                found=type((wrong or fits)[0]).__name__,
                 remedy="show estimates by study.estimates(...).",
             )
     return {
@@ -341,22 +341,22 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
             for kind in PROVENANCES
         },
     }
-    kept = {
+    columns_shown = {
         name: list(column) for name, column in cells.items() if set(column) - {"", "not computed"}
     }
-    if kept.get("With our assumptions") == kept.get(
+    if columns_shown.get("With our assumptions") == columns_shown.get(
         "The text alone allows"
     ):  # they change nothing here
-        kept.pop("With our assumptions", None)
+        columns_shown.pop("With our assumptions", None)
     numeric = [
         k
-        for k, name in enumerate(kept)
+        for k, name in enumerate(columns_shown)
         if k == 1 or name in ("Printed", *map(str.capitalize, PROVENANCES))
     ]
     return Grid(
         label=label,
-        columns=tuple(kept),
-        rows=tuple(zip(*kept.values(), strict=True)),
+        columns=tuple(columns_shown),
+        rows=tuple(zip(*columns_shown.values(), strict=True)),
         numeric=tuple(numeric),
         points=True,
     )

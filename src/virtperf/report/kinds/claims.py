@@ -73,7 +73,7 @@ def record(context: Context, about: str | None = None) -> Record:
     """
     data = context.data
     study, conflicts = data.study, contradiction_numbers(data)
-    chosen = [c for c in data.paper_claims if about is None or about in c.exhibits]
+    selected = [c for c in data.paper_claims if about is None or about in c.exhibits]
     plotted: set[str] = set()
     if about is None:
         title = "All claims of the paper"
@@ -85,7 +85,7 @@ def record(context: Context, about: str | None = None) -> Record:
         plotted = _plotted(study, exhibit)
     rows: list[tuple[Words, ...]] = []
     cells = []
-    for claim in chosen:
+    for claim in selected:
         result, claim_text = data.result(claim.id), claim_in_words(claim, data)
         verdicts = {
             "text_verdict": claim_text.text_verdict,
@@ -106,16 +106,16 @@ def record(context: Context, about: str | None = None) -> Record:
     measured = (table["measured_verdict"] != "no measurement").any()
     columns = _COLUMNS if measured else _COLUMNS[:4]
     blocks: list[Block] = [note("The paper makes no testable claim here.")]
-    if chosen:
+    if selected:
         quantities_by_claim = [
             {quantity.name for i in claim.instances for quantity in quantities(i)}
-            for claim in chosen
+            for claim in selected
         ]
         grid = Grid(
             label=title,
             columns=columns,
             rows=tuple(row[: len(columns)] for row in rows),
-            ids=tuple(f"claim-{claim.id}" for claim in chosen),
+            ids=tuple(f"claim-{claim.id}" for claim in selected),
             stacks=True,
             layout="claims",
         )
@@ -125,7 +125,7 @@ def record(context: Context, about: str | None = None) -> Record:
                     table.assign(
                         shown=[
                             shown_verdict(verdict, claim.n_places)
-                            for verdict, claim in zip(table["text_verdict"], chosen, strict=True)
+                            for verdict, claim in zip(table["text_verdict"], selected, strict=True)
                         ]
                     ),
                     [not plotted or bool(plotted & names) for names in quantities_by_claim],
@@ -139,9 +139,9 @@ def record(context: Context, about: str | None = None) -> Record:
         id=anchor,
         study=study.id,
         title=title,
-        claims=tuple(c.id for c in chosen),
+        claims=tuple(c.id for c in selected),
         blocks=tuple(blocks),
-        numbers=(Numbers.of(table, f"{study.id}-{anchor}", words=""),) if chosen else (),
+        numbers=(Numbers.of(table, f"{study.id}-{anchor}", words=""),) if selected else (),
     )
 
 

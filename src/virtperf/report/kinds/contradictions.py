@@ -51,11 +51,11 @@ def contradiction_entries(data: StudyData) -> list[dict[str, Any]]:
     those of the paper.
     """
     set_by = points_by_claim(data)
-    own = [id(entry) for entry in paper_contradictions(data)]
+    paper_entries = [id(entry) for entry in paper_contradictions(data)]
 
     def rank(entry: dict[str, Any]) -> tuple[bool, bool, int]:
         count = len(dependent_points(entry, set_by))
-        return not count, id(entry) not in own, -count
+        return not count, id(entry) not in paper_entries, -count
 
     return sorted(data.contradictions.get("contradictions", ()), key=rank)
 
@@ -134,10 +134,13 @@ def record(context: Context) -> Record:
         words = none if data.contradictions else "Contradictions are not computed yet."
         return register(context, "contradictions", note(words))
     claims = {c.id: c for c in data.claims or ()}
-    own = len(paper_contradictions(data))
-    parts = [(own, "contradiction", "of the paper"), (len(entries) - own, "assumption", "of ours")]
+    n_of_paper = len(paper_contradictions(data))
+    parts = [
+        (n_of_paper, "contradiction", "of the paper"),
+        (len(entries) - n_of_paper, "assumption", "of ours"),
+    ]
     lead = joined(f"{plural(n, word)} {whose}" for n, word, whose in parts if n)
-    excluded = " that its claims exclude" if len(entries) > own else ""
+    excluded = " that its claims exclude" if len(entries) > n_of_paper else ""
     set_by = points_by_claim(data)
     points = [dependent_points(entry, set_by) for entry in entries]
     rows: list[tuple[Words, ...]] = []

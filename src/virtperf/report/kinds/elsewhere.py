@@ -47,19 +47,19 @@ def record(context: Context) -> Record:
             numbers = {name: result.get(name) for name in NUMBERS}
             table.append({"claim": claim.id, factor.name: level, **numbers})
     heads = ("Hypothesis",) if measured else ("Claim", "Printed")
-    own = factor.show(factor.default or "")
+    default_level = factor.show(factor.default or "")
     grid = Grid(
         label=f"Verdicts by {factor.label}",
-        columns=(*heads, own, *(factor.show(level) for level in others)),
+        columns=(*heads, default_level, *(factor.show(level) for level in others)),
         rows=tuple(rows),
         stacks=True,
     )
     what = "Hypotheses" if measured else "Claims"
     first = (
-        f"Elsewhere on this page, hypotheses are judged by the runs of one {factor.label}, {own}. "
+        f"Elsewhere on this page, hypotheses are judged by the runs of one {factor.label}, {default_level}. "
         f"This table judges them separately by the runs of each {factor.label}."
         if measured
-        else f"The paper's claims are about {own}. This table also judges them by the runs of each other "
+        else f"The paper's claims are about {default_level}. This table also judges them by the runs of each other "
         f"{factor.label}; a different absolute number there does not contradict the paper."
     )
     words = (

@@ -23,9 +23,11 @@ def record(
 
     plain_logarithmic_numbers(figure)
     blocks = [remark(note)] if note else []
-    made = analysis(context, "own", title, frame_origin(context.data, frame, title), frame, *blocks)
-    return made.model_copy(
-        update={"drawing": drawing(figure, made.id, title, note or title, made.numbers)}
+    built = analysis(
+        context, "own", title, frame_origin(context.data, frame, title), frame, *blocks
+    )
+    return built.model_copy(
+        update={"drawing": drawing(figure, built.id, title, note or title, built.numbers)}
     )
 
 

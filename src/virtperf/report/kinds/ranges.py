@@ -38,24 +38,24 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
 
     Raises `StudyError` with close matches if a name is neither.
     """
-    wanted = (names,) if isinstance(names, str) else tuple(names)
-    chosen = _chosen(context.study, wanted)
+    requested = (names,) if isinstance(names, str) else tuple(names)
+    selected = _select(context.study, requested)
     exhibits = dict.fromkeys(
-        name for derivation in chosen for name in derivation.derived.exhibits if name != TEXT
+        name for derivation in selected for name in derivation.derived.exhibits if name != TEXT
     )
     title = title or f"Numbers that follow from {joined(map(exhibit_name, exhibits)) or 'the text'}"
     if context.study.kind == "measured":
         measured_ratios = {
             derivation.label: from_runs.estimate(context.data, derivation, context.level)
-            for derivation in chosen
+            for derivation in selected
             if not derivation.of_itself
         }
         measured = {
             label: estimate for label, estimate in measured_ratios.items() if estimate is not None
         }
         if measured:
-            made = estimates.record(context, measured, title=title)
-            return made.model_copy(
+            estimates_record = estimates.record(context, measured, title=title)
+            return estimates_record.model_copy(
                 update={"lineage": tuple(f"exhibit:{name}" for name in exhibits)}
             )
         return analysis(context, "estimates", title, None, pd.DataFrame(), note(NO_RUNS))
@@ -66,9 +66,9 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
             context,
             derivation,
             rows[derivation.derived.id, derivation.label],
-            _unit(context.study, derivation, chosen),
+            _unit(context.study, derivation, selected),
         )
-        for derivation in chosen
+        for derivation in selected
         if (derivation.derived.id, derivation.label) in rows and not derivation.of_itself
     ]
     study, anchor = context.study.id, slug(title)
@@ -78,7 +78,7 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
         int(line.row["data_sets"]) for line in {line.asked.parts: line for line in lines}.values()
     ):
         blocks.append(note(f"{SEARCH_NOTE} {plural(tried, 'data set')} were tried."))
-    there = {
+    is_shown = {
         Provenance.PUBLISHED: any(line.printed for line in lines),
         Provenance.RECONSTRUCTED: bool(lines),
         Provenance.MEASURED: any(
@@ -92,7 +92,7 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
         study=study,
         title=title,
         caption=f"In {units.pop()}." if len(units) == 1 and "" not in units else "",
-        provenance=tuple(kind for kind, is_there in there.items() if is_there),
+        provenance=tuple(kind for kind, is_there in is_shown.items() if is_there),
         numbers=(Numbers.of(pd.DataFrame([line.cells() for line in lines]), f"{study}-{anchor}"),)
         if lines
         else (),
@@ -101,7 +101,7 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     )
 
 
-def _chosen(study: Study, names: Iterable[str]) -> list[Derivation]:
+def _select(study: Study, names: Iterable[str]) -> list[Derivation]:
     known = derivations(study)
     ids = dict.fromkeys(derivation.derived.id for derivation in known)
     about = dict.fromkeys(name for derivation in known for name in derivation.derived.exhibits)

@@ -297,7 +297,7 @@ def _facts(context: Context) -> tuple[Fact, ...]:
     data = context.data
     used = [c for c in data.claims or () if c.assumed and c.default_on and context.assumptions]
     text, measured = verdict_counts(data)
-    given, bare = (
+    with_assumptions, text_alone = (
         point_precision(data, assumptions=context.assumptions),
         point_precision(data, assumptions=False),
     )
@@ -305,14 +305,16 @@ def _facts(context: Context) -> tuple[Fact, ...]:
     runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
     sentences, rows = sentences_and_rows(data.paper_claims)
     source = f"{plural(sentences, 'sentence')}{f' and {rows} table rows' if rows else ''}"
-    alone = f"without our {plural(len(used), 'assumption')}: {bare.within[0]}; " if used else ""
+    alone = (
+        f"without our {plural(len(used), 'assumption')}: {text_alone.within[0]}; " if used else ""
+    )
     known = Fact(
-        value=f"{given.within[0]} of {given.points}",
+        value=f"{with_assumptions.within[0]} of {with_assumptions.points}",
         label="plotted points known to ±5 % or better",
-        note=f"{alone}{bare.open_ended} have no upper limit in the text",
+        note=f"{alone}{text_alone.open_ended} have no upper limit in the text",
     )
     # with published data, a text that prints none of the values is not a defect
-    facts = () if data.study.artifact and not given.within[0] else (known,)
+    facts = () if data.study.artifact and not with_assumptions.within[0] else (known,)
     return (
         *facts,
         Fact(

@@ -76,11 +76,11 @@ def distribution(
         axis.y_axis(panel, 0, 1.02, "Cumulative share of samples, %")
         panel.yaxis.set_major_formatter(lambda share, _: pretty(100 * share, 6))
         for label, style in looks.items():
-            own = (frame[frame[hue] == label] if hue else frame).sort_values(x, kind="stable")
-            if len(own) and "lower" in own and (own["lower"] != own[x]).any():
-                _bucket_curve(panel, own, x, style, level, log)
-            elif len(own):
-                values = own[x].to_numpy(float)
+            rows = (frame[frame[hue] == label] if hue else frame).sort_values(x, kind="stable")
+            if len(rows) and "lower" in rows and (rows["lower"] != rows[x]).any():
+                _bucket_curve(panel, rows, x, style, level, log)
+            elif len(rows):
+                values = rows[x].to_numpy(float)
                 _curve(panel, values, style, level)
                 _marks(panel, values, style, quantiles)
         panel.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
@@ -144,12 +144,12 @@ def _curve(panel: Axes, values: np.ndarray, style: Look, level: float) -> None:
     """Draw one curve with its band, both thinned to the visible steps."""
     n = len(values)
     places = np.unique(np.linspace(0, n - 1, min(n, MAX_STEPS)).round().astype(int))
-    kept, half = np.unique(values[places]), band_half_width(n, level)
-    share = np.searchsorted(values, kept, side="right") / n
-    _band(panel, kept, share - half, share + half, style)
+    steps, half = np.unique(values[places]), band_half_width(n, level)
+    share = np.searchsorted(values, steps, side="right") / n
+    _band(panel, steps, share - half, share + half, style)
     before = len(panel.lines)
     sns.ecdfplot(
-        x=kept,
+        x=steps,
         weights=np.diff(share, prepend=0.0),
         ax=panel,
         color=style.colour,
@@ -176,13 +176,13 @@ def _band(panel: Axes, at: np.ndarray, low: np.ndarray, high: np.ndarray, style:
 
 
 def _bucket_curve(
-    panel: Axes, own: pd.DataFrame, x: str, style: Look, level: float, log: bool
+    panel: Axes, rows: pd.DataFrame, x: str, style: Look, level: float, log: bool
 ) -> None:
     """Draw the curve of a histogram: a point at each upper bound, where the share is known; the
     band covers every curve consistent with the buckets.
     """
-    ended = own[np.isfinite(own[x])]
-    n, half = own["count"].sum(), band_half_width(int(own["count"].sum()), level)
+    ended = rows[np.isfinite(rows[x])]
+    n, half = rows["count"].sum(), band_half_width(int(rows["count"].sum()), level)
     begin = ended["lower"].to_numpy(float)
     if log:  # no 0 on a logarithmic axis
         begin = np.where(begin > 0, begin, ended[x].to_numpy(float) / 2)

@@ -201,22 +201,25 @@ def _panel(
     groups = {
         level: [label for label in at if level in at[label] or not bars] for level in levels.where
     }
-    beside = len(layers.bands) and (
+    has_offset_marks = len(layers.bands) and (
         len(layers.runs) or (layers.marks["mark"] != marks.PRINTED).any()
     )
-    room = 1 + MEASURED_OFFSET if beside else 1.0
+    width_factor = 1 + MEASURED_OFFSET if has_offset_marks else 1.0
     width = min(
         MAX_SERIES_WIDTH[bars],
-        GROUP_WIDTH * levels.room / room / max(1, *map(len, groups.values())),
+        GROUP_WIDTH * levels.room / width_factor / max(1, *map(len, groups.values())),
     )
-    for series, own in at.items():
-        places = {v: groups[v].index(series) - (len(groups[v]) - 1) / 2 for v in own}
-        shifts = {v: (place * room - (room - 1) / 2) * width for v, place in places.items()}
+    for series, drawn_levels in at.items():
+        places = {v: groups[v].index(series) - (len(groups[v]) - 1) / 2 for v in drawn_levels}
+        shifts = {
+            v: (place * width_factor - (width_factor - 1) / 2) * width
+            for v, place in places.items()
+        }
         own_layers = layers.only(series)
         _Series(axes, own_layers, layers.look(series), levels, shifts, width, bars).draw(
             fitted.get(series)
         )
-        _add_tips(axes, own_layers, str(series), levels, shifts, width * room)
+        _add_tips(axes, own_layers, str(series), levels, shifts, width * width_factor)
 
 
 def _add_tips(

@@ -81,10 +81,10 @@ def marks_of(
         parts.append(
             points.assign(value=points["printed"], low=math.nan, high=math.nan, mark=PRINTED)
         )
-    wanted = [*keys, "mark", "value", "low", "high"]
-    kept = [part.reindex(columns=wanted).dropna(subset=["value"]) for part in parts]
-    kept = [part.reset_index(drop=True) for part in kept if len(part)]
-    return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=wanted)
+    columns = [*keys, "mark", "value", "low", "high"]
+    frames = [part.reindex(columns=columns).dropna(subset=["value"]) for part in parts]
+    frames = [part.reset_index(drop=True) for part in frames if len(part)]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 
 
 def bands_of(keys: Sequence[str], points: pd.DataFrame | None) -> pd.DataFrame:
@@ -94,12 +94,12 @@ def bands_of(keys: Sequence[str], points: pd.DataFrame | None) -> pd.DataFrame:
     If both kinds are equal at every point, only `TEXT` is kept; without the columns of the text
     alone there is only the other kind.
     """
-    given = pd.DataFrame() if points is None else points
-    kinds = [kind for kind, names in _COLUMNS.items() if {*names[:2]} <= {*given.columns}]
+    frame = pd.DataFrame() if points is None else points
+    kinds = [kind for kind, names in _COLUMNS.items() if {*names[:2]} <= {*frame.columns}]
     rows: list[dict[str, Any]] = []
     for kind in kinds:
         low, high, pieces = _COLUMNS[kind]
-        for row in given.to_dict("records"):
+        for row in frame.to_dict("records"):
             ends = [row[low], row[high]] if not len(row.get(pieces, ())) else row[pieces]
             if not math.isnan(ends[0]):
                 at = {name: row.get(name) for name in keys}
@@ -146,23 +146,23 @@ def range_boxes(
     bottom, top = axes.get_ylim()
     brackets(axes, x, bands, style, transform, width)
     for kind, share in SHARES.items():
-        chosen = (bands["kind"] == kind).to_numpy() & ~wide_bands(bands)
-        if not chosen.any():
+        is_drawn = (bands["kind"] == kind).to_numpy() & ~wide_bands(bands)
+        if not is_drawn.any():
             continue
         low, high = (
-            bands[end].to_numpy(dtype=float)[chosen].clip(bottom, top) for end in ("low", "high")
+            bands[end].to_numpy(dtype=float)[is_drawn].clip(bottom, top) for end in ("low", "high")
         )
-        named: dict[str, Any] = {
+        style_args: dict[str, Any] = {
             "bottom": low,
             "transform": transform,
             "zorder": 2 if kind == TEXT else 2.2,
         }
         edge = to_rgba(style.colour, EDGES[kind])
         axes.bar(
-            x[chosen],
+            x[is_drawn],
             high - low,
             width * share,
-            **named,
+            **style_args,
             label=kind,
             linewidth=1,
             edgecolor=edge,
@@ -170,10 +170,10 @@ def range_boxes(
         )
         if style.hatch and kind == TEXT:  # hatching within a pale box would be as pale as the box
             axes.bar(
-                x[chosen],
+                x[is_drawn],
                 high - low,
                 width * share,
-                **named,
+                **style_args,
                 label="hatch",
                 linewidth=0,
                 edgecolor=edge,
@@ -193,15 +193,15 @@ def brackets(
     """Draw wide ranges as vertical brackets; without a head if they extend beyond the y axis."""
     bottom, top = axes.get_ylim()
     for kind, share in SHARES.items():
-        chosen = (bands["kind"] == kind).to_numpy() & wide_bands(bands)
-        if not chosen.any():
+        is_drawn = (bands["kind"] == kind).to_numpy() & wide_bands(bands)
+        if not is_drawn.any():
             continue
         at, half, gap = (
-            x[chosen],
-            np.full(chosen.sum(), width * share / 2),
-            np.full(chosen.sum(), np.nan),
+            x[is_drawn],
+            np.full(is_drawn.sum(), width * share / 2),
+            np.full(is_drawn.sum(), np.nan),
         )
-        low, high = (bands[end].to_numpy(dtype=float)[chosen] for end in ("low", "high"))
+        low, high = (bands[end].to_numpy(dtype=float)[is_drawn] for end in ("low", "high"))
         foot, end = low.clip(bottom, top), high.clip(bottom, top)
         head = np.where(high > top, np.nan, end)
         axes.plot(
@@ -223,14 +223,14 @@ def arrows(
     """
     top = axes.get_ylim()[1]
     high = bands["high"].to_numpy(dtype=float)
-    for chosen, fill in (
+    for is_drawn, fill in (
         (np.isinf(high), colour),
         (np.isfinite(high) & (high > top), SURFACE_COLOUR),
     ):
-        if chosen.any():  # the layout includes even an empty artist that is not clipped
+        if is_drawn.any():  # the layout includes even an empty artist that is not clipped
             axes.plot(
-                np.unique(x[chosen]),
-                np.full(len(np.unique(x[chosen])), top),
+                np.unique(x[is_drawn]),
+                np.full(len(np.unique(x[is_drawn])), top),
                 marker=6,
                 markersize=7,
                 color=colour,
@@ -253,13 +253,13 @@ def draw_columns(
     solid: bool,
 ) -> None:
     """Draw bars from 0: solid for measurements, thin and pale for printed numbers."""
-    named: dict[str, Any] = {"transform": transform, "zorder": 1.9}
+    style_args: dict[str, Any] = {"transform": transform, "zorder": 1.9}
     if not solid:
         axes.bar(
             x,
             values,
             0.2 * width,
-            **named,
+            **style_args,
             label="column",
             linewidth=0,
             color=to_rgba(style.colour, 0.3),
@@ -269,7 +269,7 @@ def draw_columns(
         x,
         values,
         SHARES[TEXT] * width,
-        **named,
+        **style_args,
         label="column",
         linewidth=1,
         edgecolor=style.colour,
@@ -279,7 +279,7 @@ def draw_columns(
         x,
         values,
         SHARES[TEXT] * width,
-        **named,
+        **style_args,
         label="hatch",
         linewidth=0,
         edgecolor=style.colour,
@@ -293,12 +293,12 @@ def intervals(
 ) -> None:
     """Draw intervals of means as error bars."""
     value, low, high = (marks[name].to_numpy(dtype=float) for name in ("value", "low", "high"))
-    there = np.isfinite(low) & np.isfinite(high)
-    if there.any():
+    is_finite = np.isfinite(low) & np.isfinite(high)
+    if is_finite.any():
         axes.errorbar(
-            x[there],
-            value[there],
-            yerr=np.array([value - low, high - value])[:, there],
+            x[is_finite],
+            value[is_finite],
+            yerr=np.array([value - low, high - value])[:, is_finite],
             fmt="none",
             ecolor=colour,
             elinewidth=1.3,
@@ -389,10 +389,12 @@ class Layers:
 
     def levels(self, label: Any) -> list[Any]:
         """Levels at which a series has data."""
-        own = self.only(label)
+        layers = self.only(label)
         return list(
             dict.fromkeys(
-                v for frame in (own.bands, own.marks, own.runs) for v in frame[self.x].tolist()
+                v
+                for frame in (layers.bands, layers.marks, layers.runs)
+                for v in frame[self.x].tolist()
             )
         )
 
@@ -420,8 +422,8 @@ def gathered(
     """Combine frames to layers; raises `VirtperfError` if there is none, or one lacks a named
     column.
     """
-    given = {"points": points, "means": means, "printed": printed, "runs": runs}
-    frames = {name: frame for name, frame in given.items() if frame is not None}
+    named_frames = {"points": points, "means": means, "printed": printed, "runs": runs}
+    frames = {name: frame for name, frame in named_frames.items() if frame is not None}
     if not frames:
         raise VirtperfError(
             "no data to draw", expected="one of the frames points, means, printed, runs"
@@ -446,13 +448,13 @@ def gathered(
                     f"{name} has no column {column!r}", remedy=did_you_mean(column, frame.columns)
                 )
     only = str(shown[0]) if len(shown) == 1 and str(shown[0]) in words.labels else y
-    points, means, printed, runs = (frames.get(name) for name in given)
+    points, means, printed, runs = (frames.get(name) for name in named_frames)
     means, runs = (
         None if frame is None else frame.assign(value=frame[y]) for frame in (means, runs)
     )
     drawn, bands = marks_of(keys, points, means, printed), bands_of(keys, points)
     single = marks_of(keys, None, runs, None)
-    own = {*drawn["mark"], *single["mark"]} <= {OWN_DATA} and not len(bands)
+    only_own_data = {*drawn["mark"], *single["mark"]} <= {OWN_DATA} and not len(bands)
 
     def distinct(column: str | None) -> tuple[Any, ...]:
         if column is None:
@@ -473,7 +475,7 @@ def gathered(
         words,
         only if y == "value" else y,
         ylabel or "",
-        not own,
+        not only_own_data,
         tuple(frames.values()),
     )
 
@@ -530,12 +532,15 @@ def series_entry(layers: Layers, label: Any, *, bars: bool) -> LegendEntry:
     """Legend entry of a series: its marker and, with several levels, its line; a box for bars, or
     if ranges have no mark.
     """
-    style, own, levels = layers.look(label), layers.only(label), layers.levels(label)
-    if bars or not {*levels} <= {*own.marks[layers.x], *own.runs[layers.x]}:
+    style, series_layers, levels = layers.look(label), layers.only(label), layers.levels(label)
+    if bars or not {*levels} <= {*series_layers.marks[layers.x], *series_layers.runs[layers.x]}:
         inner = "none" if style.hatch else to_rgba(style.colour, 0.45)
         return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch, linewidth=1), label
     dash: Any = style.dash if len(levels) > 1 else "none"
-    measured = not len(own.bands) and set(own.marks["mark"]) <= {SOLID, OWN_DATA}
+    measured = not len(series_layers.bands) and set(series_layers.marks["mark"]) <= {
+        SOLID,
+        OWN_DATA,
+    }
     fill = style.colour if measured else SURFACE_COLOUR
     return Line2D(
         [],

@@ -50,8 +50,8 @@ def words(bands: pd.DataFrame, points: pd.DataFrame) -> str:
     descriptions = {kind: " or ".join(texts) for kind, texts in ranges.items()}
     if descriptions.get(marks.WITH_ASSUMPTIONS) == descriptions.get(marks.TEXT):
         descriptions.pop(marks.WITH_ASSUMPTIONS, None)
-    own = _WORDS if marks.TEXT in descriptions else {marks.WITH_ASSUMPTIONS: "allowed"}
-    parts += [f"{own[kind]} {texts}" for kind, texts in descriptions.items()]
+    range_words = _WORDS if marks.TEXT in descriptions else {marks.WITH_ASSUMPTIONS: "allowed"}
+    parts += [f"{range_words[kind]} {texts}" for kind, texts in descriptions.items()]
     numbers = points[["value", "low", "high"]].to_numpy(dtype=float)
     for kind, (value, low, high) in zip(points["mark"], numbers, strict=True):
         known = kind != marks.PRINTED and math.isfinite(low) and math.isfinite(high)

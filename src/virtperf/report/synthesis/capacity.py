@@ -77,10 +77,12 @@ class CurveValues:
         """Classify the tested ratios by whether the measure stays near its reference."""
         start = self.curve.ratio(self.curve.reference)
         known = [(ratio, ends_of(values)) for ratio, values in self.points if ratio != start]
-        kept = tuple(ratio for ratio, (low, _) in known if low >= MIN_KEPT_SHARE)
+        within_limit = tuple(ratio for ratio, (low, _) in known if low >= MIN_KEPT_SHARE)
         lost = tuple(ratio for ratio, (_, high) in known if high < MIN_KEPT_SHARE)
         return RatioLimits(
-            kept, lost, tuple(r for r, _ in known if r not in kept and r not in lost)
+            within_limit,
+            lost,
+            tuple(r for r, _ in known if r not in within_limit and r not in lost),
         )
 
 
@@ -148,11 +150,11 @@ class RatioGrid:
             )
             (a, b), (c, d) = (tuple(map(ratio_text, pair)) for pair in ends)
             return f"outside the tested range, CPU ratios {a} to {b} and memory ratios {c} to {d}"
-        chosen = [self.cells[x, y] for x in around[0] for y in around[1] if self.cells.get((x, y))]
-        if len(chosen) < len(around[0]) * len(around[1]):
+        cells = [self.cells[x, y] for x in around[0] for y in around[1] if self.cells.get((x, y))]
+        if len(cells) < len(around[0]) * len(around[1]):
             return "a neighbouring tested ratio has no number"
-        values = [value for cell in chosen for value in cell]
-        if len(chosen) == 1:
+        values = [value for cell in cells for value in cell]
+        if len(cells) == 1:
             return "; ".join(value.said for value in values)
         where = " and ".join(
             f"{name} {' to '.join(map(ratio_text, ratios))}"

@@ -125,9 +125,9 @@ class Synthesis:
         """Values of every study at overcommitment ratios of "cpu" or "memory"."""
         from virtperf.report.synthesis import picture
 
-        made = tables.capacities(self.curve_values, of, ratios)
+        record = tables.capacities(self.curve_values, of, ratios)
         figure = picture.capacity(self.curve_values, of, measure, self.level)
-        return Shown(made) if figure is None else _drawn(made, figure)
+        return Shown(record) if figure is None else _drawn(record, figure)
 
     def joint(self, pairs: Sequence[tuple[float, float]]) -> Shown:
         """Values of every study at pairs of a CPU ratio and a memory ratio."""
@@ -152,8 +152,8 @@ class Synthesis:
                 )
             if study:
                 study_named(self.studies, study)
-            chosen = [v for v in self.values[name] if study in (None, v.study)]
-            return tables.values_text(chosen, named=study is None)
+            selected = [v for v in self.values[name] if study in (None, v.study)]
+            return tables.values_text(selected, named=study is None)
 
         parts: list[str | Span] = [
             Span(text=f"{sentence.about}.", style="strong"),
@@ -178,5 +178,5 @@ def _drawn(record: Record, figure: Figure) -> Shown:
     from matplotlib import pyplot
 
     pyplot.close(figure)
-    made = drawing(figure, f"synthesis-{record.id}", record.title, record.title, record.numbers)
-    return Shown(record.model_copy(update={"drawing": made}), figure)
+    picture = drawing(figure, f"synthesis-{record.id}", record.title, record.title, record.numbers)
+    return Shown(record.model_copy(update={"drawing": picture}), figure)

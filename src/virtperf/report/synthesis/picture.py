@@ -123,33 +123,33 @@ def capacity(curves: Sequence[CurveValues], of: str, measure: str, level: float)
 
     The line at 1 is the reference, a range of this single value.
     """
-    panes: dict[str, list[CurveValues]] = {}
+    curves_by_panel: dict[str, list[CurveValues]] = {}
     for curve_values in curves:
         curve = curve_values.curve
         if (curve.of, curve_values.measure) == (of, measure) and {
             v.kind for _, vs in curve_values.points for v in vs
         } - {REFERENCE}:
             words = f"{curve_values.system or curve.study}: {measure} relative to {curve.against}"
-            panes.setdefault(words, []).append(curve_values)
-    if not panes:
+            curves_by_panel.setdefault(words, []).append(curve_values)
+    if not curves_by_panel:
         return None
     every_ratio = [
         ratio
-        for chosen in panes.values()
-        for curve_values in chosen
+        for panel_curves in curves_by_panel.values()
+        for curve_values in panel_curves
         for ratio, _ in curve_values.points
     ]
     room = AXIS_MARGIN * (max(every_ratio) - min(every_ratio))
     with theme():
-        figure, every = panels(len(panes), height=PANEL_WITH_KEYS)
+        figure, every = panels(len(curves_by_panel), height=PANEL_WITH_KEYS)
         every[-1].set_xlim(min(every_ratio) - room, max(every_ratio) + room)
         every[-1].set_xlabel(RATIOS[of])
-        for axes, (words, chosen) in zip(every, panes.items(), strict=True):
-            y_axis(axes, 0, _top(chosen), words)
+        for axes, (words, panel_curves) in zip(every, curves_by_panel.items(), strict=True):
+            y_axis(axes, 0, _top(panel_curves), words)
             axes.axhline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
             handles = [
-                _draw_curve(axes, k - (len(chosen) - 1) / 2, curve_values, look(k))
-                for k, curve_values in enumerate(chosen)
+                _draw_curve(axes, k - (len(panel_curves) - 1) / 2, curve_values, look(k))
+                for k, curve_values in enumerate(panel_curves)
             ]
             lines = axes.child_axes[0].get_xlabel().count("\n")
             axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.1 + 0.12 * lines))
@@ -250,10 +250,10 @@ def _has_limit(value: Value) -> bool:
     return any(math.isfinite(end) and end > 0 for piece in value.pieces for end in piece)
 
 
-def _top(chosen: Sequence[CurveValues]) -> float:
+def _top(curves: Sequence[CurveValues]) -> float:
     ends = [
         end
-        for curve in chosen
+        for curve in curves
         for _, values in curve.points
         for v in values
         for piece in v.pieces

@@ -256,7 +256,7 @@ def agreements(questions: Sequence[SynthesisQuestion], values: ValuesByRow) -> R
 
 def capacities(curves: Sequence[CurveValues], of: str, ratios: Sequence[float]) -> Record:
     """Table of all curves of one resource at the given overcommitment ratios."""
-    chosen = [curve for curve in curves if curve.curve.of == of]
+    selected = [curve for curve in curves if curve.curve.of == of]
     rows: list[tuple[Words, ...]] = [
         (
             curve.measure,
@@ -264,14 +264,14 @@ def capacities(curves: Sequence[CurveValues], of: str, ratios: Sequence[float]) 
             _with_note(curve.curve.label, f"1: {curve.curve.against}"),
             *(curve.at(ratio).words for ratio in ratios),
         )
-        for curve in chosen
+        for curve in selected
     ]
     title = f"{capacity.RATIOS[of]}: {joined(f'{ratio:g}' for ratio in ratios)}"
-    values = [value for curve in chosen for _, values in curve.points for value in values]
+    values = [value for curve in selected for _, values in curve.points for value in values]
     columns = ("Measure", "System", "Comparison", *(f"at {ratio:g}" for ratio in ratios))
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
     return record(
-        f"capacity-{of}", title, grid, values=values, numbers=capacity.curve_frame(chosen)
+        f"capacity-{of}", title, grid, values=values, numbers=capacity.curve_frame(selected)
     )
 
 
@@ -296,9 +296,9 @@ def joint(joint_values: Sequence[JointValues], pairs: Sequence[tuple[float, floa
 
 def limits_record(curves: Sequence[CurveValues]) -> Record:
     """Table of the tested ratios by whether throughput stays near its reference."""
-    chosen = [curve_values for curve_values in curves if curve_values.measure == "throughput"]
+    selected = [curve_values for curve_values in curves if curve_values.measure == "throughput"]
     rows: list[tuple[Words, ...]] = []
-    for curve_values in chosen:
+    for curve_values in selected:
         known, curve = curve_values.limits, curve_values.curve
         start = capacity.ratio_text(curve.ratio(curve.reference))
         rows.append(
@@ -329,7 +329,7 @@ def limits_record(curves: Sequence[CurveValues]) -> Record:
         f"column if the whole range or interval lies on one side of {percent}."
     )
     values = [
-        value for curve_values in chosen for _, values in curve_values.points for value in values
+        value for curve_values in selected for _, values in curve_values.points for value in values
     ]
     return record("limits", title, grid, Paragraph(words=note, style="small"), values=values)
 

@@ -271,18 +271,18 @@ def instances(
     if unknown := [name for name in at if at[name] not in entry.for_each.get(name, ())]:
         raise _problem(f"{study.id}: {derived} has no number for {unknown[0]} {at[unknown[0]]}")
     free = [name for name in entry.for_each if name not in at]
-    made = []
+    derivations = []
     for levels in product(*(entry.for_each[name] for name in free)):
         fixed = {**at, **dict(zip(free, levels, strict=True))}
         one = entry.model_copy(
             update={"for_each": {name: (fixed[name],) for name in entry.for_each}}
         )
-        made += [
+        derivations += [
             (levels, number)
             for number in derivations_of(study, one)
             if not gives or number.gives == gives
         ]
-    return made
+    return derivations
 
 
 def study_named(studies: Mapping[str, T], name: str) -> T:

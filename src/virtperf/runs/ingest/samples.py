@@ -154,8 +154,8 @@ class Spill:
         extents = extents[np.lexsort((extents["low"], extents["series"]))]
         batch: list[NDArray[np.void]] = []
         size = 0
-        for own in np.split(extents, np.flatnonzero(np.diff(extents["series"])) + 1):
-            more = int((own["end"] - own["begin"]).sum())
+        for series_extents in np.split(extents, np.flatnonzero(np.diff(extents["series"])) + 1):
+            more = int((series_extents["end"] - series_extents["begin"]).sum())
             if batch and size + more > SPILL_ROWS:
                 yield in_order(
                     _map_series_and_times(self._read(np.concatenate(batch)), rank, shift),
@@ -163,9 +163,9 @@ class Spill:
                 )
                 batch, size = [], 0
             if more > SPILL_ROWS:
-                yield from self._long(own, rank, shift)
+                yield from self._long(series_extents, rank, shift)
             else:
-                batch.append(own)
+                batch.append(series_extents)
                 size += more
         if batch:
             yield in_order(
@@ -558,23 +558,23 @@ def file_blocks(
     with path.open("rb") as stream:
         head = stream.read(CHUNK)
     try:
-        chosen = choose_format(head, file.path, file.format, inputs, file=place)
+        format_ = choose_format(head, file.path, file.format, inputs, file=place)
     except FormatError:
         if file.listed or file.format is not None:
             raise
         return None
-    return chosen.name, _blocks(chosen, path, place)
+    return format_.name, _blocks(format_, path, place)
 
 
-def _blocks(chosen: Format, path: Path, place: str) -> Iterator[Reading]:
+def _blocks(format_: Format, path: Path, place: str) -> Iterator[Reading]:
     try:
         with path.open("rb") as stream:
-            yield from blocks_of(chosen, stream, file=place, coded=True)
+            yield from blocks_of(format_, stream, file=place, coded=True)
     except (VirtperfError, OSError):
         raise
     except Exception as err:  # a bug in a reader must not stop the other runs
         raise FormatError(
-            f"the reader of format {chosen.name} failed",
+            f"the reader of format {format_.name} failed",
             file=place,
             found=f"{type(err).__name__}: {err}",
             remedy="report a bug in that reader, and attach the file.",

@@ -170,9 +170,9 @@ def _warn_of_differences(study: Study, runs: list[dict[str, Any]]) -> None:
     warnings: dict[str, list[str]] = {}
     for difference in fact_differences(study, measured):
         common = max(difference.runs, key=lambda value: len(difference.runs[value]))
-        for value, listed in difference.runs.items():
+        for value, run_ids in difference.runs.items():
             if value != common:
-                for run_id in listed:
+                for run_id in run_ids:
                     words = f"{difference.what}: {value} here, {common} in most other runs"
                     warnings.setdefault(run_id, []).append(f"differs from other runs: {words}")
     for place, run in enumerate(runs):
@@ -212,7 +212,9 @@ def _tasks(roots: Mapping[str, Path], code_hash: str) -> tuple[list[_Task], list
         try:
             files = {path: hash_file(folder / path) for path in raw_files(folder)}
             # a missing or linked run.yaml is rejected when the run is read; do not open it here
-            own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
+            run_hash = (
+                hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
+            )
             same = "".join(sorted(digest for digest, _ in files.values()))
             if name in tasks:
                 problem = f"the {tasks[name].root} runs also contain a run with this name"
@@ -231,7 +233,7 @@ def _tasks(roots: Mapping[str, Path], code_hash: str) -> tuple[list[_Task], list
                 code_hash,
                 root,
                 name,
-                own,
+                run_hash,
                 *(f"{path} {digest}" for path, (digest, _) in files.items()),
             )
             tasks[name] = _Task(root, folder, files, key)

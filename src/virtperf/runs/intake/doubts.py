@@ -62,18 +62,20 @@ def window_differences(study: Study, run: Mapping[str, Any], root: Path) -> list
     """Describe differing windows of the replicates in the folder `root`, in one line."""
     if run.get("window_s") is None:
         return []
-    own = [float(value) for value in run["window_s"]]
+    run_window = [float(value) for value in run["window_s"]]
     others = {
         name: window
         for name, factors, window in _windows(study, root)
-        if factors == dict(run["factors"]) and name != run["run_id"] and list(window) != own
+        if factors == dict(run["factors"]) and name != run["run_id"] and list(window) != run_window
     }
     if not others:
         return []
-    listed = ", ".join(f"{name} {begin:g} to {end:g} s" for name, (begin, end) in others.items())
+    windows_text = ", ".join(
+        f"{name} {begin:g} to {end:g} s" for name, (begin, end) in others.items()
+    )
     return [
-        f"the measurement window, {own[0]:g} to {own[1]:g} s, differs from that of its replicates: "
-        f"{listed}; set it with --window"
+        f"the measurement window, {run_window[0]:g} to {run_window[1]:g} s, differs from that of its replicates: "
+        f"{windows_text}; set it with --window"
     ]
 
 

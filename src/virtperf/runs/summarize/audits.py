@@ -290,8 +290,8 @@ def same_entities(observed: Sequence[Mapping[str, Any]], factors: Sequence[str])
             counts[(row["quantity"], condition(row))][row["entities"]] += 1
             runs[row["run_id"], row["provenance"]].append(row)
     rows = []
-    for (run_id, provenance), own in runs.items():
-        counted = [(row, counts[(row["quantity"], condition(row))]) for row in own]
+    for (run_id, provenance), run_rows in runs.items():
+        counted = [(row, counts[(row["quantity"], condition(row))]) for row in run_rows]
         counted = [(row, sizes) for row, sizes in counted if sizes.total() > 1]
         if not counted:
             continue

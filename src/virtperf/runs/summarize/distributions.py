@@ -64,8 +64,10 @@ def run_buckets(
                 remedy="declare the bucket bounds in the declaration of the format (histogram: ...).",
             )
         factor = converted(name, "quantity", bucket.unit, unit)
-        own = Bucket(bucket.lower * factor, bucket.upper * factor, unit)
-        sums[own] = sums.get(own, 0.0) + _n_events(samples, run.window, rate)
+        converted_bucket = Bucket(bucket.lower * factor, bucket.upper * factor, unit)
+        sums[converted_bucket] = sums.get(converted_bucket, 0.0) + _n_events(
+            samples, run.window, rate
+        )
     ordered = sorted(sums)
     columns = [(bucket.lower, bucket.upper, sums[bucket]) for bucket in ordered]
     lower, upper, count = (np.array(column, dtype=float) for column in zip(*columns, strict=True))
@@ -177,5 +179,5 @@ def _bounds_and_counts(
     return [(value, value, 1.0) for value in (values * factor).tolist()]
 
 
-def _matches(levels: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(levels.get(name) == level for name, level in wanted.items())
+def _matches(levels: Mapping[str, Any], at: Mapping[str, Any]) -> bool:
+    return all(levels.get(name) == level for name, level in at.items())

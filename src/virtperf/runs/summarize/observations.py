@@ -186,24 +186,24 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
 
 def _combined_source(
     run: RunSeries,
-    wanted: Mapping[str, str],
+    source: Mapping[str, str],
     how: str,
     reduce_by: Reduction | None = None,
     merged: bool = False,
 ) -> Combined | None:
     return run.combined(
-        wanted["metric"],
-        wanted["entity_kind"],
+        source["metric"],
+        source["entity_kind"],
         how,
-        entity=wanted.get("entity", "*"),
+        entity=source.get("entity", "*"),
         reduce_by=reduce_by,
         merged=merged,
     )
 
 
-def _source_text(wanted: Mapping[str, str]) -> str:
-    name = f" named {wanted['entity']}" if "entity" in wanted else ""
-    return f"{wanted['metric']} of a {wanted['entity_kind']}{name}"
+def _source_text(source: Mapping[str, str]) -> str:
+    name = f" named {source['entity']}" if "entity" in source else ""
+    return f"{source['metric']} of a {source['entity_kind']}{name}"
 
 
 def quotient_of_means(of: Mean, to: Mean) -> Mean:
@@ -262,9 +262,9 @@ def _set_relative(
     share = row["value"] / base
     # one term per independent run: the row itself, possibly part of its reference, and the other
     # runs of the reference
-    own = 1 - share / k if any(r is row for r in reference) else 1.0
+    weight = 1 - share / k if any(r is row for r in reference) else 1.0
     others = [r for r in reference if r is not row]
-    variances = [(own * row["se"]) ** 2, *((share / k * r["se"]) ** 2 for r in others)]
+    variances = [(weight * row["se"]) ** 2, *((share / k * r["se"]) ** 2 for r in others)]
     row["relative"] = reference_value * share
     row["relative_se"] = reference_value * float(np.sqrt(sum(variances))) / abs(base)
     row["relative_df"] = satterthwaite(variances, [row["df"], *(r["df"] for r in others)])
@@ -317,10 +317,10 @@ def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]
     """Select, for each provenance, the first run by id at the condition of a figure over time; in
     the order of `ORDER`.
     """
-    wanted = study.filled(exhibit.run.at if exhibit.run else {})
+    levels = study.filled(exhibit.run.at if exhibit.run else {})
     chosen: dict[str, str] = {}
     for run in sorted(runs, key=lambda run: (ORDER.index(run["provenance"]), run["run_id"])):
-        if all(run["factors"].get(name) == level for name, level in wanted.items()):
+        if all(run["factors"].get(name) == level for name, level in levels.items()):
             chosen.setdefault(run["provenance"], run["run_id"])
     return list(chosen.values())
 

@@ -82,12 +82,12 @@ def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.n
     return STATISTICS[name]
 
 
-def converted(name: str, what: str, unit: str, wanted: str, per: str = "1") -> float:
+def converted(name: str, what: str, unit: str, target: str, per: str = "1") -> float:
     """`conversion_factor` for an entry of study.yaml; raises `StudyError` naming both units if
     there is none.
     """
     try:
-        return conversion_factor(unit, wanted, per=per)
+        return conversion_factor(unit, target, per=per)
     except VirtperfError as err:
         remedy = f"use a unit of the {what} to which its metric can be converted."
         raise err.restated(

@@ -122,14 +122,14 @@ def _summarize_run(
     run = load_series(samples / f"{info['run_id']}.parquet", info, metrics, level)
     head = {name: info[name] for name in ("run_id", "provenance", "replicate")}
     head |= {name: info["factors"][name] for name in study.factors}
-    made = {
+    columns = {
         "block": info["block"] or study.block(info["factors"], info["replicate"]),
         "day": str(info["start"] or "")[:10],
     }
     observations, run_lineage = observe(study, run)
     return (
         [head | row for row in series_rows(run)],
-        [head | made | row for row in observations],
+        [head | columns | row for row in observations],
         [{"run_id": info["run_id"], **row} for row in run_lineage],
         list(thumbnail(study, run)),
         list(audit(run)),

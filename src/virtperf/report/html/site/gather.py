@@ -43,8 +43,8 @@ class StudyFacts:
     @property
     def place(self) -> LinkBase:
         """Base of links from a page of the site within this study's records."""
-        listed = self.data.paper_claims if self.data.study.kind == "paper" else ()
-        return LinkBase(elsewhere=True, listed=frozenset(c.id for c in listed), prefix=self.prefix)
+        claims = self.data.paper_claims if self.data.study.kind == "paper" else ()
+        return LinkBase(elsewhere=True, listed=frozenset(c.id for c in claims), prefix=self.prefix)
 
     def record(self, kind: str) -> Record:
         """Record of an exhibit on the whole study, such as ``quality``."""
