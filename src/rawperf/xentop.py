@@ -97,7 +97,7 @@ class ListingLines:
 
     words: WordOffsets
     line: int  # lines of the file before the part
-    seen: XentopState
+    listing_state: XentopState
     # by domain row: line; index of the state word, between name and values; index into `names`
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     state: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -123,12 +123,17 @@ class ListingLines:
         """Build the error of a line."""
         number = self.line + line + 1
         return FormatError(
-            problem, file=self.seen.file, line=number, expected=expected, found=found, remedy=remedy
+            problem,
+            file=self.listing_state.file,
+            line=number,
+            expected=expected,
+            found=found,
+            remedy=remedy,
         )
 
     def warn(self, line: int, sentence: str) -> None:
         """Add a warning on a line."""
-        self.seen.messages.add(self.line + line + 1, sentence)
+        self.listing_state.messages.add(self.line + line + 1, sentence)
 
     def tail(self, row: int) -> str:
         """Text after the state in a domain row."""
@@ -244,7 +249,7 @@ def _rows(listing: ListingLines) -> None:
 
 def _check_columns(columns: tuple[str, ...], listing: ListingLines, line: int) -> None:
     printed = " ".join(columns)
-    known = listing.seen.columns
+    known = listing.listing_state.columns
     if known and columns != known:
         remedy = "keep the listings of two versions in two files."
         problem, expected = "the header has other columns than the first one", " ".join(known)
@@ -261,21 +266,21 @@ def _check_columns(columns: tuple[str, ...], listing: ListingLines, line: int) -
             "the file is truncated or comes from another tool.",
         )
         raise listing.error(problem, line, expected, " ".join(unknown) or printed, remedy)
-    listing.seen.columns = columns
+    listing.listing_state.columns = columns
 
 
 def _is_summary(key: str, listing: ListingLines, line: int) -> bool:
     if match := _SUMMARY.fullmatch(key):
         listing.summaries.append(line)
         listing.clock.append(
-            clock_seconds(match[1], file=listing.seen.file, line=listing.line + line + 1)
+            clock_seconds(match[1], file=listing.listing_state.file, line=listing.line + line + 1)
         )
-        listing.seen.info.setdefault("xen_version", match[2].strip())
+        listing.listing_state.info.setdefault("xen_version", match[2].strip())
         return True
     if match := _MEMORY.fullmatch(key):
         for name, digits in zip(("mem_total_k", "cpus", "cpu_mhz"), match.groups(), strict=True):
-            if (listing.summaries or listing.seen.timed) and digits.strip("0"):
-                listing.seen.info.setdefault(name, digits)
+            if (listing.summaries or listing.listing_state.timed) and digits.strip("0"):
+                listing.listing_state.info.setdefault(name, digits)
         return True
     return False
 
@@ -321,7 +326,7 @@ def number_samples(listing: ListingLines) -> tuple[NDArray[np.int64], int]:
 
     Raises `FormatError` at a header without a row, and a sample without its summary or its header.
     """
-    rows, headers, state = listing.rows, np.array(listing.headers, dtype=int), listing.seen
+    rows, headers, state = listing.rows, np.array(listing.headers, dtype=int), listing.listing_state
     under = np.diff(np.append(np.searchsorted(rows, headers), len(rows)))  # rows below each header
     empty = np.flatnonzero(under == 0)
     if len(empty) and not (len(empty) == 1 and empty[0] == len(headers) - 1 and listing.cut >= 0):
@@ -390,8 +395,8 @@ def entities(
     full = [f"{names[c]}#{n + 1}" if n else names[c] for c, n in zip(codes, nth, strict=True)]
     row = int(np.flatnonzero(twice)[0])
     twin = f"{names[codes[row]]!r} occurs twice in a sample (a name truncated to ten characters)"
-    place = f"{listing.seen.file} line {listing.line + int(listing.rows[row]) + 1}"
-    listing.seen.messages.once(
+    place = f"{listing.listing_state.file} line {listing.line + int(listing.rows[row]) + 1}"
+    listing.listing_state.messages.once(
         "twin", f"{place}: {twin}; the later one is named #2, by its position in the list"
     )
     codes, unique = pd.factorize(np.array(full, dtype=object))
@@ -432,7 +437,7 @@ def values_of(listing: ListingLines, last: bool) -> NDArray[np.float64]:
     A truncated row at the end of the file is removed from `listing`. Raises `FormatError` at a row
     with too many or too few values, or an invalid number.
     """
-    words, columns = listing.words, listing.seen.columns[2:]
+    words, columns = listing.words, listing.listing_state.columns[2:]
     behind = words.first[listing.rows + 1]
     counts = behind - listing.state - 1
     begin = words.bytes[words.begin] if len(words.begin) else np.zeros(0, dtype=np.uint8)
@@ -519,7 +524,7 @@ def listing_records(
     t: NDArray[np.float64],
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Records in file order, and the line, from 1, of each."""
-    columns = listing.seen.columns[2:]
+    columns = listing.listing_state.columns[2:]
     has_value = np.flatnonzero((~np.isnan(values) & keep[:, None]).ravel())
     row = has_value // len(columns)
     column = has_value - row * len(columns)
@@ -536,7 +541,9 @@ def listing_records(
         if key in seen:
             place = listing.line + number + 1
             raise FormatError(
-                f"{kind} {device} occurs twice below one domain", file=listing.seen.file, line=place
+                f"{kind} {device} occurs twice below one domain",
+                file=listing.listing_state.file,
+                line=place,
             )
         seen.add(key)
         value = float(digits)
@@ -620,7 +627,7 @@ def _open_end(piece: bytes, line: int, state: XentopState) -> int:
 
 def _reading(listing: ListingLines, last: bool) -> Reading:
     """Build the reading of a part of a file."""
-    state = listing.seen
+    state = listing.listing_state
     state.timed = state.timed or bool(listing.summaries)
     values = values_of(listing, last)
     samples, count = number_samples(listing)

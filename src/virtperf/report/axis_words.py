@@ -123,7 +123,7 @@ def colours(study: Study) -> dict[str, int]:
     ``colour:`` in study.yaml names a label with the same colour.
 
     Labels of one figure have different colours while the palette lasts, then repeated colours with
-    other marks (`plot.theme.look`). Among the free colours the least used one is taken.
+    other marks (`plot.theme.series_style`). Among the free colours the least used one is taken.
     """
     figures = [
         [(s["label"], s.get("colour") or s["label"]) for s in e.spec.get("series", ())]

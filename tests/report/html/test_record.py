@@ -8,7 +8,7 @@ from tests.report.html.site.conftest import Parsed
 from tests.report.html.toy_notebook import claims, diagram, estimates, figure, summary, table
 from tests.report.toy import HOSTILE
 from virtperf.core.provenance import Provenance
-from virtperf.report.html.record import LinkBase, ids, record_html, with_distinct_ids
+from virtperf.report.html.record import LinkResolver, ids, record_html, with_distinct_ids
 from virtperf.report.records import Folded, Grid, Paragraph, Record, Span
 
 RECORDS = [summary(), table(), diagram(), figure(), claims(), estimates()]
@@ -63,7 +63,7 @@ def test_provenance_is_a_word_with_its_meaning() -> None:
 
 
 def test_computed_numbers_lead_to_what_they_rest_on() -> None:
-    parsed = Parsed(record_html(estimates(), place=LinkBase(frozenset({"figure-2"}))))
+    parsed = Parsed(record_html(estimates(), place=LinkResolver(frozenset({"figure-2"}))))
     assert parsed.links == ["#figure-2", "quality-toy.html#run-measured-a-4-r1"]
     assert (
         "Computed by the code above from the values of Figure 2 and run measured-a-4-r1."

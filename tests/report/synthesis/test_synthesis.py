@@ -46,7 +46,7 @@ def test_values_are_those_of_the_studies(synthesis: Synthesis) -> None:
     assert said.link == "claim:other/more-at-8" and said.provenance is Provenance.PUBLISHED
     assert (other.system, other.name) == ("Other 2, 2026", "Other 2, 2026: Other")
     peak = synthesis.values["best"][-1]
-    assert peak.words == "System A peaks at 8 guests" and peak.said == f"states: {peak.words}"
+    assert peak.words == "System A peaks at 8 guests" and peak.text == f"states: {peak.words}"
 
 
 def test_measured_runs_stand_beside_the_text(synthesis: Synthesis) -> None:

@@ -33,7 +33,7 @@ def record_html(
     *,
     notebook: bool = False,
     repeated: bool = False,
-    place: LinkBase | None = None,
+    place: LinkResolver | None = None,
     heading: str = "",
 ) -> Markup:
     """Render a record on `place`; by default, on a page with this record alone.
@@ -43,7 +43,7 @@ def record_html(
     so it is embedded as an image, because its ids must be unique on a page. `heading`: the heading
     above, which the caption does not repeat.
     """
-    where = place or (NOTEBOOK if notebook else LinkBase(known=frozenset(ids([record]))))
+    where = place or (NOTEBOOK if notebook else LinkResolver(page_ids=frozenset(ids([record]))))
     blocks, tail = split_tail(record.blocks)
     if record.kind == "setup" and not notebook:
         blocks, tail = _folded_tables(blocks)
@@ -179,26 +179,27 @@ def _drop_used_ids(block: Block, used_ids: set[str]) -> Block:
 LINK_PREFIXES = ("#", "claim:", "exhibit:", "trace:", "run:", "https://", "http://")
 
 
-def trace_place(key: str) -> str:
+def trace_anchor(key: str) -> str:
     """Anchor of a key on its study's trace page: the key without the study's name."""
     return slug(key.partition("/")[2])
 
 
 @dataclass(frozen=True)
-class LinkBase:
+class LinkResolver:
     """Resolves links relative to a page or a notebook; `folder` is the path to the reports.
 
-    `known`: ids on this page; links to other exhibits or claims are dropped. `elsewhere`: exhibits
-    and claims are on another page, the study's report. `listed`: claims linked to the page of all
-    claims; `beyond`: claims linked there unless this page shows them. `prefix`: start of the names
-    of pages of runs and traces, which stand beside those of the study itself.
+    `page_ids`: ids on this page; links to other exhibits or claims are dropped. `is_other_page`:
+    exhibits and claims are on another page, the study's report. `listed_claims`: claims linked to
+    the page of all claims; `fallback_claims`: claims linked there unless this page shows them.
+    `prefix`: start of the names of pages of runs and traces, in the same folder as those of the
+    study itself.
     """
 
-    known: frozenset[str] = frozenset()
+    page_ids: frozenset[str] = frozenset()
     folder: str = ""
-    elsewhere: bool = False
-    listed: frozenset[str] = frozenset()
-    beyond: frozenset[str] = frozenset()
+    is_other_page: bool = False
+    listed_claims: frozenset[str] = frozenset()
+    fallback_claims: frozenset[str] = frozenset()
     prefix: str = ""
 
     def address(self, link: str, study: str) -> str:
@@ -208,8 +209,8 @@ class LinkBase:
             return link
         if link.startswith("#"):
             return self._anchor(link[1:], study)
-        unseen = rest in self.beyond and f"claim-{rest}" not in self.known
-        if kind == "claim" and (rest in self.listed or unseen):
+        unseen = rest in self.fallback_claims and f"claim-{rest}" not in self.page_ids
+        if kind == "claim" and (rest in self.listed_claims or unseen):
             return f"{self.folder}{quote(f'claims-{study}')}.html#{quote(f'claim-{rest}')}"
         if kind in ("claim", "exhibit") and "/" in rest:
             of, _, name = rest.partition("/")
@@ -218,7 +219,7 @@ class LinkBase:
             return self._anchor(f"claim-{rest}" if kind == "claim" else rest, study)
         if kind == "trace":
             of, _, _ = rest.partition("/")
-            return f"{self.folder}{quote(f'trace-{self.prefix}{of}')}.html#{trace_place(rest)}"
+            return f"{self.folder}{quote(f'trace-{self.prefix}{of}')}.html#{trace_anchor(rest)}"
         if kind == "run":
             return (
                 f"{self.folder}{quote(f'quality-{self.prefix}{study}')}.html#run-{quote(rest)}"
@@ -231,12 +232,14 @@ class LinkBase:
         )
 
     def _anchor(self, anchor: str, study: str) -> str:
-        if self.elsewhere:
+        if self.is_other_page:
             return f"{self.folder}{quote(study)}.html#{quote(anchor)}" if study else ""
-        return f"#{quote(anchor)}" if anchor in self.known else ""
+        return f"#{quote(anchor)}" if anchor in self.page_ids else ""
 
 
-NOTEBOOK = LinkBase(folder="../reports/", elsewhere=True)  # notebooks are in a sibling folder
+NOTEBOOK = LinkResolver(
+    folder="../reports/", is_other_page=True
+)  # notebooks are in a sibling folder
 
 
 _SAFE = "/,;:=[]()*!"  # not percent-encoded in URLs, which keeps pages small

@@ -26,7 +26,7 @@ from rawperf.core.files import write_atomically
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary, Term
 from virtperf.report.html.markdown import ContentsEntry, Writer, pages_of
 from virtperf.report.html.notebooks import for_notebook_only, normalise, read_notebook, record_of
-from virtperf.report.html.record import LinkBase, ids, record_html, with_distinct_ids
+from virtperf.report.html.record import LinkResolver, ids, record_html, with_distinct_ids
 from virtperf.report.html.sanitize import own_html
 from virtperf.report.html.templating import (
     TEMPLATES,
@@ -77,7 +77,7 @@ def render(
     """Render a notebook with its outputs; `out` is replaced only after the whole page is complete.
 
     `title` is the window title; by default the notebook's first heading. `notice` stands above
-    everything; `prefix` starts the names of pages about runs (`LinkBase`); with a `study`, the page
+    everything; `prefix` starts the names of pages about runs (`LinkResolver`); with a `study`, the page
     links to its other pages; `claims` are those on its page of claims. Terms of the `glossary` used
     in the page are explained at its top. Raises `VirtperfError` if the notebook can't be read, one
     of its cells failed, or the page is too large for a browser.
@@ -203,8 +203,8 @@ def build_page(
     used_ids = frozenset(ids(records))
     prose, of_prose = pages_of(list(_prose(cells, shown)), used_ids)
     headings = [heading for page_headings in of_prose for heading in page_headings]
-    place = LinkBase(
-        used_ids | {heading.anchor for heading in headings}, beyond=claims, prefix=prefix
+    place = LinkResolver(
+        used_ids | {heading.anchor for heading in headings}, fallback_claims=claims, prefix=prefix
     )
     written, distinct_records, heading = iter(zip(prose, of_prose, strict=True)), iter(records), ""
     parts: list[PagePart] = []
@@ -288,7 +288,7 @@ def _output(
     output: NotebookNode,
     record: Record | None,
     distinct_record: Record | None,
-    place: LinkBase,
+    place: LinkResolver,
     heading: str,
 ) -> Output | None:
     if record is not None and distinct_record is not None:

@@ -114,12 +114,12 @@ def record(
     name, sentence = exhibit_name(exhibit.id, "figure"), finding(points, factor, statements)
     numbers = [Numbers.of(_numbers(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
     if fits:
-        from virtperf.report.plot.curves import curves_of
+        from virtperf.report.plot.curves import evaluate_curves
 
         levels = {
             str(label): part["x"].tolist() for label, part in points.groupby("series", sort=False)
         }
-        fitted = curves_of(fits, levels, factor.name, context.level)
+        fitted = evaluate_curves(fits, levels, factor.name, context.level)
         if curves := [table.assign(series=label) for label, table in fitted.items()]:
             words = "Fitted curves (CSV)"
             numbers.append(

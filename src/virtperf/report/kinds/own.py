@@ -19,9 +19,9 @@ def record(
     The frame holds the drawn numbers, for the download; its column `provenance` states their origin
     (`ProvenanceError` if it is missing or does not match the study).
     """
-    from virtperf.report.plot.axis import plain_logarithmic_numbers  # takes seconds to import
+    from virtperf.report.plot.axis import set_plain_log_formatters  # takes seconds to import
 
-    plain_logarithmic_numbers(figure)
+    set_plain_log_formatters(figure)
     blocks = [remark(note)] if note else []
     built = analysis(
         context, "own", title, frame_origin(context.data, frame, title), frame, *blocks

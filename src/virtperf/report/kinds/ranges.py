@@ -75,7 +75,8 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     blocks: list[Block] = [_grid(title, lines) if lines else note(NO_RANGES)]
     blocks += _changes_by_reading(context.data, lines)
     if tried := sum(
-        int(line.row["data_sets"]) for line in {line.asked.parts: line for line in lines}.values()
+        int(line.row["data_sets"])
+        for line in {line.derivation.parts: line for line in lines}.values()
     ):
         blocks.append(note(f"{SEARCH_NOTE} {plural(tried, 'data set')} were tried."))
     is_shown = {
@@ -125,7 +126,7 @@ class _Line:
     def __init__(
         self, context: Context, derivation: Derivation, row: dict[str, Any], unit: str
     ) -> None:
-        self.asked, self.row, self.unit = derivation, row, unit
+        self.derivation, self.row, self.unit = derivation, row, unit
         bounds, searched = bounds_of(context.study, derivation), row["method"] == "searched"
         if derivation.derived.kind == "argmax":
             self.text, assumed = (
@@ -141,7 +142,7 @@ class _Line:
     @property
     def label(self) -> str:
         """The number's name, with its unit unless the name includes it."""
-        name = self.asked.label
+        name = self.derivation.label
         return name if not self.unit or self.unit in name else f"{name}, {self.unit}"
 
     @property
@@ -158,7 +159,7 @@ class _Line:
         row, measured = self.row, self.measured
         known = measured is not None and getattr(measured, "available", True)
         return {
-            "number": self.asked.label,
+            "number": self.derivation.label,
             "kind": row["kind"],
             "unit": self.unit,
             **{name: row[name] for name in ("low_text", "high_text", "low", "high")},
@@ -179,7 +180,7 @@ class _Line:
 
 def _grid(title: str, lines: Sequence[_Line]) -> Grid:
     shared = len({line.unit for line in lines}) == 1
-    labels = [line.asked.label if shared else line.label for line in lines]
+    labels = [line.derivation.label if shared else line.label for line in lines]
     columns = {"Number": labels, "The text allows": [line.text for line in lines]}
     if any(line.assumed != line.text for line in lines):
         columns["With our assumptions"] = [
@@ -201,20 +202,20 @@ def _changes_by_reading(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
     sentences = {claim.id: claim.says for claim in data.paper_claims}
     rows: dict[Words, list[Words]] = {}
     for line in lines:
-        cells = changed.get((line.asked.derived.id, line.asked.label))
+        cells = changed.get((line.derivation.derived.id, line.derivation.label))
         if cells is not None:
             rows[line.label] = [
                 levels
                 or range_words(
                     (low, high),
-                    bounds_of(data.study, line.asked),
+                    bounds_of(data.study, line.derivation),
                     searched=line.row["method"] == "searched",
                 )
                 for levels, low, high in (cells[r] for r in READING_NAMES)
             ]
             names = [
                 name
-                for name in claims[line.asked.derived.id, line.asked.label]
+                for name in claims[line.derivation.derived.id, line.derivation.label]
                 if name in sentences
             ]
             rows[line.label] += [_claim_links(names, sentences)]

@@ -124,7 +124,7 @@ class ValuesAtRatio:
         if not self.values:
             return "no number"
         if len(self.tested) == 1:
-            return "; ".join(value.said for value in self.values)
+            return "; ".join(value.text for value in self.values)
         between = f"between the tested ratios {joined(map(ratio_text, self.tested))}"
         return f"{combined_range(self.values)} {between}"
 
@@ -155,7 +155,7 @@ class RatioGrid:
             return "a neighbouring tested ratio has no number"
         values = [value for cell in cells for value in cell]
         if len(cells) == 1:
-            return "; ".join(value.said for value in values)
+            return "; ".join(value.text for value in values)
         where = " and ".join(
             f"{name} {' to '.join(map(ratio_text, ratios))}"
             for name, ratios in zip(("CPU", "memory"), around, strict=True)

@@ -17,15 +17,15 @@ from matplotlib.patches import Patch
 from matplotlib.transforms import offset_copy
 
 from virtperf.report.plot import marks
-from virtperf.report.plot.axis import y_axis
-from virtperf.report.plot.marks import OVER, box, bracket, legend
+from virtperf.report.plot.axis import set_y_axis
+from virtperf.report.plot.marks import WIDE_RANGE_LABEL, bracket_handle, draw_legend, range_handle
 from virtperf.report.plot.theme import (
     INK_COLOUR,
     MUTED_COLOUR,
     SURFACE_COLOUR,
-    Look,
-    look,
-    panels,
+    SeriesStyle,
+    create_panels,
+    series_style,
     theme,
 )
 from virtperf.report.synthesis.capacity import RATIOS, CurveValues
@@ -74,7 +74,7 @@ def ratios_figure(
     lines += sum(names[v.name].count("\n") for values in groups.values() for v in values)
     height = VALUE_HEIGHT_PT * sum(len(values) + 0.3 for values in groups.values()) + 14 * lines
     with theme():
-        figure, (axes,) = panels(height=height + 75)
+        figure, (axes,) = create_panels(height=height + 75)
         place = 0.0
         for labels, values in groups.items():
             place += 0.3 + 0.45 * (1 + heads[labels].count("\n"))
@@ -82,7 +82,9 @@ def ratios_figure(
             for value in values:
                 place += 0.45 * names[value.name].count("\n")
                 _draw_name(axes, place - 0.1, names[value.name])
-                _draw_value(axes, place + 0.12, value, look(studies.index(value.study)).colour)
+                _draw_value(
+                    axes, place + 0.12, value, series_style(studies.index(value.study)).colour
+                )
                 place += 1
         axes.axvline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
         axes.set_ylim(place, -0.4)
@@ -91,7 +93,7 @@ def ratios_figure(
         axes.grid(visible=False, axis="y")
         axes.grid(visible=True, axis="x")
         axes.set_xlabel("Ratio (1: no change)")
-        legend(
+        draw_legend(
             figure,
             [],
             [
@@ -141,24 +143,24 @@ def capacity(curves: Sequence[CurveValues], of: str, measure: str, level: float)
     ]
     room = AXIS_MARGIN * (max(every_ratio) - min(every_ratio))
     with theme():
-        figure, every = panels(len(curves_by_panel), height=PANEL_WITH_KEYS)
+        figure, every = create_panels(len(curves_by_panel), height=PANEL_WITH_KEYS)
         every[-1].set_xlim(min(every_ratio) - room, max(every_ratio) + room)
         every[-1].set_xlabel(RATIOS[of])
         for axes, (words, panel_curves) in zip(every, curves_by_panel.items(), strict=True):
-            y_axis(axes, 0, _top(panel_curves), words)
+            set_y_axis(axes, 0, _top(panel_curves), words)
             axes.axhline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
             handles = [
-                _draw_curve(axes, k - (len(panel_curves) - 1) / 2, curve_values, look(k))
+                _draw_curve(axes, k - (len(panel_curves) - 1) / 2, curve_values, series_style(k))
                 for k, curve_values in enumerate(panel_curves)
             ]
             lines = axes.child_axes[0].get_xlabel().count("\n")
             axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.1 + 0.12 * lines))
-        legend(
+        draw_legend(
             figure,
             [],
             [
-                (box(INK_COLOUR, marks.TEXT), "range"),
-                (bracket(), OVER),
+                (range_handle(INK_COLOUR, marks.TEXT), "range"),
+                (bracket_handle(), WIDE_RANGE_LABEL),
                 (
                     Line2D([], [], marker="^", color=INK_COLOUR, linestyle="none"),
                     "extends above the axis",
@@ -172,7 +174,7 @@ def capacity(curves: Sequence[CurveValues], of: str, measure: str, level: float)
     return figure
 
 
-def _draw_curve(axes: Axes, place: float, curve: CurveValues, style: Look) -> Artist:
+def _draw_curve(axes: Axes, place: float, curve: CurveValues, style: SeriesStyle) -> Artist:
     """Draw one curve, dodged by `place` steps, and return its legend handle."""
     left, right = axes.get_xlim()
     at = offset_copy(
@@ -188,7 +190,7 @@ def _draw_curve(axes: Axes, place: float, curve: CurveValues, style: Look) -> Ar
     )
     measured = rows[rows["kind"] == "measured"]
     ranges = rows[rows["kind"] != "measured"].assign(kind=marks.TEXT)
-    marks.range_boxes(
+    marks.draw_range_boxes(
         axes,
         ranges["x"].to_numpy(),
         ranges,
@@ -196,9 +198,9 @@ def _draw_curve(axes: Axes, place: float, curve: CurveValues, style: Look) -> Ar
         at,
         1.1 * CURVE_DISTANCE * (right - left) / RATIOS_WIDTH,
     )
-    marks.arrows(axes, ranges["x"].to_numpy(), ranges, style.colour, at)
-    marks.intervals(axes, measured["x"].to_numpy(), measured, style.colour, at)
-    marks.scatter(
+    marks.draw_arrows(axes, ranges["x"].to_numpy(), ranges, style.colour, at)
+    marks.draw_intervals(axes, measured["x"].to_numpy(), measured, style.colour, at)
+    marks.draw_marks(
         axes, measured["x"].to_numpy(), measured["value"].to_numpy(), marks.SOLID, style, at
     )
     if len(measured):

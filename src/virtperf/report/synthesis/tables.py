@@ -201,7 +201,7 @@ def question(spec: SynthesisQuestion, values: ValuesByRow) -> Record:
                 row.head,
                 _with_note(value.system or value.study, value.study if value.system else ""),
                 _with_note(value.label, value.reading),
-                value.said,
+                value.text,
                 (Span(text=value.number, link=value.link),),
             )
             for value in values[row.id]
@@ -398,11 +398,11 @@ def values_text(values: Sequence[Value], *, named: bool = True) -> str:
     """
     if not named:
         return joined([value.words for value in values]) or NO_NUMBER
-    return "; ".join(f"{value.name}: {value.said}" for value in values) or NO_NUMBER
+    return "; ".join(f"{value.name}: {value.text}" for value in values) or NO_NUMBER
 
 
 def _values_list(values: Sequence[Value]) -> str:
-    return "; ".join(f"{value.name}: {value.said}" for value in values)
+    return "; ".join(f"{value.name}: {value.text}" for value in values)
 
 
 def _differing_pairs(compared: Agreement) -> Iterator[str | Span]:

@@ -68,7 +68,7 @@ class Value:
         return (min(every), max(every)) if every else (math.nan, math.nan)
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """``allows 1.2 to 2``, ``measured 1.5 (1.4 to 1.6)``, ``order only: below 1``."""
         if self.kind == REFERENCE:
             return "1 (reference)"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary
-from virtperf.report.html.record import trace_place
+from virtperf.report.html.record import trace_anchor
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import page
 from virtperf.report.trace import TableTrace, Trace, table_traces
@@ -45,7 +45,7 @@ def trace_page(
         measured=len(facts.data.observations),
         sections=sections,
         claims=claims,
-        trace_place=trace_place,
+        trace_anchor=trace_anchor,
         folder=f"../examples/{facts.id}" if facts.prefix else f"../data/measured/{facts.id}",
         most=most,
     )
