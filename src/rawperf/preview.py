@@ -91,12 +91,12 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
     yield ""
     yield f"The first of {_count(preview.records, 'record')}"
     rows = ([_cell(v) for v in row] for row in first[columns].itertuples(index=False))
-    yield from _aligned(columns, rows)
+    yield from _format_table(columns, rows)
     fields = preview.fields()
     rows_shown = fields.head(MAX_FIELDS).itertuples(index=False)
     yield ""
     yield "Fields"
-    yield from _aligned(
+    yield from _format_table(
         ["report", "of", "field", "metric", "unit", "samples", "mean", "lowest", "highest"],
         (
             [report, kind, name, metric or "-", unit or "as printed", samples, *map(number, ends)]
@@ -107,7 +107,7 @@ def preview_lines(raw: RawTables, file: str) -> Iterator[str]:
         yield f"... and {len(fields) - MAX_FIELDS} more fields; -o writes everything to a file."
 
 
-def _aligned(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+def _format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     """Format a table, with numeric columns right-aligned."""
     cells = [list(columns), *([str(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

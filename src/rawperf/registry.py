@@ -25,8 +25,8 @@ from rawperf.core.files import PACKAGED_METRICS
 from rawperf.core.metrics import Metric, MetricDictionary, Source, load_metrics
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.declared.read import DeclaredFormat, presets
-from rawperf.pieces import unpacked, unpacked_head, whole
-from rawperf.text import uncoloured
+from rawperf.pieces import decompress_stream, unpacked_head, whole
+from rawperf.text import strip_colours
 
 DELIMITERS = ",;\t|"
 MAX_ROWS = 200
@@ -397,7 +397,7 @@ def _text_summary(head: bytes) -> str:
 
 def head_of(data: bytes) -> bytes:
     """Head of a file for recognition: decompressed, without byte order mark and colours."""
-    return uncoloured(unpacked_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
+    return strip_colours(unpacked_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
 
 
 def blocks_of(
@@ -410,7 +410,7 @@ def blocks_of(
     Raises `FormatError`: the errors of the format; a compressed file that is damaged or expands to
     too much; a file that is too large for a format that does not stream.
     """
-    plain = unpacked(stream, file=file)
+    plain = decompress_stream(stream, file=file)
     if coded and isinstance(fmt, DeclaredFormat):
         yield from fmt.coded_blocks(plain, file=file)
         return
@@ -420,17 +420,19 @@ def blocks_of(
     yield fmt.read(whole(plain, fmt.name, file), file=file)
 
 
-def with_presets(dictionary: MetricDictionary, report: Report = lambda _: None) -> MetricDictionary:
+def extend_with_presets(
+    dictionary: MetricDictionary, report: Report = lambda _: None
+) -> MetricDictionary:
     """Extend a dictionary with the fields of the installed declarations.
 
     Conflicts, such as a metric that a user's dictionary lacks, are passed to `report` and left out.
     """
-    return extended(
+    return extend_dictionary(
         dictionary, (f for f in all_formats().values() if isinstance(f, DeclaredFormat)), report
     )
 
 
-def extended(
+def extend_dictionary(
     dictionary: MetricDictionary,
     formats: Iterable[DeclaredFormat],
     report: Report = stop,
@@ -537,18 +539,20 @@ def choose_format(
     )
 
 
-def dictionary_of(path: Path = METRICS, inputs: Sequence[DeclaredFormat] = ()) -> MetricDictionary:
+def build_dictionary(
+    path: Path = METRICS, inputs: Sequence[DeclaredFormat] = ()
+) -> MetricDictionary:
     """Metric dictionary with all declared formats' fields, those of `inputs` first.
 
     Raises `StudyError`.
     """
-    known = with_presets(load_metrics(path))
-    return extended(known, inputs, preferred=True) if inputs else known
+    known = extend_with_presets(load_metrics(path))
+    return extend_dictionary(known, inputs, preferred=True) if inputs else known
 
 
-def dictionary_for(form: DeclaredFormat, path: Path = METRICS) -> MetricDictionary:
-    """Metric dictionary for one declared format; raises as `dictionary_of` does."""
+def format_dictionary(form: DeclaredFormat, path: Path = METRICS) -> MetricDictionary:
+    """Metric dictionary for one declared format; raises as `build_dictionary` does."""
     try:
-        return extended(load_metrics(path), (form,), preferred=True)
+        return extend_dictionary(load_metrics(path), (form,), preferred=True)
     except RawperfError:  # it may name a metric that a preset brings
-        return dictionary_of(path, (form,))
+        return build_dictionary(path, (form,))

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.json_lines import TOKEN, first_line, loads, with_lines
-from rawperf.pieces import Pieces, recoded
+from rawperf.json_lines import TOKEN, first_line, loads, parse_with_lines
+from rawperf.pieces import Pieces, recode
 from rawperf.rows import WHOLE, RecordRows, Warnings, record_table
 from rawperf.text import DAY, EPOCH, clock_seconds, strings
 
@@ -341,16 +341,16 @@ class SampleReader:
             self.interval = str(stamp["interval"])
 
     def _cached_form(self, shape: bytes, sample: _Sample) -> SampleForm | None:
-        key = _without_times(shape)
+        key = _zero_times(shape)
         names = self._names.get(key)
         return None if names is None else self._forms.get((key, sample.numbers(names)))
 
     def _learn_form(self, shape: bytes, sample: _Sample) -> tuple[SampleForm, float]:
         """Traverse a sample to learn its form; raises `FormatError` at the first invalid value."""
         text = self._drop_trailing_commas(
-            recoded(sample.text(), sample.line, self.messages, self.file).decode(), sample.line
+            recode(sample.text(), sample.line, self.messages, self.file).decode(), sample.line
         )
-        document, lines = with_lines(text, loads, sample.line)
+        document, lines = parse_with_lines(text, loads, sample.line)
         check_text(document, text, self.file)
         place = ElementPlace(f"statistics {self.number}", first_line(lines), self.file)
         stamp = place.stamp(document, "timestamp")
@@ -373,7 +373,7 @@ class SampleReader:
             if len(self._forms) >= MAX_CACHED_FORMS:
                 self._forms.clear()
                 self._names.clear()
-            key = _without_times(shape)
+            key = _zero_times(shape)
             self._names[key] = tuple(walk.names)
             self._forms[key, sample.numbers(walk.names)] = form
         return form, t
@@ -392,7 +392,7 @@ class SampleReader:
             try:
                 loads(repaired)
             except (ValueError, RecursionError):
-                raise not_json(self.file, number, err) from err
+                raise json_error(self.file, number, err) from err
             self.messages.once("commas", f"{self.file} line {number}: {COMMAS}")
             return repaired
         return text
@@ -438,7 +438,7 @@ def zone(stamp: dict[str, Any]) -> str:
     return "UTC" if stamp.get("utc") else "local"
 
 
-def not_json(file: str, line: int | None, err: Exception) -> FormatError:
+def json_error(file: str, line: int | None, err: Exception) -> FormatError:
     """Build the error of invalid JSON."""
     return FormatError(
         "not JSON",
@@ -462,7 +462,7 @@ def check_text(document: Any, text: str, file: str) -> None:
         ) from err
 
 
-def _without_times(shape: bytes) -> bytes:
+def _zero_times(shape: bytes) -> bytes:
     """Replace all digits of a form's timestamp with zeros."""
     begin = shape.find(_STAMP)
     end = shape.find(b"}", begin)
@@ -586,7 +586,7 @@ class _File:
         return {**self.info, **interval, **zone}
 
     def _text(self, data: bytes, line: int) -> str:
-        return recoded(data, line, self.messages, self.file).decode()
+        return recode(data, line, self.messages, self.file).decode()
 
     def _check_commas(self, elements: Elements, line: int) -> int:
         """Offset of the end of the samples, after checking the commas between them."""
@@ -596,7 +596,9 @@ class _File:
             between = data[end:begin].strip()
             if between != (b"" if self.separated else b","):
                 number = line + data.count(b"\n", 0, begin) + 1
-                raise not_json(self.file, number, ValueError(f"between samples: {between[:40]!r}"))
+                raise json_error(
+                    self.file, number, ValueError(f"between samples: {between[:40]!r}")
+                )
             end, self.separated = behind, False
         return end
 
@@ -656,7 +658,7 @@ class _File:
                     continue
                 self.messages.add_located(f"{self.file} line {number}: {sentence}")
                 return document
-            raise not_json(self.file, number, err) from err
+            raise json_error(self.file, number, err) from err
 
 
 def _bracket_end(data: bytes) -> int:
@@ -665,7 +667,7 @@ def _bracket_end(data: bytes) -> int:
 
 
 def _with_lines(text: str, above: int, gone: int) -> tuple[Any, Lines]:
-    document, lines = with_lines(text, loads)
+    document, lines = parse_with_lines(text, loads)
     return document, _shift_lines(lines, above + 1, gone) if gone else lines
 
 

@@ -26,7 +26,7 @@ ROW = np.dtype(
 SampleRows = NDArray[np.void]
 
 
-def rows_of(length: int, **columns: object) -> SampleRows:
+def build_samples(length: int, **columns: object) -> SampleRows:
     """Build samples from columns of `ROW`; the others are zero."""
     rows = np.zeros(length, ROW)
     for name, column in columns.items():
@@ -46,7 +46,7 @@ def concat_rows(parts: Sequence[SampleRows]) -> SampleRows:
     )
 
 
-def in_order(rows: SampleRows, *names: str) -> SampleRows:
+def sort_samples(rows: SampleRows, *names: str) -> SampleRows:
     """Sort samples by integer columns, then by time and order.
 
     Most samples arrive in the order of their times: then only the columns need sorting.
@@ -145,7 +145,7 @@ class Rates:
 
         Counters come in any order, with times after those of earlier parts; others have no rate.
         """
-        rows = self._duplicates.of(in_order(concat_rows([self._last, counters]), "series"))
+        rows = self._duplicates.of(sort_samples(concat_rows([self._last, counters]), "series"))
         if not len(rows):
             return rows
         same = rows["series"][1:] == rows["series"][:-1]

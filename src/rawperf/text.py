@@ -106,7 +106,7 @@ def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
     warnings: tuple[str, ...] = ()
     data, bad_line = utf8(data.removeprefix(codecs.BOM_UTF8))
     if bad_line >= 0:
-        warnings = (not_utf8(file, bad_line),)
+        warnings = (utf8_warning(file, bad_line),)
     return data.decode().replace("\r\n", "\n"), warnings
 
 
@@ -126,12 +126,12 @@ def utf8(data: bytes) -> tuple[bytes, int]:
     return b"\n".join(lines), first
 
 
-def not_utf8(file: str, line: int) -> str:
+def utf8_warning(file: str, line: int) -> str:
     """Warning on a file with line `line`, from 0, that is not UTF-8."""
     return f"{file} line {line + 1}: not UTF-8; such lines were read as Latin-1"
 
 
-def uncoloured(data: bytes) -> bytes:
+def strip_colours(data: bytes) -> bytes:
     """Strip terminal escape sequences for colour and cursor position."""
     return _ESCAPE.sub(b"", data) if b"\x1b" in data else data
 

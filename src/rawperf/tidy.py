@@ -18,18 +18,18 @@ from rawperf import Reading, blocks_of, by_sample, ranking
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary
-from rawperf.core.tables import coded as category
+from rawperf.core.tables import encode_categories as category
 from rawperf.core.tables import plain_texts
 from rawperf.declared.read import DeclaredFormat, load_declaration
-from rawperf.pieces import peeked
+from rawperf.pieces import peek_stream
 from rawperf.registry import (
     METRICS,
+    build_dictionary,
     choose_format,
-    dictionary_for,
-    dictionary_of,
+    format_dictionary,
     recognised_by_name,
 )
-from rawperf.sample_rows import Key, Rates, SampleRows, rows_of
+from rawperf.sample_rows import Key, Rates, SampleRows, build_samples
 
 DECLARATIONS = (".yaml", ".yml")
 """File suffixes of declarations."""
@@ -84,7 +84,7 @@ class RawTables:
         interval_s: float | None = None,
         inputs: Sequence[DeclaredFormat] = (),
     ) -> None:
-        head, self._stream = peeked(stream)
+        head, self._stream = peek_stream(stream)
         self._chosen = choose_format(head, file, format_name, inputs, file=file)
         specified = (
             format_name is not None or self._chosen in inputs or recognised_by_name(self._chosen)
@@ -225,7 +225,7 @@ class Translation:
             self._series.setdefault((self._format, *name), len(self._series)) for name in names
         ]
         columns = {"t": counters["t"], "value": counters["value"], "order": counters["line"]}
-        return self._rates.of(rows_of(len(counters), series=series, **columns))
+        return self._rates.of(build_samples(len(counters), series=series, **columns))
 
 
 def read_raw(stream: BinaryIO, **named: object) -> RawTables:
@@ -290,10 +290,10 @@ def opened_raw(
     if format is not None and Path(format).suffix in DECLARATIONS:
         inputs = (load_declaration(Path(format)),)
         name = inputs[0].name
-        dictionary = dictionary_for(inputs[0], Path(metrics))
+        dictionary = format_dictionary(inputs[0], Path(metrics))
     else:
-        dictionary = dictionary_of(Path(metrics), inputs)
-    with opened(path) as stream:
+        dictionary = build_dictionary(Path(metrics), inputs)
+    with open_input(path) as stream:
         yield RawTables(
             stream,
             file=str(path),
@@ -304,7 +304,7 @@ def opened_raw(
         )
 
 
-def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
+def escape_formulas(table: pd.DataFrame) -> pd.DataFrame:
     """Prevent formula injection: put an apostrophe before texts that a spreadsheet would run."""
     texts = table.select_dtypes(include=["str"]).columns
     return table.assign(
@@ -369,7 +369,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 @contextmanager
-def opened(path: str | Path) -> Iterator[BinaryIO]:
+def open_input(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file, or standard input for "-".
 
     Raises `RawperfError` if it can't be read, or is not a file.
@@ -394,7 +394,7 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
 
 def file_bytes(path: str | Path) -> bytes:
     """Read a file, or standard input for "-"; raises as `opened` does, and if it is too large."""
-    with opened(path) as stream:
+    with open_input(path) as stream:
         data = stream.read(MAX_TABLE_BYTES + 1)
     if len(data) > MAX_TABLE_BYTES:
         raise RawperfError(

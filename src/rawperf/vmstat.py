@@ -15,7 +15,7 @@ import numpy as np
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, line_end, recoded
+from rawperf.pieces import Pieces, line_end, recode
 from rawperf.rows import Warnings
 from rawperf.sar.table import SarRows, TableHeading, table_records
 
@@ -51,7 +51,7 @@ class VmstatFormat(Streaming):
         listing, encoding_warnings = _Listing(file), Warnings(file)
         pieces = Pieces(stream, line_end, file)
         for piece in pieces:
-            text = recoded(piece, pieces.line, encoding_warnings, file).decode()
+            text = recode(piece, pieces.line, encoding_warnings, file).decode()
             table, t, messages = listing.rows(text, pieces.line, pieces.last)
             if pieces.last and listing.count < 2:
                 raise FormatError(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recoded
+from rawperf.pieces import Pieces, recode
 from rawperf.rows import Warnings, record_table
 from rawperf.text import WordOffsets, clock_seconds, numbers, strings, unwrap_midnight, utf8
 
@@ -374,7 +374,7 @@ def _by_names(listing: ListingLines, headers: NDArray[np.int64]) -> tuple[NDArra
     return samples, number
 
 
-def behind(listing: ListingLines, row: int) -> int:
+def bytes_from_header(listing: ListingLines, row: int) -> int:
     """Number of bytes from the header above a row, including blank lines before it, to the end."""
     header = listing.headers[int(np.searchsorted(listing.headers, listing.rows[row])) - 1]
     while header and listing.words.first[header - 1] == listing.words.first[header]:
@@ -403,7 +403,7 @@ def entities(
     return [str(name) for name in unique], codes
 
 
-def without_difference(
+def has_no_cpu(
     samples: NDArray[np.int64],
     ids: NDArray[np.int64],
     keep: NDArray[np.bool_],
@@ -431,7 +431,7 @@ def without_difference(
     return has_none
 
 
-def values_of(listing: ListingLines, last: bool) -> NDArray[np.float64]:
+def parse_values(listing: ListingLines, last: bool) -> NDArray[np.float64]:
     """Numbers of the domain rows, shape (rows, columns - 2); NaN if the tool prints a word instead.
 
     A truncated row at the end of the file is removed from `listing`. Raises `FormatError` at a row
@@ -594,7 +594,7 @@ class XentopFormat(Streaming):
                 piece = piece[: len(piece) - pieces.back]
                 if not piece:
                     continue
-            words = WordOffsets(recoded(piece, pieces.line, state.messages, file))
+            words = WordOffsets(recode(piece, pieces.line, state.messages, file))
             listing = scan(words, pieces.line, state, pieces.last)
             if not state.columns:
                 raise FormatError(
@@ -622,14 +622,14 @@ def _open_end(piece: bytes, line: int, state: XentopState) -> int:
     if listing.summaries:
         return 0
     samples, count = number_samples(listing)
-    return 0 if copied.plain else behind(listing, int(np.argmax(samples == count - 1)))
+    return 0 if copied.plain else bytes_from_header(listing, int(np.argmax(samples == count - 1)))
 
 
 def _reading(listing: ListingLines, last: bool) -> Reading:
     """Build the reading of a part of a file."""
     state = listing.listing_state
     state.timed = state.timed or bool(listing.summaries)
-    values = values_of(listing, last)
+    values = parse_values(listing, last)
     samples, count = number_samples(listing)
     keep = samples >= 0
     if not keep.all():
@@ -645,7 +645,7 @@ def _reading(listing: ListingLines, last: bool) -> Reading:
     columns = state.columns[2:]
     if "CPU(%)" in columns and keep.any():
         cpu = values[:, columns.index("CPU(%)")]
-        cpu[without_difference(samples, ids, keep, cpu, names, state)] = np.nan
+        cpu[has_no_cpu(samples, ids, keep, cpu, names, state)] = np.nan
     clock, t = "sample", state.samples + np.arange(count + 1, dtype=float)
     if state.timed:
         clock, raw = "time-of-day", np.array(listing.clock, dtype=float)

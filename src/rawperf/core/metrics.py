@@ -14,7 +14,7 @@ from pydantic import Field
 
 from rawperf.core.errors import RawperfError, Report, StudyError, stop
 from rawperf.core.model import Flag, Keyed, Model, Texts, load_model
-from rawperf.core.tables import coded, combinations
+from rawperf.core.tables import combinations, encode_categories
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.core.yamlio import Document
 
@@ -126,7 +126,7 @@ class MetricDictionary:
         texts = zip(*named.names, strict=True) if named.names else [()] * 4
         columns = zip(("entity_kind", "entity", "metric", "kind"), texts, strict=True)
         return named.rows.assign(
-            **{name: coded(named.which, list(column)) for name, column in columns}
+            **{name: encode_categories(named.which, list(column)) for name, column in columns}
         )
 
     def named(self, records: pd.DataFrame, format_name: str) -> Named:

@@ -49,9 +49,11 @@ class Buckets:
         if self._histogram.middle_bits is not None:
             lower, upper = _bounds_from_middle(upper, self._histogram.middle_bits)
         counts = self._numbers.of(
-            _listed(chunk.column(self._count)), chunk.lines_of(self._count), self._count
+            _join_names(chunk.column(self._count)), chunk.lines_of(self._count), self._count
         )
-        names = _listed(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
+        names = (
+            _join_names(chunk.column(self._part.names)) if self._part.names else [""] * len(owners)
+        )
         explicit_bounds = (
             self._histogram.lower is not None or self._histogram.middle_bits is not None
         )
@@ -117,7 +119,7 @@ class Buckets:
 
         `else_` is the upper bound of a bucket of a single integer.
         """
-        cells = _listed(chunk.column(name))
+        cells = _join_names(chunk.column(name))
         lines = chunk.lines_of(name)
         none = np.array([str(cell).strip() in without for cell in cells], dtype=bool)
         rule = FieldRule(field=name, printed=self._printed)
@@ -157,7 +159,7 @@ class Buckets:
         return units
 
 
-def _listed(cells: Any) -> list[Any]:
+def _join_names(cells: Any) -> list[Any]:
     return cells.to_pylist() if isinstance(cells, pa.Array) else list(cells)
 
 

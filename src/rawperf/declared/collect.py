@@ -206,7 +206,7 @@ class Collector:
         by_columns = bool(columns) and entity.file is None and entity.line is None
         if by_columns and all(isinstance(column, pa.Array) for column in columns):
             return self._entity_codes_vectorized(columns)
-        columns = [_listed(column) for column in columns]
+        columns = [_to_list(column) for column in columns]
         owners = chunk.whose or [None] * len(chunk.lines)
         if entity.line is not None:
             columns = [owners, *columns]
@@ -269,7 +269,7 @@ class Collector:
             known = list(self._entities)
             entity_names = [known[code] for code in entity.tolist()]
             names: Sequence[Any] = (
-                _listed(chunk.column(self.part.names))
+                _to_list(chunk.column(self.part.names))
                 if self.part.names
                 else chunk.kinds or [""] * len(entity_names)
             )
@@ -284,7 +284,7 @@ class Collector:
         timed = isinstance(cells, np.ndarray)
         if isinstance(cells, pa.Array) and len(cells):
             timed = cells[0].as_py() != ""
-        timed = timed or any(cell not in (None, "") for cell in _listed(cells))
+        timed = timed or any(cell not in (None, "") for cell in _to_list(cells))
         self._has_times = timed if self._has_times is None else self._has_times
         if time.optional and not (timed and self._has_times):
             if timed != self._has_times:
@@ -298,10 +298,10 @@ class Collector:
         if time.then is not None:
             then = chunk.column(time.then)
             if isinstance(cells, pa.Array) and isinstance(then, pa.Array):
-                both = pc.binary_join_element_wise(_decoded(cells), _decoded(then), " ")
+                both = pc.binary_join_element_wise(_decode(cells), _decode(then), " ")
                 cells = pc.utf8_trim_whitespace(both)
             else:
-                pairs = zip(_listed(cells), _listed(then), strict=True)
+                pairs = zip(_to_list(cells), _to_list(then), strict=True)
                 cells = [f"{_text(first)} {_text(second)}".strip() for first, second in pairs]
         plus = chunk.column(time.plus) if time.plus else None
         return self._clock.given(cells, plus, chunk.lines)
@@ -319,9 +319,9 @@ class Collector:
             )
             fits &= ~np.isnan(needed) & (needed != 0)
         if not fits.all():
-            cells = _masked(cells, fits)
+            cells = _mask(cells, fits)
         if rule.within is not None:
-            cells = self._extract_values(_listed(cells), lines, rule)
+            cells = self._extract_values(_to_list(cells), lines, rule)
         values = self._numbers.of(cells, lines, rule.field, rule)
         return values if rule.per is None else self._rates(chunk, values, rule.per), lines
 
@@ -401,7 +401,7 @@ class Collector:
                 entity_names, code, when, values, at = (column[keep] for column in columns)
                 self.parts.append((entity_names, code, when, values, at))
             return
-        cells = _listed(cells)
+        cells = _to_list(cells)
         by_name = np.split(
             np.argsort(codes, kind="stable"),
             np.cumsum(np.bincount(codes, minlength=len(called)))[:-1],
@@ -476,11 +476,11 @@ def _matches(patterns: tuple[str, ...], text: str) -> bool:
     return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
-def _listed(cells: Any) -> Any:
+def _to_list(cells: Any) -> Any:
     return cells.to_pylist() if isinstance(cells, pa.Array) else cells
 
 
-def _decoded(cells: pa.Array) -> pa.Array:
+def _decode(cells: pa.Array) -> pa.Array:
     """Decode a dictionary-encoded array."""
     return cells.dictionary_decode() if isinstance(cells, pa.DictionaryArray) else cells
 
@@ -494,12 +494,12 @@ def _distinct(cells: Any) -> tuple[Any, np.ndarray | None]:
     return cells.dictionary.to_pylist(), cells.indices.to_numpy()
 
 
-def _masked(cells: Any, fits: np.ndarray) -> Any:
+def _mask(cells: Any, fits: np.ndarray) -> Any:
     """Mask cells: None, or NaN, in rows that do not count."""
     if isinstance(cells, np.ndarray):
         return np.where(fits, cells, np.nan)
     if isinstance(cells, pa.Array):
-        return pc.if_else(pa.array(fits), _decoded(cells), pa.scalar(None, pa.string()))
+        return pc.if_else(pa.array(fits), _decode(cells), pa.scalar(None, pa.string()))
     return [cell if fit else None for cell, fit in zip(cells, fits, strict=True)]
 
 

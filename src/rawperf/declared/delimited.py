@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import did_you_mean
-from rawperf.core.patterns import capture_groups, full_matches, groups_of
+from rawperf.core.patterns import capture_groups, full_matches, group_names
 from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.values import Cells, TypedRows
 
@@ -385,7 +385,7 @@ def _check_names(
     generated = set()
     words = declaration.input_fields_of(part)
     if part.melt is not None:
-        generated = {*groups_of(part.melt), "value"}
+        generated = {*group_names(part.melt), "value"}
         if "field" in generated:
             generated |= {rule.field for rule in part.fields}
     read = set(names) if part.others and part.names is None else set(words)

@@ -11,7 +11,7 @@ from rawperf.core.declaration import TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.yamlio import parse_yaml
 from rawperf.declared.chunks import Chunk, ReadContext
-from rawperf.json_lines import first_line, loads, no_constant, with_lines
+from rawperf.json_lines import first_line, loads, parse_with_lines, reject_constant
 
 ROWS = 5_000
 _OPENS = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
@@ -46,7 +46,7 @@ def read_json(text: str, context: ReadContext) -> dict[str, str]:
         )
     body, start = documents[-1]
     try:
-        document, lines = with_lines("\n" * (start - 1) + body, loads)
+        document, lines = parse_with_lines("\n" * (start - 1) + body, loads)
     except RecursionError as err:
         raise context.error("nested too deeply", start) from err
     except ValueError as err:
@@ -102,13 +102,13 @@ def read_yaml(text: str, context: ReadContext) -> dict[str, str]:
         raise err.restated(
             FormatError, line=None if err.line is None else min(err.line, end)
         ) from err
-    _send_tables(document.data, _lines_of(document.data, document.lines, ()), context)
+    _send_tables(document.data, _build_lines(document.data, document.lines, ()), context)
     return {}
 
 
 def _documents(text: str, context: ReadContext) -> Iterator[tuple[str, int]]:
     """Text and first line of each document of a file."""
-    decoder = json.JSONDecoder(parse_constant=no_constant)
+    decoder = json.JSONDecoder(parse_constant=reject_constant)
     opening = _OPENS.search(text)
     if opening is None:
         raise context.error(
@@ -339,11 +339,13 @@ def _replace_surrogates(cell: Any) -> Any:
     return _SURROGATE.sub("\ufffd", cell) if isinstance(cell, str) else cell
 
 
-def _lines_of(node: Any, lines: dict[tuple[str | int, ...], int], path: tuple[Any, ...]) -> Lines:
+def _build_lines(
+    node: Any, lines: dict[tuple[str | int, ...], int], path: tuple[Any, ...]
+) -> Lines:
     if isinstance(node, dict):
-        return {key: _lines_of(value, lines, (*path, key)) for key, value in node.items()}
+        return {key: _build_lines(value, lines, (*path, key)) for key, value in node.items()}
     if isinstance(node, list):
-        return [_lines_of(value, lines, (*path, place)) for place, value in enumerate(node)]
+        return [_build_lines(value, lines, (*path, place)) for place, value in enumerate(node)]
     for end in range(len(path), -1, -1):
         if path[:end] in lines:
             return lines[path[:end]]

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from rawperf.base import Reading, Streaming, concat_readings
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recoded
+from rawperf.pieces import Pieces, recode
 from rawperf.rows import Warnings, record_table
 from rawperf.text import match_certainty, strings
 
@@ -227,7 +227,7 @@ class IwlConsole(Streaming):
         messages, run, wrapper = Warnings(file), _Run(file), False
         pieces = Pieces(stream, _line_end, file)
         for piece in pieces:
-            text = recoded(piece, pieces.line, messages, file).decode().replace("\r", "\n")
+            text = recode(piece, pieces.line, messages, file).decode().replace("\r", "\n")
             wrapped = not run.samples and _WRAPPER.search(text) is not None
             if wrapped and not pieces.last:
                 pieces.back = len(piece)

@@ -74,7 +74,7 @@ def numbers(texts: Sequence[str], unit: str) -> list[float | None]:
     return [_kept(text, unit) for text in texts]
 
 
-def letters_of(text: str, width: int) -> NDArray[np.uint8]:
+def encode_letters(text: str, width: int) -> NDArray[np.uint8]:
     """Encode the start of a text as Latin-1: white space as a blank (or 160), others as ``?``."""
     text = text[:width].ljust(width)
     if not (text.isascii() and text.isprintable()):

@@ -27,7 +27,7 @@ from rawperf.perfkit.tables import (
     read_items,
     unknown_heading,
 )
-from rawperf.pieces import Pieces, recoded
+from rawperf.pieces import Pieces, recode
 from rawperf.rows import Warnings, record_table
 from rawperf.text import DAY
 
@@ -59,7 +59,7 @@ class PerfKit(Streaming):
         listing = _Listing(file, load_layouts(), Warnings(file))
         pieces = Pieces(stream, _last_page, file)
         for piece in pieces:
-            part = FilePart(recoded(piece, pieces.line, listing.warnings, file), pieces.line)
+            part = FilePart(recode(piece, pieces.line, listing.warnings, file), pieces.line)
             listing.read(part, pieces.last)
             records, lines = listing.records(part)
             if pieces.last or len(records):

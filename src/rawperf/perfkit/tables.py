@@ -22,7 +22,7 @@ from rawperf.perfkit.page import (
     FilePart,
     LogEnd,
     distinct,
-    letters_of,
+    encode_letters,
     log_times,
     number,
     numbers,
@@ -326,7 +326,7 @@ class _Rows:
         width = max(cell.end for cell in (*self.cells, *([table.time] if table.time else ())))
         self._letters = part.letters(lines, width)
         for place, text in texts.items():
-            self._letters[place] = letters_of(text, width)
+            self._letters[place] = encode_letters(text, width)
 
     def _text(self, place: int) -> str:
         return (

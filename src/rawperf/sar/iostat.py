@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, paragraph_end, recoded
+from rawperf.pieces import Pieces, paragraph_end, recode
 from rawperf.rows import Warnings
 from rawperf.sar.table import (
     MAX_CLOCK_WARNINGS,
     SarRows,
     TableHeading,
+    detect_tool,
     head,
+    parse_seconds,
     read_date,
-    seconds_of,
     system_line,
     table_records,
-    tool_of,
 )
 from rawperf.text import DAY, unwrap_midnight
 
@@ -48,7 +48,7 @@ class IostatFormat(Streaming):
 
     def sniff(self, head: bytes) -> float:
         """0.95 for sysstat's system line with a heading of iostat below."""
-        return 0.95 if tool_of(head) == self.name else 0.0
+        return 0.95 if detect_tool(head) == self.name else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing; each part ends with a table.
@@ -63,7 +63,7 @@ class IostatFormat(Streaming):
         pieces = Pieces(stream, paragraph_end, file)
         reports: _Reports | None = None
         for piece in pieces:
-            text = recoded(piece, pieces.line, encoding_warnings, file).decode()
+            text = recode(piece, pieces.line, encoding_warnings, file).decode()
             start = 0
             if reports is None:
                 if not text.strip() and not pieces.last:
@@ -175,7 +175,7 @@ class _Reports:
         self._time = float(times[-1])
 
     def _seconds(self, match: re.Match[str], line: int) -> float:
-        seconds = float(seconds_of(match[2], match[3] or "", self._file, line))
+        seconds = float(parse_seconds(match[2], match[3] or "", self._file, line))
         if not match[1]:
             return seconds
         if match[1] not in self._days:

@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recoded
+from rawperf.pieces import Pieces, recode
 from rawperf.rows import Warnings
 from rawperf.sar.read import boundary
 from rawperf.sar.table import (
     SarRows,
     TableHeading,
     Times,
+    detect_tool,
     head,
-    seconds_of,
+    parse_seconds,
     system_line,
     table_records,
-    tool_of,
 )
 
 PROCESS, THREAD = "process", "thread"
@@ -62,7 +62,7 @@ class PidstatFormat(Streaming):
 
     def sniff(self, head: bytes) -> float:
         """0.95 for sysstat's system line with a heading of PID and Command below."""
-        return 0.95 if tool_of(head) == self.name else 0.0
+        return 0.95 if detect_tool(head) == self.name else 0.0
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing; each part ends with a table, or with a sample of a long one.
@@ -77,7 +77,7 @@ class PidstatFormat(Streaming):
         state, encoding_warnings = _ListingState(file), Warnings(file)
         pieces = Pieces(stream, boundary, file)
         for piece in pieces:
-            text = recoded(piece, pieces.line, encoding_warnings, file).decode()
+            text = recode(piece, pieces.line, encoding_warnings, file).decode()
             if not state.begun and not text.strip() and not pieces.last:
                 continue
             table, t = state.part(text, pieces.line, pieces.last)
@@ -149,9 +149,9 @@ class _ListingState:
                     problem, remedy = "a second system line", "split the file there."
                     raise FormatError(problem, file=self._file, line=above + i + 1, remedy=remedy)
                 elif stripped and not _AVERAGE.fullmatch(stripped):
-                    raise _not_a_line(other, above + i, self._file)
+                    raise _line_error(other, above + i, self._file)
                 continue
-            seconds = seconds_of(time, half, self._file, above + i + 1) if time != "Time" else -1
+            seconds = parse_seconds(time, half, self._file, above + i + 1) if time != "Time" else -1
             if i == cut:
                 table.cut, table.cut_time = i, -2 if fresh else seconds
             elif body.endswith("Command"):
@@ -161,7 +161,7 @@ class _ListingState:
             else:
                 row = columns.row(body) if columns else None
                 if row is None:
-                    raise _not_a_line("".join(lines[i]), above + i, self._file)
+                    raise _line_error("".join(lines[i]), above + i, self._file)
                 rows.append(i)
                 times.append(seconds)
                 table.bodies.append(row[1])
@@ -223,7 +223,7 @@ class _Columns:
         return kind, f"{' '.join(cells[place] for place in self.read)} {command.strip()} {number}"
 
 
-def _not_a_line(line: str, number: int, file: str) -> FormatError:
+def _line_error(line: str, number: int, file: str) -> FormatError:
     return FormatError(
         "not a line of pidstat",
         file=file,

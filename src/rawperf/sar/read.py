@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from rawperf.base import Reading, Streaming
 from rawperf.core.errors import FormatError
-from rawperf.pieces import Pieces, recoded
+from rawperf.pieces import Pieces, recode
 from rawperf.rows import Warnings
 from rawperf.sar.table import (
     SarRows,
     TableHeading,
     Times,
+    detect_tool,
     head,
     parse_heading,
     system_line,
     table_records,
-    tool_of,
 )
 from rawperf.text import DAY, HALF_DAY, WordOffsets
 
@@ -292,7 +292,7 @@ class SarFormat(Streaming):
 
     def sniff(self, head: bytes) -> float:
         """0.95 for sysstat's system line above a heading of this tool; 0.2 for the line alone."""
-        tool = tool_of(_STAMP.sub(b"", head).lstrip(b"\n"))
+        tool = detect_tool(_STAMP.sub(b"", head).lstrip(b"\n"))
         return (
             0.95 if tool == self.name else 0.2 if tool == "sysstat" and self.name == "sar" else 0.0
         )
@@ -313,7 +313,7 @@ class SarFormat(Streaming):
         begun = False
         for piece in pieces:
             words = WordOffsets(
-                recoded(_STAMP.sub(b"", piece), pieces.line, encoding_warnings, file)
+                recode(_STAMP.sub(b"", piece), pieces.line, encoding_warnings, file)
             )
             start = 0
             if not begun:

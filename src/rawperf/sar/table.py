@@ -123,7 +123,7 @@ _TOOLS = (
 )
 
 
-def tool_of(head: bytes) -> str:
+def detect_tool(head: bytes) -> str:
     """Name of the sysstat tool that printed a file; "" if none did.
 
     ``sysstat`` stands for a system line without a heading that identifies the tool.
@@ -447,7 +447,7 @@ def read_date(text: str, messages: list[str], place: str) -> int | None:
         return None
 
 
-def seconds_of(time: str, half: str, file: str, line: int) -> int:
+def parse_seconds(time: str, half: str, file: str, line: int) -> int:
     """Seconds since midnight of ``HH:MM:SS``, with or without AM or PM, or since 1970.
 
     Raises `FormatError`.

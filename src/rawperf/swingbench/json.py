@@ -10,7 +10,7 @@ from typing import Any
 
 from rawperf.base import Reading
 from rawperf.core.errors import FormatError
-from rawperf.json_lines import first_line, with_lines
+from rawperf.json_lines import first_line, parse_with_lines
 from rawperf.swingbench.results import FIELDS, NAMESPACE, READINGS, TRANSACTIONS, Results
 from rawperf.swingbench.xml import ID, METRICS, RESULT, ROOT
 from rawperf.text import decode
@@ -105,7 +105,7 @@ def _parse(text: str, file: str) -> tuple[Any, Any]:
         parse_constant=str,
     )
     try:
-        return with_lines(text, loads)
+        return parse_with_lines(text, loads)
     except RecursionError as err:
         raise FormatError("nested too deeply", file=file, expected="results of SwingBench") from err
     except ValueError as err:

@@ -40,7 +40,7 @@ def check_notebook(
                 expected=f'load_study("{study.id}", data, ...)',
             )
         exhibits = list(dict.fromkeys(exhibit.id for exhibit in study.exhibits))
-        _shown(
+        _check_shown(
             path, shown_exhibits([source for source, _ in sources], exhibits), exhibits, problems
         )
 
@@ -118,7 +118,7 @@ def _parameters(path: Path, source: str, parameters: Parameters | None, problems
             )
 
 
-def _shown(path: Path, shown: set[str], exhibits: list[str], problems: Problems) -> None:
+def _check_shown(path: Path, shown: set[str], exhibits: list[str], problems: Problems) -> None:
     for exhibit in exhibits:
         if exhibit not in shown:
             problems.add(

@@ -12,18 +12,18 @@ from typing import Any
 from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean
 from rawperf.core.metrics import WHOLE, MetricDictionary
 from rawperf.core.yamlio import walk
-from rawperf.registry import extended
+from rawperf.registry import extend_dictionary
 from virtperf.check.problems import Problems
 from virtperf.report.frames import load
 from virtperf.report.kinds import check_exhibits
 from virtperf.report.kinds.setup import FACT_UNITS, SPELLED, display_names, setting_label
-from virtperf.report.measured_findings import found_numbers
+from virtperf.report.measured_findings import compute_numbers
 from virtperf.runs.ingest.folder import RUN_FILE, run_folders
-from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.summarize.observations import observed_factor, series_factor
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study, load_study
-from virtperf.study.hypotheses import claims_of
+from virtperf.study.hypotheses import study_claims
 from virtperf.study.printed import corrections
 
 _ENTITY_KIND = re.compile(r"""entity_kind:\s*["']?([^\s"',}][^"',}\n]*)""")
@@ -40,10 +40,10 @@ def check_study(
     if study is None:
         return None
     with problems.collected(folder):
-        inputs = inputs_of(study)
-        dictionary = dictionary and extended(dictionary, inputs, report, preferred=True)
+        inputs = study_inputs(study)
+        dictionary = dictionary and extend_dictionary(dictionary, inputs, report, preferred=True)
     with problems.collected(folder):
-        claims = claims_of(study, report)
+        claims = study_claims(study, report)
     _quantities(study, dictionary, report)
     _exhibits(study, dictionary, report)
     check_exhibits(study, report)
@@ -74,7 +74,7 @@ def _measured_findings(study: Study, report: Report) -> None:
     level = float(data.means["level"].iloc[0])
     for position, finding in enumerate(study.findings):
         try:
-            found_numbers(data, finding, level)
+            compute_numbers(data, finding, level)
         except StudyError as err:
             parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
             details = {name: part for name, part in parts.items() if part}
@@ -92,7 +92,7 @@ def _quantities(study: Study, dictionary: MetricDictionary | None, report: Repor
                 words = f"{name} is observed by {read.metric}"
                 _entity_kind(study, dictionary, report, read.metric, read.entity_kind, words, place)
             used = (source.metric, *([rule.per.metric] if rule.per else ()))
-            with _in_place(study, report, place):
+            with _reported_at(study, report, place):
                 if units := _metric_units(
                     study, dictionary, report, used, f"{name} is observed by", place
                 ):
@@ -161,7 +161,7 @@ def _kinds_of_runs(study: Study) -> set[str]:
 
 
 @contextmanager
-def _in_place(study: Study, report: Report, place: KeyPath) -> Iterator[None]:
+def _reported_at(study: Study, report: Report, place: KeyPath) -> Iterator[None]:
     """Context manager that reports a `StudyError` of its block with the line of a key path.
 
     Errors in other files keep their own place.
@@ -188,7 +188,7 @@ def _exhibits(study: Study, dictionary: MetricDictionary | None, report: Report)
             ):
                 continue  # a quantity series, or invalid, which the kind's model reports
             place = ("exhibits", position, "series", row)
-            with _in_place(study, report, place):
+            with _reported_at(study, report, place):
                 if units := _metric_units(
                     study, dictionary, report, (spec["metric"],), f"{exhibit.id} shows", place
                 ):

@@ -114,7 +114,7 @@ def run(
     from virtperf.core.params import load_parameters
     from virtperf.runs.ingest.folder import RUN_FILE
     from virtperf.runs.intake.describe import describe
-    from virtperf.runs.intake.doubts import disturbed, window_differences
+    from virtperf.runs.intake.doubts import describe_disturbances, window_differences
     from virtperf.runs.intake.given import RunFacts, parse_factor, parse_files, parse_start
     from virtperf.runs.intake.preview import preview
     from virtperf.runs.intake.snapshot import accept, check_duplicates, run_name, snapshot
@@ -168,7 +168,7 @@ def run(
         warnings = [
             *warnings,
             *previewed.warnings,
-            *disturbed(previewed.samples, previewed.run.get("window_s"), asked_for),
+            *describe_disturbances(previewed.samples, previewed.run.get("window_s"), asked_for),
         ]
         warnings += window_differences(study, previewed.run, roots[previewed.run["provenance"]])
         _show(study, previewed, notes, warnings, assumed)
@@ -209,7 +209,7 @@ def exhibit(
     from virtperf.report.kinds import check_exhibits
     from virtperf.study.definition import load_study
     from virtperf.study.new.additions import add_exhibit
-    from virtperf.study.new.notebook import with_exhibits
+    from virtperf.study.new.notebook import insert_exhibits
 
     folder = layout.known(study_id)
     study = load_study(folder)
@@ -226,7 +226,7 @@ def exhibit(
     seen = [shown_exhibits([source], exhibit_ids) & set(exhibit_ids) for source in cells]
     missing = [each for each in exhibit_ids if not any(each in shown for shown in seen)]
     if missing:
-        write_atomically(notebook, with_exhibits(text, missing, [bool(shown) for shown in seen]))
+        write_atomically(notebook, insert_exhibits(text, missing, [bool(shown) for shown in seen]))
         written.append(notebook)
     _wrote(layout, study_id, written)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from virtperf.cli._levels import levels_of
+from virtperf.cli._levels import parse_levels
 from virtperf.cli._numbers import FiniteRange
 from virtperf.cli._results import benchmark_options, result_options, usage_errors, write_and_print
 from virtperf.core.paths import Layout
@@ -121,7 +121,7 @@ def compare(
     from virtperf.comparison.compare import compare_equal
 
     options |= {
-        "where": levels_of(where),
+        "where": parse_levels(where),
         "quantities": quantity,
         "lower": lower_is_better,
         "higher": higher_is_better,
@@ -146,14 +146,12 @@ def compare(
             table = compare_sides(
                 a, b, factor=factor, revisions=revisions, paired=paired, **options
             )
-    write_and_print(
-        lambda form: _rendered(table, form), lambda: _print(table), output_format, output
-    )
+    write_and_print(lambda form: _render(table, form), lambda: _print(table), output_format, output)
     if table.verdicts & {*fail_on}:
         raise SystemExit(1)
 
 
-def _rendered(table: ComparisonTable, output_format: str) -> str:
+def _render(table: ComparisonTable, output_format: str) -> str:
     from rawperf.core.files import json_text
     from virtperf.comparison.compare import COLUMNS
     from virtperf.report.html.compared import comparison_page

@@ -100,14 +100,14 @@ def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **nam
         virtperf fit usl load.csv --x guests --y throughput --by system --at 48
         virtperf fit ratios load.csv --y throughput --group system --of zvm --to xen --by guests
     """
-    from virtperf.cli._table import read_table, row_names, with_numbers
+    from virtperf.cli._table import filter_numeric, read_table, row_names
     from virtperf.cli._terminal import warn
 
     alpha, call = round(1 - level, 12), _curve if model in CURVES else _comparison
     options = {name: value for name, value in named.items() if value not in (None, (), False)}
     _check_options(model, options)
     numbers = [name for name in (options.get("x"), y, options.get("weights")) if name]
-    frame, warnings = with_numbers(read_table(file, where), numbers, file)
+    frame, warnings = filter_numeric(read_table(file, where), numbers, file)
     warn(warnings)
     call(model, file, row_names(frame, file), y, alpha, options)
 
@@ -201,12 +201,12 @@ def _comparison(
 ) -> None:
     from rawperf.core.errors import ModelError
     from virtperf import models
-    from virtperf.cli._table import at_level, require_columns
+    from virtperf.cli._table import filter_level, require_columns
 
     group, by = named_options["group"], list(named_options.get("by", ())) or None
     require_columns(frame, [group, *(by or []), *named_options.get("on", ())], file)
     levels = {
-        side: {group: at_level(frame, group, named_options[side], file)[group].iloc[0]}
+        side: {group: filter_level(frame, group, named_options[side], file)[group].iloc[0]}
         for side in ("of", "to")
     }
     options: dict[str, Any] = {**levels, "by": by, "alpha": alpha}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from virtperf.cli._levels import levels_of
+from virtperf.cli._levels import parse_levels
 from virtperf.cli._results import benchmark_options, result_options, usage_errors, write_and_print
 from virtperf.core.paths import Layout
 
@@ -73,21 +73,19 @@ def history(
             place,
             revision=revision,
             date=date,
-            where=levels_of(where),
+            where=parse_levels(where),
             quantities=quantity,
             higher=higher_is_better,
             lower=lower_is_better,
             format=input_format,
             root=layout.root,
         )
-    write_and_print(
-        lambda form: _rendered(table, form), lambda: _print(table), output_format, output
-    )
+    write_and_print(lambda form: _render(table, form), lambda: _print(table), output_format, output)
     if table.verdicts & {*fail_on}:
         raise SystemExit(1)
 
 
-def _rendered(table: HistoryTable, output_format: str) -> str:
+def _render(table: HistoryTable, output_format: str) -> str:
     from rawperf.core.files import json_text
     from virtperf.comparison.history import COLUMNS
     from virtperf.report.html.panels import history_page

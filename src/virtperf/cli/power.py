@@ -103,7 +103,7 @@ def power(
     from virtperf.models.power import power_table, runs_needed
     from virtperf.report.wording import number
 
-    spread, source = _spread(file, y, group, where, cv)
+    spread, source = _estimate_spread(file, y, group, where, cv)
     question, question_text = _question(effect, margin, low, high)
     options: dict[str, Any] = {"cv": spread, "alpha": 1 - level, **question}
     needed = runs_needed(target=target, **options)
@@ -129,10 +129,10 @@ def power(
         )
 
 
-def _spread(
+def _estimate_spread(
     file: str | None, y: str | None, group: str | None, where: tuple[str, ...], cv: float | None
 ) -> tuple[float, str]:
-    from virtperf.cli._table import read_table, require_columns, with_numbers
+    from virtperf.cli._table import filter_numeric, read_table, require_columns
     from virtperf.models.power import relative_spread
 
     if (file is None) == (cv is None):
@@ -141,7 +141,7 @@ def _spread(
         return cv / 100, "given"
     if y is None:
         raise click.UsageError("pilot runs need --y, the column of observed values.")
-    frame, _ = with_numbers(read_table(str(file), where), [y], str(file))
+    frame, _ = filter_numeric(read_table(str(file), where), [y], str(file))
     require_columns(frame, [group] if group else [], str(file))
     samples = [rows for _, rows in frame.groupby(group, sort=False)[y]] if group else [frame[y]]
     deviation, df = relative_spread(*samples)

@@ -58,7 +58,7 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
     curves = [curve for curve in file.curves if ratios[curve.of] is not None]
     # load only what is needed: claims and figures take as long as the whole command
     both = file.grids if cpu_ratio is not None and memory_ratio is not None else ()
-    studies = capacity.studies_of([*curves, *both], data)
+    studies = capacity.load_studies([*curves, *both], data)
     _require_stages(studies.values())
     if both and cpu_ratio is not None and memory_ratio is not None:
         click.echo(f"CPU and memory together: CPUs {cpu_ratio:g}, memory {memory_ratio:g}")

@@ -34,7 +34,7 @@ from virtperf.comparison.sides import (
 from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits, unequal_quantities
 from virtperf.comparison.studies import MeasuredStudy, measured_study
 from virtperf.comparison.unequal_loads import unequal_load_notes
-from virtperf.core.contrasts import Replicates, with_blocks
+from virtperf.core.contrasts import Replicates, assign_blocks
 from virtperf.core.levels import Level
 from virtperf.core.numbers import as_precise, number
 from virtperf.core.order_statistics import is_percentile
@@ -51,7 +51,7 @@ def label(percent: float, name: str) -> str:
     return f"p{percent:g} of {name}"
 
 
-def with_percentiles(
+def replace_by_percentiles(
     sides: Sequence[Side], percents: Sequence[float]
 ) -> tuple[list[Side], Callable[[Pair], RunRatio]]:
     """Replace the quantities of all runs by their percentiles, and return the matching contrast.
@@ -91,7 +91,7 @@ def with_percentiles(
     def contrast_function(pair: Pair) -> RunRatio:
         if min(pair.a.values.min(), pair.b.values.min()) <= 0:
             return contrast(pair)
-        b, a = with_blocks(pair.b, pair.a)
+        b, a = assign_blocks(pair.b, pair.a)
         percent = of_run[a.run_ids[0], pair.quantity][0]
         above, below = ([of_run[run, pair.quantity][1] for run in side.run_ids] for side in (b, a))
         return percentile_ratio(above, below, percent, blocks_a=b.blocks, blocks_b=a.blocks)
@@ -211,7 +211,7 @@ class ComparisonTable:
         return "\n".join([*lines, *([""] if remarks else []), *(f"- {note}" for note in remarks)])
 
     def fact_cells(self) -> list[tuple[str, str, str]]:
-        return [(fact.fact, _listed(fact.a), _listed(fact.b)) for fact in self.facts]
+        return [(fact.fact, _join_names(fact.a), _join_names(fact.b)) for fact in self.facts]
 
     def remarks(self) -> list[str]:
         """Deduplicated notes of rows, then those of the comparison."""
@@ -386,7 +386,7 @@ def _compare_sides(
     """Compare two sides by the runs' own values, or by percentiles."""
     contrast_function: ContrastFunction = contrast
     if percentiles:
-        sides, contrast_function = with_percentiles(sides, percentiles)
+        sides, contrast_function = replace_by_percentiles(sides, percentiles)
         settings = replace(settings, splits=0)  # splits apply to means only
     require_comparable(sides, selection.patterns)
     both = {**sides[1].quantities, **sides[0].quantities}
@@ -443,7 +443,7 @@ def _zero_note(pairs: Sequence[Pair]) -> Iterator[str]:
         if not (pair.a.values.any() or pair.b.values.any())
     ]
     if names:
-        yield f"left out: {_listed(names)} (0 in all runs of both sides: no ratio is defined)"
+        yield f"left out: {_join_names(names)} (0 in all runs of both sides: no ratio is defined)"
 
 
 def require_raw(format_name: str | None, stored: Sequence[bool]) -> None:
@@ -633,7 +633,7 @@ def _one_sided_note(sides: Sequence[Side], selected: Iterable[str], *, of_each: 
     first, second = (set(_quantity_names(side)) for side in sides)
     alone = (("A", first - second), ("B", second - first))
     parts = [
-        f"{_listed(names)} (only in {letter})"
+        f"{_join_names(names)} (only in {letter})"
         for letter, quantities in alone
         if (names := [name for name in selected if name in quantities])
     ]
@@ -677,7 +677,7 @@ def _unequal_variance_note(
     """Yield a note on quantities left out of the A/A test within blocks."""
     if names := unequal_quantities(cells, selected):
         yield (
-            f"A/A within blocks leaves out {_listed(names)}: the variances of the conditions differ "
+            f"A/A within blocks leaves out {_join_names(names)}: the variances of the conditions differ "
             "(Bartlett)"
         )
 
@@ -805,7 +805,7 @@ def _aa_sentence(equal: EqualSplits) -> str:
     )
 
 
-def _listed(values: Sequence[str]) -> str:
+def _join_names(values: Sequence[str]) -> str:
     shown = ", ".join(values[:3]) or "not known"
     return f"{shown} and {len(values) - 3} more" if len(values) > 3 else shown
 

@@ -211,7 +211,7 @@ def history(
             measured = measured[-MAX_REVISIONS:]
         name = f"{quantity}, {condition}" if condition else quantity
         _require_positive(name, measured)
-        rows.append(_analyzed(name, selected[quantity], measured))
+        rows.append(_analyze(name, selected[quantity], measured))
     if not rows or not any(len(row.measured) > 1 for row in rows):
         raise VirtperfError(
             "there is no history",
@@ -219,7 +219,7 @@ def history(
             expected="at least two revisions",
             found=", ".join(order) or "none",
         )
-    return HistoryTable(str(place), tuple(_holm_adjusted(rows)), tuple(notes))
+    return HistoryTable(str(place), tuple(_adjust_holm(rows)), tuple(notes))
 
 
 RevisionValues = dict[tuple[str, str], dict[str, RevisionRuns]]
@@ -409,7 +409,7 @@ def _require_positive(benchmark: str, measured: Sequence[RevisionRuns]) -> None:
             )
 
 
-def _analyzed(
+def _analyze(
     name: str, kind: ComparedQuantity, measured: tuple[RevisionRuns, ...]
 ) -> BenchmarkHistory:
     result: Changes | None = None
@@ -437,7 +437,7 @@ def _analyzed(
     )
 
 
-def _holm_adjusted(rows: Sequence[BenchmarkHistory]) -> Iterator[BenchmarkHistory]:
+def _adjust_holm(rows: Sequence[BenchmarkHistory]) -> Iterator[BenchmarkHistory]:
     tested = [row.p for row in rows if row.p is not None]
     adjusted = iter(multipletests(tested, ALPHA_NEWEST, method="holm")[1] if tested else ())
     for row in rows:

@@ -149,7 +149,7 @@ def ratio_rows(
             row = _ratio_row(mean, kind, margin, level, counts)
             condition = f"{GEOMETRIC_MEAN} over {len(group_pairs)} conditions"
             rows.append((replace(row, quantity=group, condition=condition), mean))
-    return _holm_adjusted(rows, margin, level, plan_runs)
+    return _adjust_holm(rows, margin, level, plan_runs)
 
 
 def _pair_row(
@@ -160,8 +160,8 @@ def _pair_row(
         row,
         quantity=pair.quantity,
         condition=condition_text(pair.condition),
-        mean_a=_finite_or_none(pair.a.mean),
-        mean_b=_finite_or_none(pair.b.mean),
+        mean_a=_none_if_infinite(pair.a.mean),
+        mean_b=_none_if_infinite(pair.b.mean),
     )
     if _has_no_spread(pair.a) and _has_no_spread(pair.b) and min(pair.a.n, pair.b.n) > 1:
         row = replace(row, p=None, note=NO_SPREAD)
@@ -187,9 +187,9 @@ def _ratio_row(
         unit=kind.unit,
         better=kind.better,
         verdict="undecided",
-        ratio=_finite_or_none(ratio.value),
-        low=_finite_or_none(low),
-        high=_finite_or_none(high),
+        ratio=_none_if_infinite(ratio.value),
+        low=_none_if_infinite(low),
+        high=_none_if_infinite(high),
         p=p_value(ratio, margin) if known else None,
         p_holm=None,
         mean_a=None,
@@ -217,7 +217,7 @@ def p_value(ratio: RunRatio, margin: float) -> float:
     return float(2 * special.stdtr(ratio.df, -errors))
 
 
-def _holm_adjusted(
+def _adjust_holm(
     pairs: Sequence[tuple[RatioRow, RunRatio]], margin: float, level: float, plan_runs: bool
 ) -> list[RatioRow]:
     tested = [place for place, (row, _) in enumerate(pairs) if row.p is not None]
@@ -351,5 +351,5 @@ def _count_runs(sides: Sequence[Replicates]) -> int:
     return sum(side.n for side in sides)
 
 
-def _finite_or_none(value: float) -> float | None:
+def _none_if_infinite(value: float) -> float | None:
     return value if math.isfinite(value) else None

@@ -32,9 +32,9 @@ from rawperf.core.metrics import MetricDictionary
 from rawperf.declared.read import DeclaredFormat
 from rawperf.hdrhistogram import BUCKET, COUNT, YEAR_S
 from rawperf.hdrhistogram import FORMAT as HDRHISTOGRAM
-from rawperf.pieces import peeked
-from rawperf.registry import HEAD_BYTES, dictionary_of
-from rawperf.tidy import opened
+from rawperf.pieces import peek_stream
+from rawperf.registry import HEAD_BYTES, build_dictionary
+from rawperf.tidy import open_input
 from virtperf.comparison.places import resolve_place, side_names
 from virtperf.comparison.ratio_rows import ComparedQuantity, Condition
 from virtperf.core.contrasts import Replicates
@@ -42,12 +42,12 @@ from virtperf.core.levels import Level, parse_level
 from virtperf.core.mean import MAX_NUMBER
 from virtperf.core.order_statistics import is_percentile
 from virtperf.core.paths import Layout
-from virtperf.models.percentiles import Distribution, merged
+from virtperf.models.percentiles import Distribution, merge_distributions
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.cache import hash_file
-from virtperf.runs.ingest.columns import first_text, number_columns, numbers_of
+from virtperf.runs.ingest.columns import first_text, number_columns, to_numbers
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files
-from virtperf.runs.ingest.inputs import declared_inputs, inputs_of
+from virtperf.runs.ingest.inputs import declared_inputs, study_inputs
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import read_run
 from virtperf.runs.summarize.observations import observe
@@ -65,7 +65,7 @@ SEVERAL_PERCENTILES = (
 )
 
 
-def distributions_of(
+def read_distributions(
     frame: pd.DataFrame, numbers: Mapping[str, pd.Series]
 ) -> dict[str, Distribution]:
     """Return the distributions of a file by name: single values and buckets merged over drivers and
@@ -77,12 +77,12 @@ def distributions_of(
     for metric in sorted(SINGLE_VALUES & {*frame["metric"].unique()}):
         values = frame["metric_value"][frame["metric"] == metric]
         distributions[metric] = Distribution.of(values[np.isfinite(values)])
-    if (recorded := buckets_of(frame)) is not None:
+    if (recorded := merge_buckets(frame)) is not None:
         distributions[RECORDED_VALUE] = recorded
     return distributions
 
 
-def buckets_of(frame: pd.DataFrame) -> Distribution | None:
+def merge_buckets(frame: pd.DataFrame) -> Distribution | None:
     """Merge the histogram buckets of a file over drivers and intervals; None without a histogram."""
     rows = frame[(frame["entity_kind"] == BUCKET) & (frame["field"] == COUNT)]
     if rows.empty:
@@ -90,13 +90,13 @@ def buckets_of(frame: pd.DataFrame) -> Distribution | None:
     return Distribution.of(rows["entity"].astype(float), rows["value"])
 
 
-def merged_over_files(of_files: Iterable[Mapping[str, Distribution]]) -> dict[str, Distribution]:
+def merge_over_files(of_files: Iterable[Mapping[str, Distribution]]) -> dict[str, Distribution]:
     """Merge the distributions of all files of a run by name."""
     gathered: dict[str, list[Distribution]] = {}
     for of_file in of_files:
         for name, value in of_file.items():
             gathered.setdefault(name, []).append(value)
-    return {name: merged(parts) for name, parts in gathered.items()}
+    return {name: merge_distributions(parts) for name, parts in gathered.items()}
 
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
@@ -265,15 +265,15 @@ def read_sides(
                 raise
             warnings = (*left_out, *reader.warnings_of(runs))
             if place.revision:
-                runs = [_with_revision(run, place.revision, scratch) for run in runs]
+                runs = [_prefix_revision(run, place.revision, scratch) for run in runs]
             sides.append(Side(name, tuple(runs), reader.quantities, warnings))
         reader.require_format_used()
         reader.require_numeric([run for side in sides for run in side.runs])
     _refuse_duplicates([run for side in sides for run in side.runs])
-    return _without_settings(sides)
+    return _drop_settings(sides)
 
 
-def _without_settings(sides: Sequence[Side]) -> list[Side]:
+def _drop_settings(sides: Sequence[Side]) -> list[Side]:
     """Drop table columns of settings (loads, or times): those with equal values row by row in all
     runs.
     """
@@ -355,7 +355,7 @@ def _drop_identical_runs(
     return remaining, [note] if common else []
 
 
-def _with_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
+def _prefix_revision(run: RunValues, revision: str, scratch: str) -> RunValues:
     """Prefix a run's block with the revision: rounds of the same name were run at another time."""
     block = f"{revision}: {run.block}" if run.block else ""
     return replace(run, block=block, place=_at_revision(run.place, revision, scratch))
@@ -427,7 +427,7 @@ class RunReader:
 
     @cached_property
     def _dictionary(self) -> MetricDictionary:
-        return dictionary_of(self._layout.metrics)
+        return build_dictionary(self._layout.metrics)
 
     @cached_property
     def _declared(self) -> DeclaredFormat | None:
@@ -440,8 +440,8 @@ class RunReader:
         """
         if self._declared is None:
             return self._format
-        with opened(path) as stream:
-            head, _ = peeked(stream)
+        with open_input(path) as stream:
+            head, _ = peek_stream(stream)
         fits = self._declared.takes(path.name, head)
         self.format_used |= fits
         return self._format if fits else None
@@ -462,7 +462,7 @@ class RunReader:
         """
         for name, columns in self._text_columns.items():
             if sum(name in run.values or name in run.refused for run in runs) > len(columns):
-                numbers_of(columns[0][0], name, columns[0][1])
+                to_numbers(columns[0][0], name, columns[0][1])
 
     def warnings_of(self, runs: Sequence[RunValues]) -> tuple[str, ...]:
         return tuple(warning for run in runs for warning in self._warnings.get(run.place, ()))
@@ -505,7 +505,7 @@ class RunReader:
             values,
             digest=_digest(folder, names),
             place=str(path),
-            distributions=merged_over_files(single),
+            distributions=merge_over_files(single),
             refused=refused,
             columns=columns,
         )
@@ -536,13 +536,13 @@ class RunReader:
         is_table = "metric_value" not in frame.columns
         numbers = number_columns(frame, str(path)) if is_table else {}
         if self._distributions:
-            single.append(distributions_of(frame, numbers))
+            single.append(read_distributions(frame, numbers))
         if is_table:
             for of, column in frame.drop(columns=["provenance", "file"]).items():
                 if str(of) not in numbers and len(text := first_text(column)):
                     self._text_columns.setdefault(str(of), []).append((text, str(path)))
                     if not numbers:  # raise for the first non-numeric cell
-                        numbers_of(text, str(of), str(path))
+                        to_numbers(text, str(of), str(path))
             if len(frame) > 1:
                 self._columns = {name: tuple(column.tolist()) for name, column in numbers.items()}
                 refused |= {name: SEVERAL_PERCENTILES for name in numbers if is_percentile(name)}
@@ -550,7 +550,7 @@ class RunReader:
                 self.quantities.setdefault(name, ComparedQuantity())
             return {n: float(x.mean()) for n, x in numbers.items() if n not in refused}
         values = {}
-        if (recorded := buckets_of(frame)) is not None:
+        if (recorded := merge_buckets(frame)) is not None:
             self.quantities.setdefault(
                 RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE)
             )
@@ -591,7 +591,7 @@ class RunReader:
         }
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "samples.parquet"
-            inputs, not_read = (inputs_of(study), study.not_read) if study else ((), {})
+            inputs, not_read = (study_inputs(study), study.not_read) if study else ((), {})
             read_run(path, run, dictionary, out, inputs, not_read)
             series = load_series(out, run.model_dump(mode="json"), metrics, 0.95)
         single = self._single_values(path, names, series) if self._distributions else {}
@@ -606,7 +606,7 @@ class RunReader:
                 if np.isfinite(row["value"]):
                     values[row["quantity"]] = row["value"]
                     self.quantities.setdefault(
-                        row["quantity"], quantity_of(study, row["quantity"], dictionary)
+                        row["quantity"], quantity_metadata(study, row["quantity"], dictionary)
                     )
         host = {"host": run.protocol.host} if run.protocol and run.protocol.host else {}
         facts = {k: str(value) for k, value in {**host, **run.machine, **run.tools}.items()}
@@ -642,13 +642,13 @@ class RunReader:
                     continue
             frame = own.read(path / name)
             t = frame["t"] - (start if frame["t"].min() > YEAR_S else 0.0)
-            recorded = buckets_of(frame[(t > begin) & (t <= end)])
+            recorded = merge_buckets(frame[(t > begin) & (t <= end)])
             if recorded is not None:
                 self.quantities.setdefault(
                     RECORDED_VALUE, ComparedQuantity("", "lower", RECORDED_VALUE)
                 )
                 distributions.append({RECORDED_VALUE: recorded})
-        return merged_over_files(distributions)
+        return merge_over_files(distributions)
 
     def _study_of(self, path: Path) -> tuple[Study | None, MetricDictionary]:
         """Return the study named by a run, or None if not in the repository, and its dictionary."""
@@ -657,7 +657,7 @@ class RunReader:
             study, dictionary = None, self._dictionary
             if name in self._layout.studies():
                 study = load_study(self._layout.known(name))
-                dictionary = dictionary_of(self._layout.metrics, inputs_of(study))
+                dictionary = build_dictionary(self._layout.metrics, study_inputs(study))
             self._studies[name] = (study, dictionary)
         return self._studies[name]
 
@@ -705,7 +705,7 @@ def _flat_numbers(path: Path) -> dict[str, float] | None:
     return numbers if len(numbers) == len(content) else None
 
 
-def quantity_of(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:
+def quantity_metadata(study: Study, name: str, dictionary: MetricDictionary) -> ComparedQuantity:
     """Metadata of a study's quantity; its direction is that of the observed metric."""
     kind = study.quantities[name]
     rule: Mapping[str, Any] = kind.observed

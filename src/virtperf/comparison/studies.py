@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rawperf.core.errors import VirtperfError
-from rawperf.registry import dictionary_of
+from rawperf.registry import build_dictionary
 from virtperf.comparison.ratio_rows import ComparedQuantity, Condition, Pair, RunRatio, contrast
-from virtperf.comparison.sides import RunValues, Side, quantity_of
+from virtperf.comparison.sides import RunValues, Side, quantity_metadata
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import OBSERVATIONS
-from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.stage import INDEX
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Quantity
@@ -157,9 +157,9 @@ def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy
     samples = samples_by_quantity(study, observations, Provenance.MEASURED, level)
     if not samples:
         raise VirtperfError(f"{study_id} has no measured runs")
-    dictionary = dictionary_of(layout.metrics, inputs_of(study))
+    dictionary = build_dictionary(layout.metrics, study_inputs(study))
     names = dict.fromkeys(quantity.name for quantity in samples)
-    quantities = {name: quantity_of(study, name, dictionary) for name in names}
+    quantities = {name: quantity_metadata(study, name, dictionary) for name in names}
     index = json.loads((layout.samples(study_id) / INDEX).read_text(encoding="utf-8"))
     return MeasuredStudy(study, samples, quantities, {r["run_id"]: r for r in index["runs"]})
 

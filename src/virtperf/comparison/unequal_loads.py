@@ -23,7 +23,7 @@ def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]
 
     Runs in blocks are skipped: they are compared within blocks.
     """
-    columns = _without_metadata(a) & _without_metadata(b)
+    columns = _lacking_metadata(a) & _lacking_metadata(b)
     unequal = [name for name in sorted(columns) if _has_unequal_levels(a, b, name)]
     for name in unequal:
         shown = [_levels_text(_levels(side, name)) for side in (a, b)]
@@ -54,7 +54,7 @@ def unequal_load_notes(a: Side, b: Side, pairs: Sequence[Pair]) -> Iterator[str]
         )
 
 
-def _without_metadata(side: Side) -> set[str]:
+def _lacking_metadata(side: Side) -> set[str]:
     """Quantities without metadata, known by a column's name only: loads are among them."""
     return {
         name

@@ -312,7 +312,7 @@ def log_ratio(a: Replicates, b: Replicates, pooled: PooledError | None = None) -
     `pooled` is the error of conditions with the same design; it replaces their own where it is
     larger, and provides the degrees of freedom.
     """
-    a, b = with_blocks(a, b)
+    a, b = assign_blocks(a, b)
     ratio = _own_log_ratio(a, b)
     if pooled is None or not math.isfinite(ratio.se):
         return ratio
@@ -371,7 +371,7 @@ def independent_log_ratio(a: np.ndarray, b: np.ndarray, design: str = "") -> Log
     return LogRatio(value, math.sqrt(sum(variances)), df, n, design)
 
 
-def with_blocks(a: Replicates, b: Replicates) -> tuple[Replicates, Replicates]:
+def assign_blocks(a: Replicates, b: Replicates) -> tuple[Replicates, Replicates]:
     """Assign blocks to both conditions where none are known: runs, if both were observed in the
     same runs; days, if they have no day in common, since the difference then includes that between
     days.
@@ -464,7 +464,7 @@ def linear_ratio(samples: Sequence[Replicates], over: np.ndarray, under: np.ndar
         several = len(samples[0].units) < samples[0].n
         return _independent(over, under, [samples[0].units], "by block means" if several else "")
     if m == 2:
-        samples = with_blocks(*samples)
+        samples = assign_blocks(*samples)
     if not all(side.in_blocks for side in samples):
         return _independent(over, under, [side.values for side in samples], "")
     common = [b for b in samples[0].by_block if all(b in side.by_block for side in samples)]

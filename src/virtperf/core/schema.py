@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from rawperf.core.errors import VirtperfError
 from rawperf.core.files import replaced_file
-from rawperf.core.tables import rounded
+from rawperf.core.tables import round_digits
 from virtperf.core.levels import level_text, parse_level
 
 
@@ -170,7 +170,7 @@ class TableSchema:
             return (
                 values
                 if self.digits is None
-                else pd.Series(rounded(values, self.digits), index=column.index)
+                else pd.Series(round_digits(values, self.digits), index=column.index)
             )
         if kind is CellKind.LEVEL:
             return _levels(column.tolist(), column.index)
@@ -178,7 +178,7 @@ class TableSchema:
             return pd.Series([list(cell) for cell in column], index=column.index, dtype="object")
         if kind is CellKind.NUMBERS:
             cells = [
-                list(map(float, cell if self.digits is None else rounded(cell, self.digits)))
+                list(map(float, cell if self.digits is None else round_digits(cell, self.digits)))
                 for cell in column
             ]
             return pd.Series(cells, index=column.index, dtype="object")

@@ -43,7 +43,7 @@ def presets() -> dict[str, dict[str, Any]]:
     return presets
 
 
-def expanded(entry: Mapping[str, Any]) -> dict[str, Any]:
+def expand_preset(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Expand an entry with `preset` to a command; other fields of the entry override the preset.
 
     Raises
@@ -124,7 +124,7 @@ class Command(Model):
         if isinstance(entry, Mapping) and isinstance(entry.get("on"), str):
             entry = {**entry, "on": [entry["on"]]}
         if isinstance(entry, Mapping) and "preset" in entry:
-            entry = expanded(entry)
+            entry = expand_preset(entry)
         if not isinstance(entry, Mapping) or not isinstance(run := entry.get("run"), str):
             return entry
         return {**entry, "run": [run] if entry.get("shell") else shlex.split(run)}

@@ -93,8 +93,8 @@ def host_facts(printed: str) -> dict[str, Level]:
         "clock_source": text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "swap_mb": memory.get("SwapTotal", 0) // 1024,
         "swap_devices": max(0, len(files.get("/proc/swaps", ())) - 1),
-        "host": _hashed("host", text("/etc/machine-id")),
-        "boot": _hashed("boot", text("/proc/sys/kernel/random/boot_id")),
+        "host": _hash_addresses("host", text("/etc/machine-id")),
+        "boot": _hash_addresses("boot", text("/proc/sys/kernel/random/boot_id")),
         "swap_used_mb": (memory.get("SwapTotal", 0) - memory.get("SwapFree", 0)) // 1024,
         "free_memory_mb": memory.get("MemAvailable", 0) // 1024,
         "d_state_tasks": sum(count == N_STATE_SAMPLES for count in stuck.values()),
@@ -102,7 +102,7 @@ def host_facts(printed: str) -> dict[str, Level]:
     return {name: fact for name, fact in facts.items() if fact not in (None, "")}
 
 
-def _hashed(kind: str, text: str) -> str:
+def _hash_addresses(kind: str, text: str) -> str:
     return salted_hash(kind, text) if text else ""
 
 

@@ -202,15 +202,15 @@ def _quantity(fit: Any, name: str, arguments: tuple[Any, ...], named: Mapping[st
     if isinstance(fit, Missing):
         return fit
     if name in fit.param_names and not hasattr(type(fit), name):
-        return attributed(fit.origin, fit.estimate, name, *arguments, **named)
+        return call_with_origin(fit.origin, fit.estimate, name, *arguments, **named)
     if not hasattr(type(fit), name):
         known = [n for n in (*dir(type(fit)), *fit.param_names) if n[0] != "_"]
         raise AttributeError(f"the fit has no {name!r}; {did_you_mean(name, known)}")
     value = getattr(fit, name)
-    return attributed(fit.origin, value, *arguments, **named) if callable(value) else value
+    return call_with_origin(fit.origin, value, *arguments, **named) if callable(value) else value
 
 
-def attributed(
+def call_with_origin(
     origin: Origin | None, function: Callable[..., Any], *arguments: Any, **named: Any
 ) -> Any:
     """Call the function and set the origin of its result; `Missing` on a `ModelError`."""
@@ -223,7 +223,10 @@ def attributed(
     if isinstance(result, Estimate | FTest):
         return replace(result, origin=origin)
     if isinstance(result, dict):
-        return {key: attributed(origin, lambda value=value: value) for key, value in result.items()}
+        return {
+            key: call_with_origin(origin, lambda value=value: value)
+            for key, value in result.items()
+        }
     return result
 
 

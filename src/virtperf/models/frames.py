@@ -25,7 +25,7 @@ from virtperf.models.fits import (
     EstimateTable,
     Fits,
     Levels,
-    attributed,
+    call_with_origin,
     groups,
     levels_of,
     names_of,
@@ -295,7 +295,7 @@ def _fits(
         places = group.index.to_numpy()
         more = {name: values.iloc[places] for name, values in per_row.items()}
         x_of, y_of = rows["x"].iloc[places], rows["y"].iloc[places]
-        fit = attributed(source(group), function, x_of, y_of, **options, **more)
+        fit = call_with_origin(source(group), function, x_of, y_of, **options, **more)
         if isinstance(fit, FitResult):
             named = _name_rows(fit.warnings, frame.iloc[places])
             fit = replace(fit, origin=source(group), warnings=named)
@@ -376,7 +376,7 @@ def _compare_sides(
             )
             continue
         origin = common_origin([source(above), source(below)])
-        estimates[name] = attributed(origin, function, above[value], below[value])
+        estimates[name] = call_with_origin(origin, function, above[value], below[value])
         if pooled and isinstance(estimates[name], Estimate) and isinstance(value, str):
             known = {value, *of, *to, *names_of(by)}
             others = [c for c in frame.columns[~frame.columns.duplicated(False)] if c not in known]

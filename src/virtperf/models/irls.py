@@ -259,7 +259,7 @@ def _newton(
         for _ in range(ITERATIONS):
             slope, curvature = family.score(y, weights, z @ b)
             gradient = z.T @ slope
-            step = _constrained(_gram(z, curvature), -gradient, limit, b)
+            step = _solve_constrained(_gram(z, curvature), -gradient, limit, b)
             gain = -np.einsum("ij,ij->j", step, gradient)
             done = (
                 ~np.isfinite(gain)
@@ -316,7 +316,7 @@ def _start(
     _, curvature = family.score(y, weights, aim)
     b = np.zeros((z.shape[1], y.shape[1]))
     with np.errstate(all="ignore"):
-        b = _constrained(_gram(z, curvature), z.T @ (curvature * aim), limit, b)
+        b = _solve_constrained(_gram(z, curvature), z.T @ (curvature * aim), limit, b)
     bad = ~np.isfinite(family.deviance(y, weights, z @ b))
     if bad.any() and bounded:
         b[:, bad] = _feasible_start(
@@ -356,7 +356,7 @@ def _gram(z: Array, weights: Array) -> list[list[Array]]:
     return [[(z[:, i] * z[:, j]) @ weights for j in range(i + 1)] for i in range(z.shape[1])]
 
 
-def _constrained(
+def _solve_constrained(
     gram: list[list[Array]], right: Array, limit: tuple[Array, Array] | None, b: Array
 ) -> Array:
     """Solve ``gram @ step == right`` on the constraint ``row @ (b + step) == target``."""

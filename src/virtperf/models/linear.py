@@ -107,14 +107,14 @@ def fit_line(
     xs, ys = checks.column(x, "x"), _response(y, power)
     checks.same_length(("x", xs), ("y", ys))
     w = checks.weights_or_ones(weights, len(xs))
-    fit = _fitted(xs, ys, w, noise)
+    fit = _fit(xs, ys, w, noise)
     if fit.df_resid <= 0 or fit.exact:
         return fit
-    outliers = outlier_notes(fit, lambda kept: _fitted(xs[kept], ys[kept], w[kept], noise))
+    outliers = outlier_notes(fit, lambda kept: _fit(xs[kept], ys[kept], w[kept], noise))
     return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
 
 
-def _fitted(xs: Array, ys: Array, row_weights: Array, noise: str) -> LineResult:
+def _fit(xs: Array, ys: Array, row_weights: Array, noise: str) -> LineResult:
     """Fit validated columns."""
     from statsmodels.regression.linear_model import WLS
     from statsmodels.tools.sm_exceptions import SingularMatrixWarning

@@ -91,7 +91,7 @@ class Distribution:
         return float(self.values[np.searchsorted(self._cumulative, rank * (1 - 1e-12))])
 
 
-def merged(distributions: Sequence[Distribution]) -> Distribution:
+def merge_distributions(distributions: Sequence[Distribution]) -> Distribution:
     """Merge the values of several drivers or runs.
 
     Raises `ModelError` for anything but distributions: percentiles can't be merged.
@@ -140,15 +140,20 @@ def percentile_ratio(
     common = [block for block in of_a if block in of_b]
     if len(common) > 1:
         x, y = (
-            np.array([_positive_percentile(merged(side[block]), percent) for block in common])
+            np.array(
+                [
+                    _positive_percentile(merge_distributions(side[block]), percent)
+                    for block in common
+                ]
+            )
             for side in (of_a, of_b)
         )
         return paired_log_ratio(x, y, f"within {len(common)} blocks")
     if common and min(len(side[common[0]]) for side in (of_a, of_b)) > 1:
         within = _bootstrap_ratio(of_a[common[0]], of_b[common[0]], percent)
         return replace(within, design="within one block")
-    x_blocks = [merged(runs) for runs in of_a.values()]
-    y_blocks = [merged(runs) for runs in of_b.values()]
+    x_blocks = [merge_distributions(runs) for runs in of_a.values()]
+    y_blocks = [merge_distributions(runs) for runs in of_b.values()]
     ratio = _bootstrap_ratio(x_blocks, y_blocks, percent)
     return replace(ratio, design="by blocks", confounded=True)
 
@@ -156,7 +161,9 @@ def percentile_ratio(
 def _bootstrap_ratio(
     a: Sequence[Distribution], b: Sequence[Distribution], percent: float
 ) -> LogRatio:
-    value = _positive_percentile(merged(a), percent) / _positive_percentile(merged(b), percent)
+    value = _positive_percentile(merge_distributions(a), percent) / _positive_percentile(
+        merge_distributions(b), percent
+    )
     n = min(len(a), len(b))
     if n < 2:
         return LogRatio(value, math.nan, 1.0, n)

@@ -121,12 +121,12 @@ def mva(
     delay = n * math.log(think / unit) - special.gammaln(n + 1) if think > 0 else _no_delay(n)
     total = delay
     for weight in weights.values():
-        total = _convolved(total, weight)
+        total = _convolve(total, weight)
     without = {}
     for name in demands:
         rest = delay
         for other, weight in weights.items():
-            rest = rest if other == name else _convolved(rest, weight)
+            rest = rest if other == name else _convolve(rest, weight)
         without[name] = rest
     rows = []
     for population in populations:
@@ -156,7 +156,7 @@ def _no_delay(n: NDArray[np.intp]) -> Array:
     return np.where(n == 0, 0.0, -np.inf)
 
 
-def _convolved(a: Array, b: Array) -> Array:
+def _convolve(a: Array, b: Array) -> Array:
     return np.array([special.logsumexp(a[: k + 1] + b[k::-1]) for k in range(len(a))])
 
 
@@ -314,7 +314,7 @@ class ClosedResult(FitResult):
     @with_origin
     def estimate(self, name: str, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return a parameter with its profile interval."""
-        checks.one_of(method, ("profile",), "interval method")
+        checks.require_one_of(method, ("profile",), "interval method")
         place = self.index(name)
         value = float(self.theta[place])
         quantile = t_quantile(self.df_resid, alpha)
@@ -461,7 +461,7 @@ def fit_closed(
 
     def fitted(kept: NDArray[np.bool_] | None = None) -> ClosedResult:
         rows = np.ones(len(n), dtype=bool) if kept is None else kept
-        return _fitted(n[rows], y[rows], z[rows], m[rows], cv2)
+        return _fit(n[rows], y[rows], z[rows], m[rows], cv2)
 
     fit = fitted()
     notes = [*outlier_notes(fit, fitted), *autocorrelation_notes(fit)]
@@ -485,7 +485,7 @@ def fit_closed(
     return replace(fit, warnings=(*fit.warnings, *notes))
 
 
-def _fitted(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> ClosedResult:
+def _fit(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> ClosedResult:
     start = float(np.min(np.minimum(m, n) / y))
 
     def logs(theta: Array) -> Array:

@@ -12,7 +12,7 @@ from scipy import special
 
 from rawperf.core.errors import ModelError
 from virtperf.core.contrasts import LogRatio, independent_log_ratio, paired_log_ratio
-from virtperf.core.mean import MAX_DF_FACTOR, Mean, over_runs, satterthwaite
+from virtperf.core.mean import MAX_DF_FACTOR, Mean, mean_over_runs, satterthwaite
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.result import Estimate, t_interval, t_quantile
@@ -57,10 +57,10 @@ def ratio_of_means(
         Fewer than two replicates, a zero denominator, means that are not positive ("log-ratio"), or
         values that are not ("pooled").
     """
-    checks.one_of(method, METHODS, "interval method")
+    checks.require_one_of(method, METHODS, "interval method")
     x, y = replicates(a, "numerator"), replicates(b, "denominator")
     if method == "pooled":
-        return _pooled(x, y, alpha)
+        return _pool(x, y, alpha)
     top, bottom = _mean(x), _mean(y)
     if bottom.value == 0:
         raise ModelError(
@@ -94,7 +94,7 @@ def difference_of_means(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> E
 
 def _mean(sample: Array) -> Mean:
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = over_runs(list(sample), [], [], level=0.95)
+        mean = mean_over_runs(list(sample), [], [], level=0.95)
     if not (math.isfinite(mean.value) and math.isfinite(mean.se)):
         raise ModelError(
             "the replicates are too large",
@@ -134,7 +134,7 @@ def fit_log_link(x: Array, y: Array) -> Any:
     )
 
 
-def _pooled(x: Array, y: Array, alpha: float) -> Estimate:
+def _pool(x: Array, y: Array, alpha: float) -> Estimate:
     for sample, name in ((x, "numerator"), (y, "denominator")):
         checks.column(sample, name, positive=True)
     value = float(x.mean() / y.mean())

@@ -123,7 +123,7 @@ def explaining_column(
     if not p[best] * len(tests) < LEVEL:
         return None
     if len(y) < MIN_PERMUTED_ROWS:
-        again = test.of(_scaled_to_equal_spread(y, group)[None, :])
+        again = test.of(_scale_to_equal_spread(y, group)[None, :])
         clear = float(again[1][0]) * len(tests) < LEVEL / 2 and again[0][0] >= MIN_SHARE_OF_FEW
     else:
         clear = _permuted_pvalue(tests, y, group, p[best]) <= LEVEL
@@ -148,7 +148,7 @@ class _LevelTest:
         """Return explained share and p-value of each data set, shape (B,), for values (B, n); p is
         1 if the share is below `MIN_SHARE`.
         """
-        values = _centred(y[:, self.kept], self.group)
+        values = _centre(y[:, self.kept], self.group)
         total = np.einsum("ij,ij->i", values, values)
         explained = np.einsum("ij,ij->i", values @ self.basis, values @ self.basis)
         more = self.basis.shape[1]
@@ -159,7 +159,7 @@ class _LevelTest:
         return share, np.where(share >= MIN_SHARE, p, 1.0)
 
 
-def _centred(y: Array, group: NDArray[np.intp]) -> Array:
+def _centre(y: Array, group: NDArray[np.intp]) -> Array:
     """Centre values on the means of their groups; shape (B, n)."""
     centred = y.copy()
     for g in np.unique(group):
@@ -167,7 +167,7 @@ def _centred(y: Array, group: NDArray[np.intp]) -> Array:
     return centred
 
 
-def _scaled_to_equal_spread(y: Array, group: NDArray[np.intp]) -> Array:
+def _scale_to_equal_spread(y: Array, group: NDArray[np.intp]) -> Array:
     spread = np.array([y[group == g].std() or 1.0 for g in (0, 1)])
     return y / spread[group]
 
@@ -215,7 +215,7 @@ def _tests(
         designs.append((every, np.hstack([powers * (group == g)[:, None] for g in (0, 1)])))
     tests = []
     for rows, columns in designs:
-        u, s, _ = np.linalg.svd(_centred(columns.T, group[rows]).T, full_matrices=False)
+        u, s, _ = np.linalg.svd(_centre(columns.T, group[rows]).T, full_matrices=False)
         basis = u[:, s > 1e-9 * max(s[0], 1.0)]
         df = int(rows.sum()) - 2 - basis.shape[1]
         if basis.shape[1] and df >= MIN_DF:

@@ -338,12 +338,12 @@ class FitResult(ABC):
 
     def index(self, name: str) -> int:
         """Return the position of a parameter."""
-        return self.param_names.index(checks.one_of(name, self.param_names, "parameter"))
+        return self.param_names.index(checks.require_one_of(name, self.param_names, "parameter"))
 
     @with_origin
     def estimate(self, name: str, alpha: float = 0.05, method: str = "t") -> Estimate:
         """Return one parameter with its interval ``params +- t(1 - alpha/2, df_resid) * bse``."""
-        checks.one_of(method, ("t",), "interval method")
+        checks.require_one_of(method, ("t",), "interval method")
         i = self.index(name)
         error = float(self.standard_errors[i])
         return t_interval(float(self.theta[i]), error, self.df_resid, alpha)
@@ -392,7 +392,7 @@ class FitResult(ABC):
         value, gradient = self._curve(self._checked_x(new))
         if interval is None:
             return value
-        checks.one_of(interval, ("mean", "observation"), "interval")
+        checks.require_one_of(interval, ("mean", "observation"), "interval")
         # A parameter on its bound has no standard error: the band is conditional on the bound.
         cov = np.where(np.isnan(self.covariance), 0.0, self.covariance)
         variance = np.einsum("ij,jk,ik->i", gradient, cov, gradient)

@@ -89,7 +89,7 @@ def fit_segmented(
     Hudson, D. J. (1966). Fitting segmented curves whose join points have to be estimated. J. Am.
     Stat. Assoc. 61.
     """
-    kind = FORMS[checks.one_of(form, tuple(FORMS), "form")]
+    kind = FORMS[checks.require_one_of(form, tuple(FORMS), "form")]
     noise = resolve_noise(noise, weights, "constant")
     power = power_of(noise)
     remedy = "use constant noise"
@@ -107,7 +107,7 @@ def fit_segmented(
     def fitted(of: Array, kept: NDArray[np.bool_] | None = None) -> SegmentedResult:
         rows = np.ones(len(xs), dtype=bool) if kept is None else kept
         checks.enough(xs[rows], kind.names, name="x")
-        return _fitted(xs[rows], of[rows], w[rows], form, noise)
+        return _fit(xs[rows], of[rows], w[rows], form, noise)
 
     if robust:
         return robust_fit(fitted, ys, len(kind.names))
@@ -118,7 +118,7 @@ def fit_segmented(
     return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
 
 
-def _fitted(xs: Array, ys: Array, row_weights: Array, form: str, noise: str) -> SegmentedResult:
+def _fit(xs: Array, ys: Array, row_weights: Array, form: str, noise: str) -> SegmentedResult:
     """Fit validated columns."""
     from statsmodels.regression.linear_model import WLS
 
@@ -286,7 +286,7 @@ class SegmentedResult(FitResult):
             breakpoint; or "t", the delta method.
         """
         methods = ("simulated", "profile", "t") if name == "breakpoint" else ("simulated", "t")
-        method = checks.one_of(method or "simulated", methods, "interval method")
+        method = checks.require_one_of(method or "simulated", methods, "interval method")
         if method == "t":
             return super().estimate(name, alpha)
         place = self.index(name)
@@ -422,7 +422,7 @@ class SegmentedResult(FitResult):
         value, gradient = self._curve(x)
         if interval is None:
             return value
-        checks.one_of(interval, ("mean", "observation"), "interval")
+        checks.require_one_of(interval, ("mean", "observation"), "interval")
         se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", gradient, self.covariance, gradient), 0.0))
         ends = self._profile(
             value, alpha, lambda psi: np.array([design(self.form, x, float(p)) for p in psi])

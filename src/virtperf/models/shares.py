@@ -95,10 +95,10 @@ def shares(
         A missing column, a demand of an unknown guest, or as raised by `GuestShare` and `allocate`.
     """
     for column in (guest, share):
-        checks.one_of(column, tuple(map(str, frame.columns)), "column of the frame")
+        checks.require_one_of(column, tuple(map(str, frame.columns)), "column of the frame")
     names, demands = [str(name) for name in frame[guest]], demand or {}
     for name in demands:
-        checks.one_of(name, tuple(names), "guest with a demand")
+        checks.require_one_of(name, tuple(names), "guest with a demand")
     cpus = math.ceil(processors)
     values = frame[share].astype(float)
     guests = [
@@ -142,7 +142,7 @@ def allocate(
     error described by one example in "z/VM performance update" (2011); the choice of the largest
     entitlement is our reading of it, since no rule is printed.
     """
-    checks.one_of(excess, EXCESS_RULES, "excess")
+    checks.require_one_of(excess, EXCESS_RULES, "excess")
     names = [guest.name for guest in guests]
     if not guests:
         raise ModelError("there are no guests", expected="at least one")

@@ -89,7 +89,7 @@ def fit_usl(
     McCullagh, P., Nelder, J. A. (1989). Generalized Linear Models. Section 8.4 (Gamma family,
     inverse link).
     """
-    checks.one_of(kind, tuple(PLACES), "kind of scalability curve")
+    checks.require_one_of(kind, tuple(PLACES), "kind of scalability curve")
     noise = resolve_noise(noise, weights, "proportional")
     x = checks.column(load, "load", positive=True)
     y = _throughput(throughput, noise)
@@ -98,7 +98,7 @@ def fit_usl(
 
     def fitted(of: Array, kept: NDArray[np.bool_] | None = None) -> USLResult:
         rows = np.ones(len(x), dtype=bool) if kept is None else kept
-        return _fitted(x[rows], of[rows], w[rows], kind, bounded, noise)
+        return _fit(x[rows], of[rows], w[rows], kind, bounded, noise)
 
     if robust:
         return robust_fit(fitted, y, len(PLACES[kind]))
@@ -116,7 +116,7 @@ def _throughput(values: ArrayLike, noise: str) -> Array:
     return checks.column(values, "throughput", nonnegative=True, remedy="repair its value")
 
 
-def _fitted(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) -> USLResult:
+def _fit(x: Array, y: Array, w: Array, kind: str, bounded: bool, noise: str) -> USLResult:
     """Fit validated columns."""
     family, places = Family(power_of(noise)), list(PLACES[kind])
     names = tuple(PARAMETERS[i] for i in places)

@@ -221,7 +221,7 @@ class USLResult(FitResult):
             and the other coefficients refitted inside their bounds (Bates and Watts 1988, section
             6.1), or ``c +- t(1 - alpha/2, df) se``.
         """
-        checks.one_of(method, ("profile", "t"), "interval method")
+        checks.require_one_of(method, ("profile", "t"), "interval method")
         if method == "t":
             return super().estimate(name, alpha)
         self.index(name)
@@ -239,7 +239,7 @@ class USLResult(FitResult):
 
         `profiled` overrides the minimal deviance at given c, if the constraint does not define it.
         """
-        checks.one_of(method, METHODS, "interval method")
+        checks.require_one_of(method, METHODS, "interval method")
         if method == "delta":
             return self._delta(constraint, alpha)
 
@@ -443,8 +443,8 @@ class USLResult(FitResult):
         value, gradient = self._curve(x)
         if interval is None:
             return value
-        checks.one_of(interval, ("mean", "observation"), "interval")
-        profiled = checks.one_of(method, METHODS, "interval method") == "profile"
+        checks.require_one_of(interval, ("mean", "observation"), "interval")
+        profiled = checks.require_one_of(method, METHODS, "interval method") == "profile"
         se = self._standard_errors(gradient)
         half = t_quantile(self.df_resid, alpha) * se
         ends = self.band(x, alpha) if profiled else (value - half, value + half)
@@ -537,7 +537,7 @@ class USLResult(FitResult):
 
         A fit with beta on its bound 0 approaches an `asymptote`, which no load reaches.
         """
-        checks.one_of(method, METHODS, "interval method")
+        checks.require_one_of(method, METHODS, "interval method")
         self._require_peak()
         d, _, k = (float(v) for v in self.b)
         if k <= 0:
@@ -600,7 +600,7 @@ class USLResult(FitResult):
     @with_origin
     def efficiency(self, load: float, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return ``X(N) / (gamma N)``: the share of linear scaling achieved at a load of 1 or more."""
-        checks.one_of(method, METHODS, "interval method")
+        checks.require_one_of(method, METHODS, "interval method")
         if not (math.isfinite(load) and load >= 1):
             raise ModelError(
                 "the load is out of range",

@@ -264,7 +264,7 @@ def run_pipeline(
             if shared and selected:  # they depend on the outputs of the studies' last stages
                 stages[SHARED] = _stages_of(files[SHARED])
         tell(PipelineEvent("plan", "", text=times.forecast(stages, max(1, jobs), SHARED)))
-        tell = _timed(times, tell)
+        tell = _record_times(times, tell)
         arguments = ["--force"] if force else []
         try:
             with children_ended_by_signals() as children:
@@ -286,7 +286,7 @@ def run_pipeline(
         )
 
 
-def _timed(times: StageTimes, tell: Tell) -> Tell:
+def _record_times(times: StageTimes, tell: Tell) -> Tell:
     """Wrap `tell` to add the previous duration to `begin` events, and to record new durations."""
 
     def tell_timed(event: PipelineEvent) -> None:

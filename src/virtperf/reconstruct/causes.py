@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rawperf.core.tables import rounded
+from rawperf.core.tables import round_digits
 from virtperf.reconstruct.contradictions import groups_sharing_keys, sentence_keys
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.study.quantities import Quantity
@@ -135,4 +135,4 @@ def _spread(ranges: Sequence[tuple[float, float]]) -> float:
 
 
 def _end(value: float) -> float | None:
-    return float(rounded(value)) if np.isfinite(value) else None
+    return float(round_digits(value)) if np.isfinite(value) else None

@@ -166,12 +166,12 @@ def solve(
     clusters that `known` shares are reused.
     """
     active = claims.active(off)
-    feasible = _solved(study, active, (), explain, linear, known)
+    feasible = _solve_clusters(study, active, (), explain, linear, known)
     limits = mean_rows(feasible)
-    return _solved(study, active, limits, explain, linear, feasible) if limits else feasible
+    return _solve_clusters(study, active, limits, explain, linear, feasible) if limits else feasible
 
 
-def _solved(
+def _solve_clusters(
     study: Study,
     active: tuple[Claim, ...],
     limits: Sequence[Inequality],

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rawperf.core.tables import rounded
+from rawperf.core.tables import round_digits
 from virtperf.reconstruct.contradictions import sentence_keys, smallest_resolutions
 from virtperf.reconstruct.feasible import Cluster, Feasible
 from virtperf.reconstruct.lp_cache import CachedLinearSystem
@@ -69,7 +69,7 @@ class LeaveOneOut:
         find = _implied_where_excluded if verdict == "contradicted" else _implied
         spans = [find(system, mask, claim, least) for mask in masks]
         # round first: solver noise must not flip the exported digit
-        low, high = rounded(
+        low, high = round_digits(
             (min(low for low, _ in spans), max(high for _, high in spans)), STABLE_DIGITS
         )
         if low > high:  # a ratio whose divisor is 0 under every resolution

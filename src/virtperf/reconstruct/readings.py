@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from rawperf.core.tables import rounded
+from rawperf.core.tables import round_digits
 from virtperf.core.params import WordReading
 from virtperf.core.stage_tables import RANGES, READINGS
 from virtperf.reconstruct.feasible import Feasible, connected_claims, solve
@@ -135,7 +135,7 @@ def _ranges(study: Study, feasible: Feasible, points: pd.DataFrame) -> Iterator[
     feasible.measure(q for q, _ in about)
     for quantity, row in about:
         low, high = map(
-            float, rounded([end.value for end in feasible.interval(quantity)], STABLE_DIGITS)
+            float, round_digits([end.value for end in feasible.interval(quantity)], STABLE_DIGITS)
         )
         before = float(row["low_text"]), float(row["high_text"])
         if differs(before, (low, high), study.quantities[quantity.name].resolution):
@@ -166,7 +166,8 @@ def _derived(
         before = float(row["low_text"]), float(row["high_text"])
         # round to the digits of the stored table: smaller differences do not count
         low, high = map(
-            float, rounded([allowed.pieces[0], allowed.pieces[-1]], RANGES.digits or STABLE_DIGITS)
+            float,
+            round_digits([allowed.pieces[0], allowed.pieces[-1]], RANGES.digits or STABLE_DIGITS),
         )
         levels = tuple(row["levels_text"])
         if levels != allowed.levels or (not levels and differs(before, (low, high), 0.0)):

@@ -153,7 +153,7 @@ class _Search:
         self, points: np.ndarray, ends: MinMaxByName, name: str, k: int
     ) -> tuple[float, np.ndarray]:
         """Minimum (k = 0) or maximum (k = 1) of a number, after local search, and its data set."""
-        values = _signed(ends, name, k)
+        values = _signed_objective(ends, name, k)
         order = np.argsort(values, kind="stable")
         best, x = values[order[0]], points[order[0]]
         for place in order[:LOCAL_STARTS]:
@@ -199,7 +199,7 @@ class _Search:
         points, ends = self._evaluate(points)
         if not len(points):
             return np.inf, np.empty(0)
-        values = _signed(ends, name, k)
+        values = _signed_objective(ends, name, k)
         at = int(np.argmin(values))
         return float(values[at]), points[at]
 
@@ -208,13 +208,15 @@ class _Search:
         values = self.E @ x
         step = 1e-5 * np.abs(values).max()
         near = values + step * np.vstack([np.eye(len(values)), -np.eye(len(values))])
-        ends = _signed(self.function(np.maximum(near, ZERO_SHARE * values.max())), name, k)
+        ends = _signed_objective(
+            self.function(np.maximum(near, ZERO_SHARE * values.max())), name, k
+        )
         with np.errstate(invalid="ignore"):
             slope = (ends[: len(values)] - ends[len(values) :]) / (2 * step)
         return np.where(np.isfinite(slope), slope, 0.0)
 
 
-def _signed(ends: MinMaxByName, name: str, k: int) -> np.ndarray:
+def _signed_objective(ends: MinMaxByName, name: str, k: int) -> np.ndarray:
     """Objective to minimise: the minimum, or the negated maximum (k = 1); NaN becomes inf."""
     values = -ends[name][1] if k else ends[name][0]
     return np.where(np.isnan(values), np.inf, values)

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from virtperf.report.palette import SERIES_COLOURS
-from virtperf.report.wording import joined, pretty, printable
+from virtperf.report.wording import join_words, pretty, printable
 from virtperf.study.definition import Exhibit, Factor, Study
 from virtperf.study.quantities import Level, Quantity
 
@@ -26,7 +26,7 @@ _STOP_WORDS = {"of", "the", "a", "an", "by", "in", "to", "for", "with"}
 """Stop words stripped from the end of a common label prefix."""
 
 
-def axes_of(study: Study, figure: Exhibit) -> Axes:
+def axis_metadata(study: Study, figure: Exhibit) -> Axes:
     """Axis metadata of a figure, for ``frame.attrs["axes"]``.
 
     labels: label with the unit of each factor, quantity and panel; levels: levels of the factor in
@@ -64,7 +64,7 @@ def axes_of(study: Study, figure: Exhibit) -> Axes:
             same = [part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts)]
             while same and same[-1] in _STOP_WORDS:  # "CPU of the", common to guests and drivers
                 same.pop()
-            labels[panel] = f"{' '.join(same) or joined(quantity_labels)}, {unit}"
+            labels[panel] = f"{' '.join(same) or join_words(quantity_labels)}, {unit}"
             bounds[panel] = [
                 min(bounds[name][0] for name in shared),
                 max(bounds[name][1] for name in shared),
@@ -114,7 +114,7 @@ def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:
         factor = study.factors[factor_name]
         (texts if isinstance(level, str) else numbers).append(level_words(factor, level))
     words = ", ".join(texts) if texts else "the value" if numbers else "this point"
-    words += f" at {joined(numbers)}" if numbers else ""
+    words += f" at {join_words(numbers)}" if numbers else ""
     return kind.unit.replace("reference", words)
 
 

@@ -33,7 +33,7 @@ class Estimates(dict[str, Any]):
         self.title = title
 
 
-def derived_of(context: Context, exhibit: Exhibit) -> list[str]:
+def derived_ids(context: Context, exhibit: Exhibit) -> list[str]:
     """Ids of the derived numbers shown below an exhibit; a number based on several exhibits is
     shown below the first.
     """
@@ -45,7 +45,7 @@ def derived_of(context: Context, exhibit: Exhibit) -> list[str]:
     return list(ids)
 
 
-def parts_of(
+def build_parts(
     context: Context,
     exhibit: Exhibit,
     tables: Iterable[Estimates],
@@ -78,7 +78,7 @@ def joined_record(
     for part in parts:
         blocks, folded = split_tail(part.blocks)
         if part.kind == "claims":
-            folded = [_claims_folded(block, part) for block in folded]
+            folded = [_fold_claims(block, part) for block in folded]
         elif part.kind == "ranges" and _rows(blocks) > MAX_OPEN_ROWS:
             lead = [Paragraph(words=part.caption)] if part.caption else []
             summary = f"{DERIVED} ({plural(_rows(blocks), 'number')})"
@@ -125,13 +125,13 @@ def joined_record(
     )
 
 
-def folded_up(record: Record) -> Record:
+def fold(record: Record) -> Record:
     """Collapse a record, with its note as the first block."""
     note = [Paragraph(words=record.note)] if record.note else []
     return record.model_copy(update={"folded": True, "note": "", "blocks": (*note, *record.blocks)})
 
 
-def tables_folded(record: Record) -> Record:
+def fold_tables(record: Record) -> Record:
     """Collapse the long tables of a record."""
     blocks = [
         Folded(summary=f"Show {plural(len(block.rows), 'row')}", blocks=(block,))
@@ -146,7 +146,7 @@ def _rows(blocks: Iterable[Block]) -> int:
     return sum(len(block.rows) for block in blocks if isinstance(block, Grid))
 
 
-def _claims_folded(block: Block, part: Record) -> Block:
+def _fold_claims(block: Block, part: Record) -> Block:
     if not isinstance(block, Folded):
         return block
     summary = f"Claims of the paper ({len(part.claims)})"
@@ -193,7 +193,7 @@ def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -
     }
     estimates = {
         str(label): {
-            ask.format(**words): with_lack_of_fit(_call_or_missing(get, fit, alpha), fit, alpha)
+            ask.format(**words): add_lack_of_fit(_call_or_missing(get, fit, alpha), fit, alpha)
             for ask, get in methods.items()
         }
         for label, fit in fits.items()
@@ -211,7 +211,7 @@ def _call_or_missing(get: Callable[..., Any], fit: Any, *arguments: Any) -> Any:
         return fit if isinstance(fit, Missing) else Missing(str(err), getattr(fit, "origin", None))
 
 
-def with_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
+def add_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
     """Add a warning if the lack-of-fit test rejects the curve: largest relative error of a mean,
     and p-value.
     """

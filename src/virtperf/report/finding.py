@@ -17,9 +17,9 @@ import pandas as pd
 
 from virtperf.report.axis_words import level_words, tick_label
 from virtperf.report.claim_words import quantities
-from virtperf.report.frames import StudyData, allowed, merge_pieces, shown_as_printed
+from virtperf.report.frames import StudyData, allowed, is_printed_value, merge_pieces
 from virtperf.report.range_words import WIDE
-from virtperf.report.wording import joined, plural, short_number
+from virtperf.report.wording import join_words, plural, short_number
 from virtperf.study.claims import Claim, Instance
 from virtperf.study.definition import Exhibit, Factor
 from virtperf.study.quantities import Quantity
@@ -218,7 +218,7 @@ def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -
 def _join_names(names: Iterable[str]) -> str:
     """Join names, with semicolons if a name contains a comma."""
     all_names = list(names)
-    return "; ".join(all_names) if any("," in name for name in all_names) else joined(all_names)
+    return "; ".join(all_names) if any("," in name for name in all_names) else join_words(all_names)
 
 
 MAX_NAMED_POINTS = 6  # most values listed for one series, and for measured points
@@ -246,14 +246,14 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         point among others.
     `factor`: the factor of the figure's axis. `orders`: the claims that state only an order.
     """
-    points, only_measured = _with_measured(points)
+    points, only_measured = _substitute_measured(points)
     rows: list[Any] = list(points.itertuples(index=False))
     others = [row for row, measured in zip(rows, only_measured, strict=True) if not measured]
     lead = (
         "Measured means."
         if only_measured.all()
         else "Printed values."
-        if shown_as_printed(points).all()
+        if is_printed_value(points).all()
         else ""
     )
     ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in others)
@@ -267,7 +267,7 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         sentence = _series([row for row in rows if row.series == label], factor)
         labels_by_sentence.setdefault(sentence, []).append(str(label))
     sentences = [
-        f"{'; '.join(labels) if ',' in ''.join(labels) else joined(labels)}: {sentence}."
+        f"{'; '.join(labels) if ',' in ''.join(labels) else join_words(labels)}: {sentence}."
         for sentence, labels in labels_by_sentence.items()
         if sentence
     ]
@@ -283,7 +283,7 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
     )
 
 
-def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+def _substitute_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     """Substitute measured means and intervals at points without a printed number or a range; the
     mask marks these points.
     """
@@ -320,7 +320,9 @@ def _series(points: list[Any], factor: Factor) -> str:
         levels = [p.x for p in group]
         words = [tick_label(factor, x) for x in levels]
         words[0] = words[0] if parts and numeric else level_words(factor, levels[0])
-        parts.append(f"{phrase} at {joined(words)}" if numeric else f"{phrase} ({joined(words)})")
+        parts.append(
+            f"{phrase} at {join_words(words)}" if numeric else f"{phrase} ({join_words(words)})"
+        )
     if len(parts) > MAX_NAMED_POINTS:
         parts = [*parts[: MAX_NAMED_POINTS - 1], f"{parts[-1]}; for the rest see the numbers"]
     return ", ".join(parts)
@@ -413,7 +415,7 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
         series = f"{point.series}{', ' if isinstance(point.x, str) else ' at '}" if several else ""
         shown.append(f"{short_number(point.measured)} ({series}{level_words(factor, point.x)})")
     text = (
-        f"Measured: {joined(shown)}."
+        f"Measured: {join_words(shown)}."
         if len(measured) <= MAX_NAMED_POINTS
         else f"{plural(len(measured), 'measured point')}."
     )

@@ -25,12 +25,12 @@ from virtperf.core import stage_tables
 from virtperf.core.mean import Mean
 from virtperf.core.provenance import Provenance
 from virtperf.core.schema import TableSchema
-from virtperf.report.axis_words import axes_of
+from virtperf.report.axis_words import axis_metadata
 from virtperf.report.wording import interval, pretty
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.conditions import RELATIVE, Means, means_by_quantity, rows_by_quantity, scale_of
 from virtperf.study.definition import Exhibit, Study, load_study
-from virtperf.study.hypotheses import claims_of
+from virtperf.study.hypotheses import study_claims
 from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Quantity
 from virtperf.study.samples import DEFAULT_LEVEL, StudySamples, samples_by_quantity
@@ -228,7 +228,7 @@ def load(
         verdict_table = stage_tables.EXAMPLE_VERDICTS
     return StudyData(
         study=study,
-        claims=claims_of(study, reading=reading) if claimed and with_claims else None,
+        claims=study_claims(study, reading=reading) if claimed and with_claims else None,
         points=frame("reconstructed", stage_tables.POINTS),
         ranges=frame("reconstructed", stage_tables.RANGES),
         claim_results=frame("reconstructed", stage_tables.CLAIMS),
@@ -400,7 +400,7 @@ def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False)
 
     Raises `StudyError` if the exhibit is not a time series.
     """
-    figure = exhibit_of(data, exhibit)
+    figure = find_exhibit(data, exhibit)
     if figure.kind != "timeseries":
         raise StudyError(
             f"{figure.id} is not a time series figure",
@@ -425,7 +425,7 @@ def distribution(
 
     Raises `StudyError` if the exhibit is not a distribution.
     """
-    figure = exhibit_of(data, exhibit)
+    figure = find_exhibit(data, exhibit)
     if figure.kind != "distribution":
         raise StudyError(
             f"{figure.id} is not a distribution figure",
@@ -444,11 +444,11 @@ def distribution(
         "series", key=lambda column: column.map(order.index), kind="stable"
     ).reset_index(drop=True)
     shown = shown.assign(study=data.study.id)[["study", *table.columns]]
-    shown.attrs["axes"] = axes_of(data.study, figure)
+    shown.attrs["axes"] = axis_metadata(data.study, figure)
     return shown
 
 
-def exhibit_of(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
+def find_exhibit(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
     """Look up an exhibit by id; raises `StudyError` with close matches."""
     if isinstance(exhibit, Exhibit):
         return exhibit
@@ -459,7 +459,7 @@ def exhibit_of(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
 
 
 def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
-    figure = exhibit_of(data, exhibit)
+    figure = find_exhibit(data, exhibit)
     if not figure.series:
         known = ", ".join(e.id for e in data.study.exhibits if e.series)
         raise StudyError(
@@ -504,7 +504,7 @@ def _with_axis_metadata(
             for name in (*base, *columns)
         }
         frame = pd.DataFrame(empty)
-    frame.attrs["axes"] = axes_of(data.study, figure)
+    frame.attrs["axes"] = axis_metadata(data.study, figure)
     return frame
 
 
@@ -601,7 +601,7 @@ def merge_pieces(pieces: Sequence[float]) -> list[float]:
     return [*ends, *pieces[-1:]]
 
 
-def shown_as_printed(points: pd.DataFrame) -> pd.Series:
+def is_printed_value(points: pd.DataFrame) -> pd.Series:
     """Mask of the printed numbers inside the range left by the text; outside are misprints, and
     numbers refined by other statements, such as 1/6 printed as 17 %.
     """

@@ -71,8 +71,8 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
         },
         "claims": {
             "all": len(claims),
-            "by_the_text": _counted(claims["text_verdict"], TEXT_VERDICTS),
-            "by_measurement": _counted(verdicts["measured_verdict"], COUNTED_VERDICTS),
+            "by_the_text": _count_verdicts(claims["text_verdict"], TEXT_VERDICTS),
+            "by_measurement": _count_verdicts(verdicts["measured_verdict"], COUNTED_VERDICTS),
         },
         "contradictions": len(paper_contradictions(data)),
         "runs": {
@@ -101,9 +101,9 @@ def measured_means(data: StudyData) -> dict[str, dict[str, dict[str, float | Non
     return {
         name: {
             _condition(data.study, quantity, varying): {
-                "mean": _rounded(mean.value),
-                "low": _rounded(mean.low),
-                "high": _rounded(mean.high),
+                "mean": _round(mean.value),
+                "low": _round(mean.low),
+                "high": _round(mean.high),
                 "n": mean.n,
             }
             for quantity, mean in sorted(of_name.items())
@@ -130,7 +130,7 @@ def _condition(study: Study, quantity: Quantity, varying: set[str]) -> str:
     return ",".join(named) or "default"
 
 
-def _rounded(value: float) -> float | None:
+def _round(value: float) -> float | None:
     """Round to five significant digits, which agree across machines; None if not finite."""
     return float(f"{value:.5g}") if math.isfinite(value) else None
 
@@ -183,7 +183,7 @@ def _half_widths(low: pd.Series, high: pd.Series) -> pd.Series:
     return widths.where(np.isfinite(high)).mask((high <= 0) & np.isfinite(low), 0.0)
 
 
-def _counted(verdicts: pd.Series, words: tuple[str, ...]) -> dict[str, int]:
+def _count_verdicts(verdicts: pd.Series, words: tuple[str, ...]) -> dict[str, int]:
     counts = verdicts.value_counts()
     return {
         word.replace(" ", "_"): int(counts.get(word, 0))

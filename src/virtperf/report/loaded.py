@@ -15,15 +15,15 @@ from virtperf.report import frames as stored
 from virtperf.report.exhibit import (
     ESTIMATES,
     Estimates,
-    derived_of,
+    build_parts,
+    derived_ids,
     fit_estimates,
-    folded_up,
+    fold,
+    fold_tables,
     joined_record,
-    parts_of,
     ratios_to_baseline,
-    tables_folded,
 )
-from virtperf.report.kinds import Context, check_exhibits, kind_of, kinds
+from virtperf.report.kinds import Context, check_exhibits, find_kind, kinds
 from virtperf.report.records import Record, Shown, ShownTogether
 from virtperf.report.wording import exhibit_name
 from virtperf.study.definition import Exhibit
@@ -157,7 +157,7 @@ class LoadedStudy:
         exhibit, `ProvenanceError` if a fit's origin does not match the study's runs.
         """
         picture, fits, others = _split_arguments(shown)
-        exhibit = frames.exhibit_of(self.data, exhibit_id)
+        exhibit = frames.find_exhibit(self.data, exhibit_id)
         record, figure = self._drawn(exhibit, picture, [*fits, *others])
         return _shown(record, figure)
 
@@ -222,7 +222,7 @@ class LoadedStudy:
         The intervals are those of verdicts (`core.contrasts`): within blocks if both sides have
         them; empty without enough runs.
         """
-        exhibit = frames.exhibit_of(self.data, exhibit_id)
+        exhibit = frames.find_exhibit(self.data, exhibit_id)
         ((column, level),) = to.items()
         factor = self.study.factors[exhibit.series[0].over]
         if column not in (factor.name, "series"):
@@ -243,7 +243,7 @@ class LoadedStudy:
         headed: bool,
         folded: bool = False,
     ) -> Shown:
-        exhibit = frames.exhibit_of(self.data, exhibit_id)
+        exhibit = frames.find_exhibit(self.data, exhibit_id)
         picture, fits, estimates = _split_arguments(shown)
         record, figure = self._drawn(exhibit, picture, fits)
         fitted = [fit_estimates(self.context, exhibit, fit) for fit in fits if fit]
@@ -253,8 +253,8 @@ class LoadedStudy:
         ]
         fitted += [Estimates(title, table) for title, table in tables.items()]
         measured = self.study.kind == "measured"
-        derived = derived_of(self.context, exhibit) if ranges is True else list(ranges or ())
-        parts = parts_of(
+        derived = derived_ids(self.context, exhibit) if ranges is True else list(ranges or ())
+        parts = build_parts(
             self.context,
             exhibit,
             [table for table in fitted if table],
@@ -264,7 +264,7 @@ class LoadedStudy:
         heading = f"{exhibit_name(exhibit.id, exhibit.kind)}. {exhibit.title}" if headed else ""
         note = note or str(exhibit.spec.get("note", ""))
         whole = joined_record(record, parts, heading=heading, note=note)
-        return _shown(folded_up(whole) if folded else whole, figure)
+        return _shown(fold(whole) if folded else whole, figure)
 
     def _drawn(
         self, exhibit: Exhibit, picture: Figure | None, fits: Sequence[Any]
@@ -276,7 +276,7 @@ class LoadedStudy:
         for label, fit in labelled:
             if isinstance(origin := getattr(fit, "origin", None), Origin):
                 origins.check(self.data, origin, str(label))
-        kind = kind_of(exhibit)
+        kind = find_kind(exhibit)
         if picture is None and kind.draw:
             picture = kind.draw(self.context, exhibit, *fits)
         return kind.record(self.context, exhibit, picture, *fits), picture
@@ -313,7 +313,7 @@ class LoadedStudy:
             about = ("claims", "text") if name == "text" else (name,)
             record = kinds()[about[0]].record(self.context, *about[1:])
             above = {"heading": heading, "note": note, "level": 2}
-            record = tables_folded(record.model_copy(update=above))
+            record = fold_tables(record.model_copy(update=above))
             records.append(_shown(record, None))
         return ShownTogether(records)
 
@@ -397,7 +397,7 @@ class LoadedStudy:
 
     def _show_kind(self, kind: str, *arguments: Any, folded: bool = False, **named: Any) -> Shown:
         record = kinds()[kind].record(self.context, *arguments, **named)
-        return _shown(folded_up(record) if folded else record, None)
+        return _shown(fold(record) if folded else record, None)
 
 
 def _is_empty(values: Any) -> bool:

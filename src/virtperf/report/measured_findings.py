@@ -13,14 +13,14 @@ from rawperf.core.errors import StudyError
 from virtperf.core.contrasts import Contrast
 from virtperf.core.provenance import Provenance
 from virtperf.report.frames import StudyData
-from virtperf.report.wording import as_precise, interval, joined, plural, pretty, short_number
+from virtperf.report.wording import as_precise, interval, join_words, plural, pretty, short_number
 from virtperf.study.parts import Finding, MeasuredNumber
 
 PROSE_DIGITS = 3
 
 
 @dataclass(frozen=True)
-class FoundNumber:
+class ComputedNumber:
     """Display form of a number in a finding: `text` within the sentence, its `interval`, and
     `over`: the number of runs or blocks.
     """
@@ -30,16 +30,20 @@ class FoundNumber:
     over: str
 
 
-def found_numbers(data: StudyData, finding: Finding, level: float) -> dict[str, FoundNumber]:
+def compute_numbers(data: StudyData, finding: Finding, level: float) -> dict[str, ComputedNumber]:
     """Numbers of measured runs for the placeholders in a finding's sentence.
 
     Raises `StudyError` if a number was not measured, or if its interval exceeds the limits given
     with the sentence, which would then claim more than the runs support.
     """
-    return {name: _found(data, name, number, level) for name, number in finding.numbers.items()}
+    return {
+        name: _compute_number(data, name, number, level) for name, number in finding.numbers.items()
+    }
 
 
-def _found(data: StudyData, name: str, number: MeasuredNumber, level: float) -> FoundNumber:
+def _compute_number(
+    data: StudyData, name: str, number: MeasuredNumber, level: float
+) -> ComputedNumber:
     value, low, high, contrast = _estimate(data, name, number, level)
     if not (number.low <= low and high <= number.high):
         shown = as_precise(value, low, high)
@@ -59,7 +63,7 @@ def _found(data: StudyData, name: str, number: MeasuredNumber, level: float) -> 
     text = short_number(sizes[0]) if digits > PROSE_DIGITS else precise[0]
     runs = plural(contrast.n, "block" if contrast.design.startswith("within") else "run")
     ends = "no spread" if low == high else f"{precise[1]} to {precise[2]}{unit}"
-    return FoundNumber(f"{text}{unit}", ends, runs)
+    return ComputedNumber(f"{text}{unit}", ends, runs)
 
 
 def _estimate(
@@ -98,7 +102,7 @@ def _unit(data: StudyData, number: MeasuredNumber) -> str:
     return "" if number.to or unit in ("1", "count") else f" {unit}"
 
 
-def filled_sentence(sentence: str, numbers: Mapping[str, FoundNumber]) -> str:
+def fill_sentence(sentence: str, numbers: Mapping[str, ComputedNumber]) -> str:
     """Substitute the numbers into the sentence."""
     text = " ".join(sentence.split())
     for name, number in numbers.items():
@@ -106,10 +110,10 @@ def filled_sentence(sentence: str, numbers: Mapping[str, FoundNumber]) -> str:
     return text
 
 
-def interval_words(numbers: Mapping[str, FoundNumber], level: float) -> str:
+def interval_words(numbers: Mapping[str, ComputedNumber], level: float) -> str:
     """``95 % CI 5.0 to 5.7 % and 31.0 to 35.8 % over 6 blocks.``"""
     parts = [
-        f"{joined(each.interval for each in group)} over {over}"
+        f"{join_words(each.interval for each in group)} over {over}"
         for over, group in groupby(numbers.values(), key=lambda each: each.over)
     ]
     return f"{pretty(100 * level)} % CI {'; '.join(parts)}." if parts else ""

@@ -16,7 +16,7 @@ TEXT = "text"  # pseudo-exhibit for the paper's prose, as in claims.yaml
 _RUN_PROVENANCES = (Provenance.MEASURED, Provenance.EXAMPLE)
 
 
-def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
+def shared_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
     """Return the origin shared by all values, checked; None if all values are missing and without
     an origin.
 

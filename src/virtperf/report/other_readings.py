@@ -69,7 +69,7 @@ def claims_by_number(data: StudyData) -> dict[tuple[str, str], list[str]]:
     return {key: list(claims) for key, claims in claim_ids.items()}
 
 
-def folded(
+def collapsed_table(
     data: StudyData,
     summary: str,
     first: str,

@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from rawperf.core.tables import rounded
+from rawperf.core.tables import round_digits
 from virtperf.core.provenance import Provenance
 from virtperf.report.wording import printable
 
@@ -231,7 +231,7 @@ def _cell(value: Any) -> str | int | float | bool | None:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
-        return float(rounded([value], RECORD_DIGITS)[0]) if math.isfinite(value) else None
+        return float(round_digits([value], RECORD_DIGITS)[0]) if math.isfinite(value) else None
     return str(value)
 
 

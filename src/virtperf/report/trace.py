@@ -13,7 +13,7 @@ from typing import Any
 
 from virtperf.report import frames
 from virtperf.report.frames import StudyData, allowed
-from virtperf.report.wording import NO_BREAK, joined, number, plural, trace_key
+from virtperf.report.wording import NO_BREAK, join_words, number, plural, trace_key
 from virtperf.study.claims import Claim
 from virtperf.study.printed import corrections
 from virtperf.study.quantities import Quantity
@@ -101,7 +101,7 @@ class Limit:
             )
             if there
         ]
-        return joined(named) if self.claims or self.assumptions else NO_CLAIM
+        return join_words(named) if self.claims or self.assumptions else NO_CLAIM
 
 
 NO_CLAIM = "a natural bound, or the scale by convention"

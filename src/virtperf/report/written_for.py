@@ -12,8 +12,8 @@ import json
 
 from virtperf.report.claim_words import verdict_words
 from virtperf.report.frames import StudyData
-from virtperf.report.measured_findings import found_numbers
-from virtperf.report.wording import joined
+from virtperf.report.measured_findings import compute_numbers
+from virtperf.report.wording import join_words
 from virtperf.study.claims import Claim
 from virtperf.study.parts import Finding
 
@@ -35,7 +35,7 @@ def basis(data: StudyData, finding: Finding, level: float) -> dict[str, str]:
     verdict of runs. Raises `StudyError` as `found_numbers` does.
     """
     known = {claim.id: claim for claim in data.claims or ()}
-    numbers = found_numbers(data, finding, level)
+    numbers = compute_numbers(data, finding, level)
     values = {name: number.text for name, number in numbers.items()}
     for name in dict.fromkeys((*finding.claims, *finding.printed_numbers)):
         if name in known:
@@ -61,7 +61,7 @@ def changes(data: StudyData, finding: Finding, level: float) -> tuple[str, ...]:
 
 def changes_in_words(differences: tuple[str, ...]) -> str:
     """Format `changes` as one sentence; "" without any."""
-    return f"Since this was written: {joined(differences)}." if differences else ""
+    return f"Since this was written: {join_words(differences)}." if differences else ""
 
 
 def _change(claim: Claim | None, name: str, before: str | None, now: str | None) -> str:

@@ -17,8 +17,8 @@ from rawperf.core.yamlio import Document
 from virtperf.core.params import WordReading
 from virtperf.study.definition import Study
 from virtperf.study.printed import TableClaims, table_claims
-from virtperf.study.quantities import Instance, instances_of
-from virtperf.study.readings import NUMBERED, WITHIN, Readings, readings_beside
+from virtperf.study.quantities import Instance, expand_instances
+from virtperf.study.readings import NUMBERED, WITHIN, Readings, load_repository_readings
 
 TABLE_ROW = re.compile(r"\brow\b")
 """Pattern of a sentence key that denotes a table row, whose cells are claims of their own."""
@@ -329,7 +329,7 @@ def resolve_claims(
 ) -> tuple[Claim, ...]:
     """Fill in limits, instances and document positions of claims; report invalid ones."""
     worded = any(claim.word for _, claim in entries)
-    readings = readings_beside(study.folder, reading) if worded else Readings(reading, {})
+    readings = load_repository_readings(study.folder, reading) if worded else Readings(reading, {})
     exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
     ids = [claim.id for _, claim in entries]
     loaded: list[Claim] = []
@@ -350,7 +350,7 @@ def resolve_claims(
         try:
             claim = claim.read(readings)
             claim.consistent()
-            instances = instances_of(study, claim, _NEEDS[claim.kind])
+            instances = expand_instances(study, claim, _NEEDS[claim.kind])
         except ValueError as err:
             report(document.error(f"claim {claim.id!r}: {err}", *where))
             continue

@@ -24,7 +24,14 @@ import pandas as pd
 from scipy import special
 
 from virtperf.core.contrasts import Replicates
-from virtperf.core.mean import BUCKETED, Mean, over_bucketed, over_runs, satterthwaite, student
+from virtperf.core.mean import (
+    BUCKETED,
+    Mean,
+    mean_over_bucketed,
+    mean_over_runs,
+    satterthwaite,
+    student,
+)
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.stage_tables import MEANS
 from virtperf.study.definition import Study
@@ -188,7 +195,7 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
         method=first["method"],
     )
     if scale == OWN_SCALE and all(row["method"] == BUCKETED for row in known):
-        return over_bucketed([mean_of(row, level) for row in known], level=level)
+        return mean_over_bucketed([run_mean(row, level) for row in known], level=level)
     if len(known) == 1 and scale == OWN_SCALE and one.of_samples:
         return replace(one, n=int(first["n"]))
     method = f"{one.method} of one run"
@@ -200,13 +207,13 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
         np.array([row[value] for row in known]), tuple(row["block"] for row in known)
     )
     if len(units := blocks.units) < len(known):  # runs of one block share its drift
-        return replace(over_runs(units.tolist(), (), (), level=level), n=len(known))
-    return over_runs(
+        return replace(mean_over_runs(units.tolist(), (), (), level=level), n=len(known))
+    return mean_over_runs(
         *([row[name] for row in known] for name in (value, se, df)), level=level, method=method
     )
 
 
-def mean_of(row: Mapping[str, Any] | pd.Series, level: float) -> Mean:
+def run_mean(row: Mapping[str, Any] | pd.Series, level: float) -> Mean:
     """The mean of one run from its row of `OBSERVATIONS`; `level` is that of its interval."""
     value, se, df, low, high = (float(row[name]) for name in ("value", "se", "df", "low", "high"))
     return Mean(value, se, df, low, high, level, int(row["n"]), str(row["method"]))

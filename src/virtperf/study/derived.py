@@ -114,11 +114,11 @@ class Derivation:
 def derivations(study: Study) -> list[Derivation]:
     """All derived numbers of a study, in the order of study.yaml."""
     return [
-        derivation for derived in study.derived for derivation in derivations_of(study, derived)
+        derivation for derived in study.derived for derivation in expand_derived(study, derived)
     ]
 
 
-def derivations_of(study: Study, derived: Derived) -> list[Derivation]:
+def expand_derived(study: Study, derived: Derived) -> list[Derivation]:
     """Expand one declaration; raises `ValueError` for names that the study does not define."""
     if derived.over and derived.over not in study.factors:
         raise ValueError(f"unknown factor {derived.over!r}")
@@ -155,13 +155,13 @@ def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iter
             if derived.dividend
             else tuple(levels)
         )
-    label = _filled(study, derived.label, also)
+    label = _fill(study, derived.label, also)
     for gives, words in derived.gives.items() if derived.kind in CURVE_RESULTS else [("", "")]:
         unit = derived.unit or _unit(study, derived, gives, parts)
         yield Derivation(derived, gives, f"{label}: {words}" if words else label, unit, parts, axis)
 
 
-def _filled(study: Study, label: str, also: Mapping[str, Level]) -> str:
+def _fill(study: Study, label: str, also: Mapping[str, Level]) -> str:
     for factor, level in also.items():
         plain = isinstance(level, int) and level not in study.factors[factor].level_labels
         label = label.replace(

@@ -42,7 +42,9 @@ class HypothesesFile(Model):
     hypotheses: tuple[dict[str, Any], ...]
 
 
-def claims_of(study: Study, report: Report = stop, *, reading: WordReading = "default") -> Claims:
+def study_claims(
+    study: Study, report: Report = stop, *, reading: WordReading = "default"
+) -> Claims:
     """Claims of a paper, or hypotheses of a measured study.
 
     Raises as `load_claims` and `load_hypotheses`.
@@ -52,7 +54,7 @@ def claims_of(study: Study, report: Report = stop, *, reading: WordReading = "de
 
 
 def reread_claims(study: Study, claims: Claims, reading: WordReading) -> Claims:
-    """The result of `claims_of` under another reading; claims of papers are not parsed again."""
+    """The result of `study_claims` under another reading; claims of papers are not parsed again."""
     if study.kind != "measured":
         return claims.reread(study, reading)
     papers = {
@@ -81,7 +83,7 @@ def load_hypotheses(
     for position, written in enumerate(file.hypotheses):
         where = ("hypotheses", position)
         try:
-            fields = {**_inherited(study, written.get("from"), reading, loaded), **written}
+            fields = {**_inherited_fields(study, written.get("from"), reading, loaded), **written}
             hypothesis = Hypothesis.model_validate(fields)
             if hypothesis.origin is not None and not hypothesis.reading:
                 raise StudyError(
@@ -130,7 +132,7 @@ def papers_repeated(study: Study) -> list[str]:
     return sorted({str(o["study"]) for o in origins if isinstance(o, dict) and "study" in o})
 
 
-def _inherited(
+def _inherited_fields(
     study: Study, origin: object, reading: WordReading, papers: dict[Path, tuple[Study, Claims]]
 ) -> dict[str, Any]:
     """Fields inherited from the paper's claim; empty if the entry names none, or is malformed.

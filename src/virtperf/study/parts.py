@@ -169,11 +169,11 @@ class QuantityKind(Model):
         """Whether runs at these levels, one of every factor, observe the quantity."""
         required = self.observed_by.at if self.observed_by else {}
         return self.observed_by is not None and all(
-            levels[f] in listed(w) for f, w in required.items()
+            levels[f] in as_list(w) for f, w in required.items()
         )
 
 
-def listed(levels: Any) -> list[Any]:
+def as_list(levels: Any) -> list[Any]:
     """Wrap a single level in a list."""
     return list(levels) if isinstance(levels, list | tuple) else [levels]
 

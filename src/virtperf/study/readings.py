@@ -241,7 +241,7 @@ def load_readings(path: Path, reading: WordReading = "default", report: Report =
     return Readings(reading, words)
 
 
-def readings_beside(study: Path, reading: WordReading) -> Readings:
+def load_repository_readings(study: Path, reading: WordReading) -> Readings:
     """Load the `readings.yaml` of a study's repository, two levels above data/published/<study>.
 
     Raises as `load_readings`.

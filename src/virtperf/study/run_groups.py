@@ -38,7 +38,7 @@ class FactDifference:
 
     @property
     def words(self) -> str:
-        values = "; ".join(f"{value} in {_listed(runs)}" for value, runs in self.runs.items())
+        values = "; ".join(f"{value} in {_join_runs(runs)}" for value, runs in self.runs.items())
         return f"{self.group} differ in {self.what}: {values}"
 
     @property
@@ -153,7 +153,7 @@ def _by_value(group: Iterable[RunEntry], value: Any) -> dict[str, list[str]]:
     return by_value
 
 
-def _listed(runs: Sequence[str]) -> str:
+def _join_runs(runs: Sequence[str]) -> str:
     shown = ", ".join(runs[:MAX_LISTED_RUNS])
     more = len(runs) - MAX_LISTED_RUNS
     return f"{shown} and {more} more" if more > 0 else shown

@@ -21,9 +21,9 @@ from virtperf.core.contrasts import (
     log_ratio,
     pooled_error,
 )
-from virtperf.core.mean import BUCKETED, Mean, over_bucketed, over_runs
+from virtperf.core.mean import BUCKETED, Mean, mean_over_bucketed, mean_over_runs
 from virtperf.core.provenance import Provenance
-from virtperf.study.conditions import mean_of, rows_by_quantity
+from virtperf.study.conditions import rows_by_quantity, run_mean
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 
@@ -97,7 +97,7 @@ class StudySamples(Mapping[Quantity, Replicates]):
             return self._independent[quantity]
         values = self[quantity].values.tolist()
         unknown = [math.nan] * len(values)
-        return over_runs(values, unknown, unknown, level=DEFAULT_LEVEL)
+        return mean_over_runs(values, unknown, unknown, level=DEFAULT_LEVEL)
 
     def _side(self, terms: Terms) -> Replicates | None:
         """One side of a ratio as replicates; sums are formed within blocks.
@@ -151,9 +151,9 @@ def samples_by_quantity(
     independent: dict[Quantity, Mean] = {}
     for quantity, rows in places.items():
         if bucketed[rows].all():
-            means = [mean_of(table.iloc[place], level) for place in rows]
-            independent[quantity] = over_bucketed(means, level=level)
-        elif len(rows) == 1 and (mean := mean_of(table.iloc[rows[0]], level)).of_samples:
+            means = [run_mean(table.iloc[place], level) for place in rows]
+            independent[quantity] = mean_over_bucketed(means, level=level)
+        elif len(rows) == 1 and (mean := run_mean(table.iloc[rows[0]], level)).of_samples:
             independent[quantity] = mean
     return StudySamples(
         {

@@ -65,7 +65,7 @@ def comparisons(study: Study, claim: Claim, samples: StudySamples) -> tuple[list
     numbers = [n for instance in claim.instances for n in _numbers(study, claim, instance)]
     compared = []
     for stated in numbers:
-        number = _scaled(study, stated, samples)
+        number = _scale(study, stated, samples)
         if number is None:
             continue
         contrast: Contrast | None = None
@@ -135,7 +135,7 @@ def _numbers(study: Study, claim: Claim, instance: Instance) -> Iterator[_Number
             if claim.kind == "sum" and not math.isfinite(low):
                 low, high = 0.0, 0.0
             others = [(-1.0, part) for part in parts[1:]]
-            yield from _levels(study, [(_combined((1.0, parts[0]), *others), low, high)])
+            yield from _levels(study, [(_combine((1.0, parts[0]), *others), low, high)])
         case "ordering":
             yield from _orders(study, pairwise(parts), claim.strict)
         case "argmax":
@@ -156,20 +156,20 @@ def _slope_differences(
     """Yield differences of slopes with limits: decreasing, or equal within the margin."""
     gaps = np.diff(axis)
     slopes = [
-        _combined((1 / gap, later), (-1 / gap, earlier))
+        _combine((1 / gap, later), (-1 / gap, earlier))
         for (earlier, later), gap in zip(pairwise(parts), gaps, strict=True)
     ]
     if claim.kind == "concave":
         for earlier, later in pairwise(slopes):
-            yield _combined((1.0, later), (-1.0, earlier)), -math.inf, 0.0
+            yield _combine((1.0, later), (-1.0, earlier)), -math.inf, 0.0
         return
     low, high = margin_factors(claim)
     for earlier, later in combinations(slopes, 2) if claim.margin else pairwise(slopes):
         if low == high:
-            yield _combined((1.0, later), (-1.0, earlier)), 0.0, 0.0
+            yield _combine((1.0, later), (-1.0, earlier)), 0.0, 0.0
         else:
-            yield _combined((1.0, later), (-high, earlier)), -math.inf, 0.0
-            yield _combined((1.0, later), (-low, earlier)), 0.0, math.inf
+            yield _combine((1.0, later), (-high, earlier)), -math.inf, 0.0
+            yield _combine((1.0, later), (-low, earlier)), 0.0, math.inf
 
 
 def _levels(study: Study, levels: Iterable[tuple[Terms, float, float]]) -> Iterator[_Number]:
@@ -206,7 +206,7 @@ def _orders(study: Study, pairs: Iterable[tuple[Terms, Terms]], strict: bool) ->
             yield _Number(larger, least, math.inf, under=smaller, unit=unit, order=True)
 
 
-def _scaled(study: Study, number: _Number, samples: StudySamples) -> _Number | None:
+def _scale(study: Study, number: _Number, samples: StudySamples) -> _Number | None:
     """Convert the number to the claim's scale; None if a required mean was not measured."""
     if not samples.keys() >= {*number.over, *number.under}:
         return None
@@ -255,7 +255,7 @@ def _common_factor(terms: Terms) -> float:
 
 def _order_as_difference(study: Study, number: _Number, samples: StudySamples) -> _Number:
     """Express an order as the difference larger minus smaller, in the runs' own unit."""
-    terms = _combined((1, number.over), (-1, number.under))
+    terms = _combine((1, number.over), (-1, number.under))
     low = 0.0
     if number.low > 0:
         low = max(MORE_THAN_ZERO, number.low * _unit(study, number, samples))
@@ -368,10 +368,10 @@ def _labels(study: Study, claim: Claim) -> Callable[[_Number], str]:
 
 
 def _terms(part: Expression) -> Terms:
-    return _combined(*((c, {q: 1.0}) for c, q in part.terms))
+    return _combine(*((c, {q: 1.0}) for c, q in part.terms))
 
 
-def _combined(*weighted: tuple[float, Terms]) -> Terms:
+def _combine(*weighted: tuple[float, Terms]) -> Terms:
     total: Terms = {}
     for weight, terms in weighted:
         for quantity, coefficient in terms.items():

@@ -8,7 +8,7 @@ from tests.report.html.site.conftest import Parsed
 from tests.report.html.toy_notebook import claims, diagram, estimates, figure, summary, table
 from tests.report.toy import HOSTILE
 from virtperf.core.provenance import Provenance
-from virtperf.report.html.record import LinkResolver, ids, record_html, with_distinct_ids
+from virtperf.report.html.record import LinkResolver, ids, make_ids_distinct, record_html
 from virtperf.report.records import Folded, Grid, Paragraph, Record, Span
 
 RECORDS = [summary(), table(), diagram(), figure(), claims(), estimates()]
@@ -140,7 +140,7 @@ def test_long_words_may_break() -> None:
 
 
 def test_ids_are_made_unique_before_there_is_markup() -> None:
-    one, two = with_distinct_ids([claims(), claims()], used_ids=["claim-busy"])
+    one, two = make_ids_distinct([claims(), claims()], used_ids=["claim-busy"])
     assert (one.id, two.id) == ("claims-figure-2", "claims-figure-2-2")
     grids = [block for record in (one, two) for block in record.blocks if isinstance(block, Grid)]
     assert [grid.ids for grid in grids] == [("claim-more-at-8", ""), ("", "")]
@@ -153,5 +153,5 @@ def test_ids_within_folded_blocks_count() -> None:
     folded = Record(
         kind="k", id="r", study="toy", title="", blocks=(Folded(summary="Notes", blocks=(grid,)),)
     )
-    one, two = with_distinct_ids([folded, folded])
+    one, two = make_ids_distinct([folded, folded])
     assert "note-1" in ids([one]) and "note-1" not in ids([two])

@@ -47,7 +47,7 @@ class Writer:
         return Markup(body)  # noqa: S704 (written by the renderer below, which escapes)
 
 
-def pages_of(
+def render_cells(
     sources: Sequence[str], used_ids: frozenset[str]
 ) -> tuple[list[Markup], list[list[ContentsEntry]]]:
     """Render all Markdown cells of one page in two passes, so that links may lead to later

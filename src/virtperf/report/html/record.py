@@ -52,7 +52,7 @@ def record_html(
             [_for_notebook(b) for b in part if not isinstance(b, Folded)] for part in (blocks, tail)
         )
     else:
-        blocks, tail = ([_with_traces(b, record) for b in part] for part in (blocks, tail))
+        blocks, tail = ([_link_traces(b, record) for b in part] for part in (blocks, tail))
     macros: Any = environment().get_template("record.html.j2").module
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
     titled = ". ".join(filter(None, (record.name, record.title))).rstrip(
@@ -78,7 +78,7 @@ def ids(records: Iterable[Record]) -> Iterator[str]:
         yield from _block_ids(record.blocks)
 
 
-def with_distinct_ids(records: Iterable[Record], used_ids: Iterable[str] = ()) -> list[Record]:
+def make_ids_distinct(records: Iterable[Record], used_ids: Iterable[str] = ()) -> list[Record]:
     """Make ids unique on one page: a record with a taken id gets a numeric suffix.
 
     A row or a heading with a taken id loses it: links lead to the first one of a name.
@@ -119,10 +119,10 @@ def _folded_tables(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
     return visible, folded
 
 
-def _with_traces(block: Block, record: Record) -> Block:
+def _link_traces(block: Block, record: Record) -> Block:
     """Link the last value in each row of a figure's points to its trace."""
     if isinstance(block, Folded):
-        parts = tuple(_with_traces(part, record) for part in block.blocks)
+        parts = tuple(_link_traces(part, record) for part in block.blocks)
         return block.model_copy(update={"blocks": parts})
     if not isinstance(block, Grid) or not block.points:
         return block
@@ -246,7 +246,7 @@ _SAFE = "/,;:=[]()*!"  # not percent-encoded in URLs, which keeps pages small
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def csv_of(numbers: Numbers) -> str:
+def to_csv(numbers: Numbers) -> str:
     """A table as CSV text: `RECORD_DIGITS` significant digits, ``\\n`` line ends, missing values empty.
 
     Text that a spreadsheet would run as a formula begins with an apostrophe.
@@ -268,4 +268,4 @@ def _cell(value: str | int | float | bool | None) -> str:
 
 def address(numbers: Numbers) -> str:
     """The CSV as a ``data:`` URL."""
-    return f"data:text/csv;charset=utf-8,{quote(csv_of(numbers), safe=_SAFE)}"
+    return f"data:text/csv;charset=utf-8,{quote(to_csv(numbers), safe=_SAFE)}"

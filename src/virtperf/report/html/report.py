@@ -24,17 +24,22 @@ from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 from rawperf.core.errors import VirtperfError
 from rawperf.core.files import write_atomically
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary, Term
-from virtperf.report.html.markdown import ContentsEntry, Writer, pages_of
-from virtperf.report.html.notebooks import for_notebook_only, normalise, read_notebook, record_of
-from virtperf.report.html.record import LinkResolver, ids, record_html, with_distinct_ids
-from virtperf.report.html.sanitize import own_html
+from virtperf.report.html.markdown import ContentsEntry, Writer, render_cells
+from virtperf.report.html.notebooks import (
+    for_notebook_only,
+    normalise,
+    output_record,
+    read_notebook,
+)
+from virtperf.report.html.record import LinkResolver, ids, make_ids_distinct, record_html
+from virtperf.report.html.sanitize import sanitize_html
 from virtperf.report.html.templating import (
     TEMPLATES,
     equip,
     image_address,
+    read_scripts,
     refuse_large,
     tidy,
-    with_policy,
 )
 from virtperf.report.records import Record, markdown_above
 from virtperf.study.definition import Study
@@ -109,7 +114,7 @@ def to_html(
     name: str = "",
 ) -> str:
     """Render a notebook as a page, deterministically. `name` is its file's name."""
-    code, policy = with_policy("page.js")
+    code, policy = read_scripts("page.js")
     clean = normalise(notebook)
     resources = {
         "page": build_page(clean, title, notice, prefix, glossary, claims),
@@ -193,15 +198,15 @@ def build_page(
         if c.cell_type == "markdown" or (c.cell_type == "code" and (c.source.strip() or c.outputs))
     ]
     shown = {
-        k: [(o, record_of(o)) for o in c.outputs]
+        k: [(o, output_record(o)) for o in c.outputs]
         for k, c in enumerate(cells)
         if c.cell_type == "code"
     }
-    records = with_distinct_ids(
+    records = make_ids_distinct(
         record for pairs in shown.values() for _, record in pairs if record is not None
     )
     used_ids = frozenset(ids(records))
-    prose, of_prose = pages_of(list(_prose(cells, shown)), used_ids)
+    prose, of_prose = render_cells(list(_prose(cells, shown)), used_ids)
     headings = [heading for page_headings in of_prose for heading in page_headings]
     place = LinkResolver(
         used_ids | {heading.anchor for heading in headings}, fallback_claims=claims, prefix=prefix
@@ -313,7 +318,7 @@ def _output(
 def _candidates(data: NotebookNode) -> Iterator[Output]:
     """Yield the representations of a user's output, the richest first."""
     if "text/html" in data:
-        yield Output("own", own_html(data["text/html"]))
+        yield Output("own", sanitize_html(data["text/html"]))
     text = data.get("text/plain", "")
     for mime in _PICTURES:
         if mime in data:

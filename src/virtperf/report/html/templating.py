@@ -128,7 +128,7 @@ def page(
     `scripts` are names of script files, beside the one on every page. A `wide` page has the full
     width of the window.
     """
-    code, policy = with_policy("page.js", *scripts)
+    code, policy = read_scripts("page.js", *scripts)
     values |= {
         "scripts": code,
         "policy": policy,
@@ -139,7 +139,7 @@ def page(
     return tidy(environment().get_template(f"site/{template}.html.j2").render(values))
 
 
-def with_policy(*names: str) -> tuple[list[Markup], str]:
+def read_scripts(*names: str) -> tuple[list[Markup], str]:
     """Read script files of the template folder; returns them with a content security policy that
     allows only these scripts, by hash.
 

@@ -16,7 +16,7 @@ from virtperf.report import frames
 from virtperf.report.axis_words import tick_label, unit_words
 from virtperf.report.claim_words import quantities
 from virtperf.report.finding import finding, is_wide, order_claims, order_lines
-from virtperf.report.frames import PROVENANCES, allowed, point_table, shown_as_printed
+from virtperf.report.frames import PROVENANCES, allowed, is_printed_value, point_table
 from virtperf.report.kinds import Context, ExhibitSpec, Figure, attribution, note, trace
 from virtperf.report.records import (
     Block,
@@ -127,7 +127,7 @@ def record(
             )
     there = {
         Provenance.PUBLISHED: points["printed"].notna(),
-        Provenance.RECONSTRUCTED: points["known"] & ~shown_as_printed(points),
+        Provenance.RECONSTRUCTED: points["known"] & ~is_printed_value(points),
         Provenance.MEASURED: points["measured"].notna(),
         Provenance.EXAMPLE: points["example"].notna(),
     }
@@ -221,7 +221,7 @@ def drawing(
     return Drawing(svg=picture, description=description, digest=digest, summary=summary)
 
 
-def fits_among(shown: Sequence[object]) -> dict[str, Any]:
+def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
     """Collect the fits by label from a notebook's arguments; raises `VirtperfError` for anything
     else.
     """

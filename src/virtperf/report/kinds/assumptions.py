@@ -39,7 +39,7 @@ def record(context: Context) -> Record:
         )
         name = Span(text=claim.id, style="small")
         rows.append(
-            ((claim.says, name), _with_links(claim.why, statements), shown, str(binds[claim.id]))
+            ((claim.says, name), _link_claims(claim.why, statements), shown, str(binds[claim.id]))
         )
     table = Grid(
         label="Assumptions",
@@ -52,7 +52,7 @@ def record(context: Context) -> Record:
     return register(context, "assumptions", table, claims=(c.id for c in assumed))
 
 
-def _with_links(text: str, statements: dict[str, str]) -> Words:
+def _link_claims(text: str, statements: dict[str, str]) -> Words:
     """Replace ids of claims in prose by links with the claims' wording."""
     words: list[str | Span] = []
     for word in re.split(r"(\s+)", text):

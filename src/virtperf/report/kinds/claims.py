@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.report.claim_words import TAKEN_FROM, ClaimWords, claim_in_words, quantities
-from virtperf.report.frames import exhibit_of
+from virtperf.report.frames import find_exhibit
 from virtperf.report.kinds import Context, ExhibitKind, note
 from virtperf.report.kinds.contradictions import contradiction_numbers
 from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
@@ -80,9 +80,9 @@ def record(context: Context, about: str | None = None) -> Record:
     elif about == "text":
         title = "What the paper says elsewhere"
     else:
-        exhibit = exhibit_of(data, about)
+        exhibit = find_exhibit(data, about)
         title = f"Claims about {exhibit_name(exhibit.id, exhibit.kind)}"
-        plotted = _plotted(study, exhibit)
+        plotted = _plotted_quantities(study, exhibit)
     rows: list[tuple[Words, ...]] = []
     cells = []
     for claim in selected:
@@ -145,7 +145,7 @@ def record(context: Context, about: str | None = None) -> Record:
     )
 
 
-def _plotted(study: Study, exhibit: Exhibit) -> set[str]:
+def _plotted_quantities(study: Study, exhibit: Exhibit) -> set[str]:
     """Plotted quantities of an exhibit; for a distribution, all quantities observed by the same
     samples.
     """

@@ -11,7 +11,7 @@ from typing import Any
 from virtperf.report.claim_words import implied, printed_number, quantities, relations, unit_of
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
-from virtperf.report.other_readings import READING_NAMES, changed_readings, folded
+from virtperf.report.other_readings import READING_NAMES, changed_readings, collapsed_table
 from virtperf.report.records import (
     Block,
     Folded,
@@ -23,7 +23,7 @@ from virtperf.report.records import (
     Span,
     Words,
 )
-from virtperf.report.wording import exhibit_name, interval, joined, plural
+from virtperf.report.wording import exhibit_name, interval, join_words, plural
 from virtperf.study.claims import Claim
 
 RESOLUTION_NOTE = (
@@ -139,7 +139,7 @@ def record(context: Context) -> Record:
         (n_of_paper, "contradiction", "of the paper"),
         (len(entries) - n_of_paper, "assumption", "of ours"),
     ]
-    lead = joined(f"{plural(n, word)} {whose}" for n, word, whose in parts if n)
+    lead = join_words(f"{plural(n, word)} {whose}" for n, word, whose in parts if n)
     excluded = " that its claims exclude" if len(entries) > n_of_paper else ""
     set_by = points_by_claim(data)
     points = [dependent_points(entry, set_by) for entry in entries]
@@ -154,7 +154,7 @@ def record(context: Context) -> Record:
     papers = {id(entry) for entry in paper_contradictions(data)}
     theirs = sum(id(entry) in papers for entry in entries[shown:])
     kinds = ((theirs, "contradiction"), (without - theirs, "assumption"))
-    counted = joined(plural(n, word) for n, word in kinds if n)
+    counted = join_words(plural(n, word) for n, word in kinds if n)
     minor = f"{counted} on which no plotted point depends"
     blocks: list[Block] = [
         Paragraph(words=f"{lead}{excluded}. {RESOLUTION_NOTE}"),
@@ -180,7 +180,7 @@ def _changes_by_reading(data: StudyData, claims: Mapping[str, Claim]) -> list[Bl
     }
     differ = "differs" if len(rows) == 1 else "differ"
     summary = f"With other readings of words, {plural(len(rows), 'claim')} set aside {differ}"
-    return folded(data, summary, "Claim", rows)
+    return collapsed_table(data, summary, "Claim", rows)
 
 
 def _grid(label: str, rows: Sequence[tuple[Words, ...]], first: int) -> Grid:
@@ -200,7 +200,7 @@ def _affected_points(data: StudyData, points: set[PlottedPoint]) -> Iterator[Spa
     if names:
         more = f" and {plural(len(names) - MAX_EXHIBITS, 'exhibit')} more"
         where = (
-            joined(names)
+            join_words(names)
             if len(names) <= MAX_EXHIBITS
             else f"{', '.join(names[:MAX_EXHIBITS])}{more}"
         )

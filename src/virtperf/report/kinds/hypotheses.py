@@ -12,7 +12,7 @@ from virtperf.report.axis_words import tick_label
 from virtperf.report.claim_words import quantities
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
-from virtperf.report.other_readings import READING_NAMES, folded, measured_changes
+from virtperf.report.other_readings import READING_NAMES, collapsed_table, measured_changes
 from virtperf.report.records import Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import plural, trace_key
 from virtperf.study.claims import Claim
@@ -68,7 +68,7 @@ def record(context: Context) -> Record:
     }
     differ = "differs" if len(rows_read) == 1 else "differ"
     summary = f"With other readings of words, {len(rows_read)} of {plural(len(sentences), 'verdict')} {differ}"
-    otherwise = folded(data, summary, "Hypothesis", rows_read)
+    otherwise = collapsed_table(data, summary, "Hypothesis", rows_read)
     return register(
         context, "hypotheses", error_note, grid, *otherwise, claims=claims, numbers=(numbers,)
     )

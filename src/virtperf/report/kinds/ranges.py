@@ -15,10 +15,15 @@ from virtperf.report.axis_words import unit_words
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, analysis, estimates, note
 from virtperf.report.origins import TEXT
-from virtperf.report.other_readings import READING_NAMES, changed_readings, claims_by_number, folded
+from virtperf.report.other_readings import (
+    READING_NAMES,
+    changed_readings,
+    claims_by_number,
+    collapsed_table,
+)
 from virtperf.report.range_words import bounds_of, peak_words, range_words
 from virtperf.report.records import Block, Grid, Numbers, Record, Span, Words
-from virtperf.report.wording import as_precise, exhibit_name, joined, plural, pretty, slug
+from virtperf.report.wording import as_precise, exhibit_name, join_words, plural, pretty, slug
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
 
@@ -43,7 +48,9 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     exhibits = dict.fromkeys(
         name for derivation in selected for name in derivation.derived.exhibits if name != TEXT
     )
-    title = title or f"Numbers that follow from {joined(map(exhibit_name, exhibits)) or 'the text'}"
+    title = (
+        title or f"Numbers that follow from {join_words(map(exhibit_name, exhibits)) or 'the text'}"
+    )
     if context.study.kind == "measured":
         measured_ratios = {
             derivation.label: from_runs.estimate(context.data, derivation, context.level)
@@ -136,7 +143,7 @@ class _Line:
             both = (row["pieces_text"], row["pieces"])
             self.text, assumed = (range_words(pieces, bounds, searched=searched) for pieces in both)
         self.assumed = assumed if context.assumptions else self.text
-        self.printed = joined(map(pretty, row["printed"]))
+        self.printed = join_words(map(pretty, row["printed"]))
         self.measured = from_runs.estimate(context.data, derivation, context.level)
 
     @property
@@ -223,7 +230,7 @@ def _changes_by_reading(data: StudyData, lines: Sequence[_Line]) -> list[Block]:
     summary = (
         f"With other readings of words, {len(rows)} of {plural(len(lines), 'number')} {differ}"
     )
-    return folded(data, summary, "Number", rows, ("Claims read differently",))
+    return collapsed_table(data, summary, "Number", rows, ("Claims read differently",))
 
 
 def _claim_links(names: Sequence[str], sentences: Mapping[str, str]) -> Words:

@@ -20,7 +20,7 @@ from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Rec
 from virtperf.report.wording import exhibit_name, interval, placed_verdict, plural
 from virtperf.study.claims import Claim
 from virtperf.study.derived import derivations
-from virtperf.study.readings import Readings, readings_beside
+from virtperf.study.readings import Readings, load_repository_readings
 
 FIRST = 10  # rows of a table that are shown at once
 MAX_ROWS = 100  # rows of a table; the download has all
@@ -206,7 +206,7 @@ def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...
 
 def _words(data: StudyData, worded: Sequence[Claim]) -> Grid:
     """Table of the words in the study's claims, with their limits under every reading."""
-    under = [readings_beside(data.study.folder, reading) for reading in READING_NAMES]
+    under = [load_repository_readings(data.study.folder, reading) for reading in READING_NAMES]
     alike: dict[str, list[str]] = {}  # synonyms by their reason; each word has one
     for name in sorted({c.word for c in worded}):
         alike.setdefault(under[0][name].why, []).append(name)

@@ -12,18 +12,18 @@ from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.report.claim_words import unit_of, verdict_counts, verdict_words
 from virtperf.report.frames import StudyData
 from virtperf.report.key_numbers import best_known, point_precision
-from virtperf.report.kinds import Context, ExhibitKind, Figure, kind_of, note, register
+from virtperf.report.kinds import Context, ExhibitKind, Figure, find_kind, note, register
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.kinds.contradictions import contradiction_numbers, paper_contradictions
 from virtperf.report.kinds.hypotheses import verdict
 from virtperf.report.kinds.quality import warnings_of
-from virtperf.report.measured_findings import filled_sentence, found_numbers, interval_words
+from virtperf.report.measured_findings import compute_numbers, fill_sentence, interval_words
 from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
 from virtperf.report.wording import (
     FOLLOWS,
     OF_MANY,
     exhibit_name,
-    joined,
+    join_words,
     plural,
     pretty,
     short_number,
@@ -106,7 +106,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
 def draw(context: Context) -> Figure | None:
     """Draw the study's headline figure, else the one with the most precise points."""
     headline_figure = _headline_figure(context.data)
-    draws = headline_figure and kind_of(headline_figure).draw
+    draws = headline_figure and find_kind(headline_figure).draw
     return draws(context, headline_figure) if draws else None
 
 
@@ -118,16 +118,16 @@ def _headline_figure(data: StudyData) -> Exhibit | None:
 
 def finding_text(data: StudyData, finding: Finding) -> str:
     """Fill printed numbers into a finding; raises `StudyError` as `record` does."""
-    return _filled(data, finding.says, {claim.id: claim for claim in data.claims or ()})
+    return _fill_numbers(data, finding.says, {claim.id: claim for claim in data.claims or ()})
 
 
 def measured_finding_text(data: StudyData, finding: Finding, level: float) -> tuple[str, str]:
     """Fill numbers into a measured study's finding, and format their intervals; raises `StudyError`
     as `record` does.
     """
-    numbers = found_numbers(data, finding, level)
+    numbers = compute_numbers(data, finding, level)
     known = {claim.id: claim for claim in data.claims or ()}
-    return _filled(data, filled_sentence(finding.says, numbers), known), interval_words(
+    return _fill_numbers(data, fill_sentence(finding.says, numbers), known), interval_words(
         numbers, level
     )
 
@@ -151,11 +151,11 @@ def _measured_finding(
             " ",
             Span(text=verdict(data.result(claim.id)), style="verdict"),
         ]
-    parts += _changed(data, finding, level)
+    parts += _changes(data, finding, level)
     return tuple(part for part in parts if part)
 
 
-def _changed(data: StudyData, finding: Finding, level: float) -> list[str | Span]:
+def _changes(data: StudyData, finding: Finding, level: float) -> list[str | Span]:
     """Changes in the basis of a finding since it was written."""
     words = changes_in_words(changes(data, finding, level))
     return [Span(text=words, style="small")] if words else []
@@ -205,12 +205,12 @@ def _finding(
     measured = dict.fromkeys(word for word in verdicts if word != "no measurement")
     if measured:
         source = "The published data" if data.study.artifact else "Measured runs"
-        parts.append(f"{source}: {joined(measured)}. ")
+        parts.append(f"{source}: {join_words(measured)}. ")
     parts.append("Rests on " if len(claims) == 1 else f"Rests on {len(claims)} claims: ")
     for k, claim in enumerate(claims):
         words = "one claim" if len(claims) == 1 else str(k + 1)
         parts += [", " if k else "", Span(text=words, link=f"claim:{claim.id}")]
-    return (*parts, ".", *_changed(data, finding, level))
+    return (*parts, ".", *_changes(data, finding, level))
 
 
 def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Words]:
@@ -227,7 +227,7 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
             continue
         every = plural(len(data.paper_claims), "claim")
         counted = f"{lead.format(whose=artifact.words)}: {len(claims)} of {every}"
-        kinds = joined(
+        kinds = join_words(
             f"{len(by_word[word])} {'whose ' if word.startswith('value ') else ''}{word}"
             for word in words
             if word in by_word
@@ -266,7 +266,7 @@ def _number_of_the_data(data: StudyData, claim: Claim) -> str:
     return f" (the data: {short_number(estimate)}{unit})"
 
 
-def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
+def _fill_numbers(data: StudyData, text: str, known: dict[str, Claim]) -> str:
     """Substitute the printed number with its unit for each ``{claim-id}``."""
 
     def number(match: re.Match[str]) -> str:
@@ -355,7 +355,7 @@ def _facts_of_runs(context: Context) -> tuple[Fact, ...]:
         ),
     ]
     if words:
-        counts = joined(
+        counts = join_words(
             f"{n} {word if n == 1 else OF_MANY.get(word, word)}"
             for word, n in sorted(words.items())
         )

@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 from virtperf.report.plot.theme import CHARACTER_WIDTH, FIGURE_WIDTH, FONT_SIZE
 from virtperf.report.range_words import WIDE
-from virtperf.report.wording import pretty, printable, wrapped
+from virtperf.report.wording import pretty, printable, wrap_text
 
 NONZERO_START_SHARE = (
     0.75  # an axis may start above 0 if all values and bands exceed this share of its top
@@ -107,7 +107,7 @@ class AxisLevels:
         else:
             axes.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         if labelled:
-            axes.set_xlabel(wrapped(label, int(PANEL_WIDTH / CHARACTER_WIDTH)), labelpad=6)
+            axes.set_xlabel(wrap_text(label, int(PANEL_WIDTH / CHARACTER_WIDTH)), labelpad=6)
 
     @property
     def data_per_point(self) -> float:
@@ -131,7 +131,7 @@ class AxisLevels:
             return (
                 list(self.tick_labels)
                 if self.numeric
-                else [wrapped(text, characters) for text in self.tick_labels]
+                else [wrap_text(text, characters) for text in self.tick_labels]
             )
         left, right = self.limits
         labels, last = dict.fromkeys(self.positions, ""), -math.inf
@@ -236,7 +236,7 @@ def _label_above(axes: Axes, label: str) -> None:
     upper_axis.xaxis.set_minor_locator(NullLocator())
     upper_axis.spines["top"].set_visible(False)
     upper_axis.set_xlabel(
-        wrapped(label, int((FIGURE_WIDTH - 30) / CHARACTER_WIDTH)),
+        wrap_text(label, int((FIGURE_WIDTH - 30) / CHARACTER_WIDTH)),
         loc="left",
         labelpad=LABEL_PAD_PT,
     )

@@ -28,7 +28,7 @@ from virtperf.report.plot.theme import (
     series_style,
     theme,
 )
-from virtperf.report.wording import pretty, wrapped
+from virtperf.report.wording import pretty, wrap_text
 
 MARKED_QUANTILES = (0.5, 0.99)
 """Quantiles marked on each curve."""
@@ -89,7 +89,7 @@ def distribution(
         panel.grid(visible=True, axis="x")
         axis_label = xlabel or metadata.label(x)
         panel.set_xlabel(
-            wrapped(
+            wrap_text(
                 f"{axis_label} (logarithmic axis)" if log else axis_label, int(axis.PANEL_WIDTH / 7)
             ),
             labelpad=6,

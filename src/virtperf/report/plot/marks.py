@@ -34,7 +34,7 @@ from virtperf.report.plot.theme import (
     series_style,
 )
 from virtperf.report.range_words import WIDE
-from virtperf.report.wording import pretty, printable, wrapped
+from virtperf.report.wording import pretty, printable, wrap_text
 
 PRINTED, SOLID, CROSS, OWN_DATA = "printed", "solid", "cross", "own"
 _MARK_OF_PROVENANCE = {
@@ -531,7 +531,8 @@ def draw_legend(
 ) -> None:
     """Draw the legend below the axes and increase the figure's height accordingly."""
     entries = [
-        (handle, wrapped(printable(text), LABEL_CHARACTERS)) for handle, text in [*series, *layers]
+        (handle, wrap_text(printable(text), LABEL_CHARACTERS))
+        for handle, text in [*series, *layers]
     ]
     if not entries:
         return

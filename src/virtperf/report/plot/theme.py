@@ -39,7 +39,7 @@ CHARACTER_WIDTH = 0.62 * FONT_SIZE  # mean character width of the widest likely 
 FIGURE_WIDTH = 540
 PANEL_HEIGHT = 250  # height of one panel with its axis
 PANEL_SHARES = {1: 1.0, 2: 0.72}
-"""Height of a panel relative to `PANEL_HEIGHT`, by number of panels; `MANY_PANELS` for more."""
+"""Height of a panel relative to `PANEL_HEIGHT`, by number of panels; `MANY_PANELS_SHARE` for more."""
 MANY_PANELS_SHARE = 0.58
 
 _RC = {

@@ -26,14 +26,14 @@ from virtperf.report.synthesis.values import (
     REFERENCE,
     Value,
     derived_values,
+    find_study,
     informative_limits,
     instances,
     quotients,
-    scaled,
-    study_named,
-    system_of,
+    scale_value,
+    system_name,
 )
-from virtperf.report.wording import PROSE_SIGNIFICANT, joined, pretty
+from virtperf.report.wording import PROSE_SIGNIFICANT, join_words, pretty
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation
 
@@ -76,7 +76,7 @@ class CurveValues:
     def limits(self) -> RatioLimits:
         """Classify the tested ratios by whether the measure stays near its reference."""
         start = self.curve.ratio(self.curve.reference)
-        known = [(ratio, ends_of(values)) for ratio, values in self.points if ratio != start]
+        known = [(ratio, value_limits(values)) for ratio, values in self.points if ratio != start]
         within_limit = tuple(ratio for ratio, (low, _) in known if low >= MIN_KEPT_SHARE)
         lost = tuple(ratio for ratio, (_, high) in known if high < MIN_KEPT_SHARE)
         return RatioLimits(
@@ -114,7 +114,7 @@ class ValuesAtRatio:
     @property
     def ends(self) -> tuple[float, float]:
         """Smallest and largest possible value; NaN without values."""
-        return ends_of(self.values)
+        return value_limits(self.values)
 
     @property
     def words(self) -> str:
@@ -125,7 +125,7 @@ class ValuesAtRatio:
             return "no number"
         if len(self.tested) == 1:
             return "; ".join(value.text for value in self.values)
-        between = f"between the tested ratios {joined(map(ratio_text, self.tested))}"
+        between = f"between the tested ratios {join_words(map(ratio_text, self.tested))}"
         return f"{combined_range(self.values)} {between}"
 
 
@@ -178,7 +178,7 @@ def neighbours(tested: Sequence[float], ratio: float) -> tuple[float, ...]:
 def combined_range(values: Sequence[Value]) -> str:
     """Kinds of the values and the range from the smallest to the largest, which has no middle."""
     kinds = " and ".join(dict.fromkeys(v.kind for v in values if v.kind != REFERENCE))
-    low, high = informative_limits(ends_of(values))
+    low, high = informative_limits(value_limits(values))
     both = low > 0 and math.isfinite(high)
     words = (
         f"{pretty(low, PROSE_SIGNIFICANT)} to {pretty(high, PROSE_SIGNIFICANT)}"
@@ -188,7 +188,7 @@ def combined_range(values: Sequence[Value]) -> str:
     return f"{kinds} {words}".strip()
 
 
-def ends_of(values: Iterable[Value]) -> tuple[float, float]:
+def value_limits(values: Iterable[Value]) -> tuple[float, float]:
     """Smallest and largest possible value; NaN without values."""
     ends = [end for value in values for piece in value.pieces for end in piece]
     return (min(ends), max(ends)) if ends else (math.nan, math.nan)
@@ -204,7 +204,7 @@ def pretty_ratio(ratio: float) -> float:
     return float(f"{ratio:.3g}")
 
 
-def studies_of(specs: Iterable[Curve | JointGrid], data: Path) -> dict[str, StudyData]:
+def load_studies(specs: Iterable[Curve | JointGrid], data: Path) -> dict[str, StudyData]:
     """Load the studies named by curves and grids, without claims, which curves do not need."""
     names = {one.study for one in specs}
     known = Layout(data.parent).studies()
@@ -223,13 +223,13 @@ def curve_values(
     """
     results = []
     for curve in curves:
-        data = study_named(studies, curve.study)
-        system = system_of(data.study, curve.system)
+        data = find_study(studies, curve.study)
+        system = system_name(data.study, curve.system)
         points = _points(data, curve, level)
         results.append(CurveValues(curve, system, curve.measure, points))
         if curve.per_guest:
             start = curve.ratio(curve.reference)
-            each = tuple((r, tuple(scaled(v, start / r) for v in vs)) for r, vs in points)
+            each = tuple((r, tuple(scale_value(v, start / r) for v in vs)) for r, vs in points)
             results.append(CurveValues(curve, system, PER_GUEST, each))
     return results
 
@@ -245,7 +245,7 @@ def _points(data: StudyData, curve: Curve, level: float) -> tuple[CapacityPoint,
     unit = "" if curve.divided else RATIO
     values_by_ratio = {
         where: derived_values(data, number, reference, unit, level)
-        for where, number in along(data.study, curve)
+        for where, number in interpolate_curve(data.study, curve)
     }
     if curve.divided:
         base = values_by_ratio.get(curve.reference, [])
@@ -270,11 +270,11 @@ def _reference_value(data: StudyData, reference: Reference) -> Value:
         ((1.0, 1.0),),
         Provenance.RECONSTRUCTED if data.study.kind == "paper" else Provenance.MEASURED,
         f"exhibit:{data.study.id}/summary",
-        system=system_of(data.study, reference.system),
+        system=system_name(data.study, reference.system),
     )
 
 
-def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
+def interpolate_curve(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
     """Derived numbers of a curve by the level of its factor; raises `StudyError` without an axis."""
     results = []
     for levels, number in instances(study, curve.derived, curve.at):
@@ -295,7 +295,7 @@ def grids(
     """Values of every grid; raises `StudyError` if one names something missing in its study."""
     results = []
     for grid in specs:
-        data = study_named(studies, grid.study)
+        data = find_study(studies, grid.study)
         asking = Reference(
             study=grid.study,
             system=grid.system,
@@ -309,7 +309,7 @@ def grids(
         }
         reference = (grid.cpu.ratio(grid.cpu.reference), grid.memory.ratio(grid.memory.reference))
         cells[reference] = (_reference_value(data, asking),)
-        results.append(RatioGrid(grid, system_of(data.study, grid.system), cells))
+        results.append(RatioGrid(grid, system_name(data.study, grid.system), cells))
     return results
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from rawperf.core.errors import Report, StudyError, VirtperfError
-from virtperf.report.synthesis.capacity import along, corners
+from virtperf.report.synthesis.capacity import corners, interpolate_curve
 from virtperf.report.synthesis.definition import (
     Curve,
     JointGrid,
@@ -17,10 +17,10 @@ from virtperf.report.synthesis.definition import (
     SynthesisQuestion,
 )
 from virtperf.report.synthesis.values import (
-    claim_named,
+    find_claim,
+    find_study,
     instance,
-    study_named,
-    system_of,
+    system_name,
     unit_conversion,
 )
 from virtperf.study.claims import Claim
@@ -40,14 +40,14 @@ def check_synthesis(file: SynthesisFile, known: Known, report: Report) -> None:
     named += [(grid, "") for grid in file.grids]
     for reference, unit in named:
         try:
-            study, claims = study_named(known, reference.study)
-            system_of(study, reference.system)
+            study, claims = find_study(known, reference.study)
+            system_name(study, reference.system)
             if isinstance(reference, Curve):
-                along(study, reference)
+                interpolate_curve(study, reference)
             elif isinstance(reference, JointGrid):
                 corners(study, reference)
             elif reference.claim:
-                claim_named(reference.study, claims, reference.claim)
+                find_claim(reference.study, claims, reference.claim)
             else:
                 number = instance(study, reference)
                 if reference.to:

@@ -17,7 +17,7 @@ from virtperf.report.records import Listing, Record, Shown, Span, Words
 from virtperf.report.synthesis import capacity, tables
 from virtperf.report.synthesis.capacity import CurveValues, RatioGrid
 from virtperf.report.synthesis.definition import SYNTHESIS_FILE, Sentence, SynthesisFile, load_file
-from virtperf.report.synthesis.values import Value, study_named, values
+from virtperf.report.synthesis.values import Value, find_study, values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,7 +66,7 @@ class Synthesis:
         """Studies of curves and grids, without claims, which halves the loading time."""
         if "studies" in self.__dict__:
             return self.studies
-        return capacity.studies_of([*self.file.curves, *self.file.grids], self._data)
+        return capacity.load_studies([*self.file.curves, *self.file.grids], self._data)
 
     @cached_property
     def values(self) -> Mapping[str, Sequence[Value]]:
@@ -96,7 +96,7 @@ class Synthesis:
         values_by_row = {name: self.values[name] for name in row_ids}
         shown = [value for values in values_by_row.values() for value in values]
         figure = picture.ratios_figure(self.file.rows, values_by_row, list(self.studies))
-        return _drawn(
+        return _with_drawing(
             tables.record("summary", "Evidence for the answers", sentences, values=shown), figure
         )
 
@@ -127,7 +127,7 @@ class Synthesis:
 
         record = tables.capacities(self.curve_values, of, ratios)
         figure = picture.capacity(self.curve_values, of, measure, self.level)
-        return Shown(record) if figure is None else _drawn(record, figure)
+        return Shown(record) if figure is None else _with_drawing(record, figure)
 
     def joint(self, pairs: Sequence[tuple[float, float]]) -> Shown:
         """Values of every study at pairs of a CPU ratio and a memory ratio."""
@@ -151,7 +151,7 @@ class Synthesis:
                     remedy=did_you_mean(name, self.values),
                 )
             if study:
-                study_named(self.studies, study)
+                find_study(self.studies, study)
             selected = [v for v in self.values[name] if study in (None, v.study)]
             return tables.values_text(selected, named=study is None)
 
@@ -174,7 +174,7 @@ class Synthesis:
         return (*parts, ".")
 
 
-def _drawn(record: Record, figure: Figure) -> Shown:
+def _with_drawing(record: Record, figure: Figure) -> Shown:
     from matplotlib import pyplot
 
     pyplot.close(figure)

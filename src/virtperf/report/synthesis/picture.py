@@ -31,7 +31,7 @@ from virtperf.report.plot.theme import (
 from virtperf.report.synthesis.capacity import RATIOS, CurveValues
 from virtperf.report.synthesis.definition import RATIO, QuantityRow
 from virtperf.report.synthesis.values import REFERENCE, Value
-from virtperf.report.wording import wrapped
+from virtperf.report.wording import wrap_text
 
 VALUE_HEIGHT_PT = 32.0
 """Height of one value in points: its name and its bar."""
@@ -64,9 +64,9 @@ def ratios_figure(
         for name, values in values_by_row.items()
         if rows[name].unit == RATIO and (limited := [v for v in values if _has_limit(v)])
     }
-    heads = {labels: wrapped(labels, NAME_WIDTH) for labels in groups}
+    heads = {labels: wrap_text(labels, NAME_WIDTH) for labels in groups}
     names = {
-        value.name: wrapped(value.name, NAME_WIDTH)
+        value.name: wrap_text(value.name, NAME_WIDTH)
         for values in groups.values()
         for value in values
     }

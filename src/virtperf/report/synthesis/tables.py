@@ -24,7 +24,7 @@ from virtperf.report.wording import (
     IN_CONFLICT,
     OTHERS_IN_CONFLICT,
     PROSE_SIGNIFICANT,
-    joined,
+    join_words,
     plural,
     pretty,
     printable,
@@ -266,7 +266,7 @@ def capacities(curves: Sequence[CurveValues], of: str, ratios: Sequence[float]) 
         )
         for curve in selected
     ]
-    title = f"{capacity.RATIOS[of]}: {joined(f'{ratio:g}' for ratio in ratios)}"
+    title = f"{capacity.RATIOS[of]}: {join_words(f'{ratio:g}' for ratio in ratios)}"
     values = [value for curve in selected for _, values in curve.points for value in values]
     columns = ("Measure", "System", "Comparison", *(f"at {ratio:g}" for ratio in ratios))
     grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
@@ -335,7 +335,7 @@ def limits_record(curves: Sequence[CurveValues]) -> Record:
 
 
 def _ratios(ratios: Sequence[float]) -> str:
-    return joined(map(capacity.ratio_text, ratios)) or "none"
+    return join_words(map(capacity.ratio_text, ratios)) or "none"
 
 
 def coverage(studies: Mapping[str, StudyData]) -> Record:
@@ -397,7 +397,7 @@ def values_text(values: Sequence[Value], *, named: bool = True) -> str:
     12 guests against 6: allows 0.9 to 1.1``.
     """
     if not named:
-        return joined([value.words for value in values]) or NO_NUMBER
+        return join_words([value.words for value in values]) or NO_NUMBER
     return "; ".join(f"{value.name}: {value.text}" for value in values) or NO_NUMBER
 
 

@@ -21,7 +21,7 @@ from virtperf.report.synthesis.definition import RATIO, QuantityRow, Reference
 from virtperf.report.wording import PROSE_SIGNIFICANT, as_precise, pretty
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
-from virtperf.study.derived import Derivation, derivations_of
+from virtperf.study.derived import Derivation, expand_derived
 from virtperf.study.quantities import Level
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ def values(studies: Mapping[str, StudyData], row: QuantityRow, level: float) -> 
     """
     results = []
     for cell in row.cells:
-        data = study_named(studies, cell.study)
+        data = find_study(studies, cell.study)
         if cell.claim:
             results.append(_claim_value(data, cell, row.unit))
         else:
@@ -104,7 +104,8 @@ def reference_values(data: StudyData, reference: Reference, unit: str, level: fl
     if not reference.to:
         number = instance(data.study, reference)
         return [
-            scaled(v, reference.times) for v in derived_values(data, number, reference, unit, level)
+            scale_value(v, reference.times)
+            for v in derived_values(data, number, reference, unit, level)
         ]
     of, to = (
         derived_values(data, instance(data.study, one), one, "", level)
@@ -113,7 +114,7 @@ def reference_values(data: StudyData, reference: Reference, unit: str, level: fl
             reference.model_copy(update={"at": {**reference.at, **reference.to}}),
         )
     )
-    return [scaled(value, reference.times) for value in quotients(of, to)]
+    return [scale_value(value, reference.times) for value in quotients(of, to)]
 
 
 def quotients(of: Sequence[Value], to: Sequence[Value]) -> list[Value]:
@@ -126,7 +127,7 @@ def quotients(of: Sequence[Value], to: Sequence[Value]) -> list[Value]:
     return results
 
 
-def scaled(value: Value, times: float) -> Value:
+def scale_value(value: Value, times: float) -> Value:
     """Multiply a value by a factor."""
     if times == 1:
         return value
@@ -142,7 +143,7 @@ def scaled(value: Value, times: float) -> Value:
     return replace(value, words=_range_text(informative_limits(flat), _RATIO), pieces=pieces)
 
 
-def system_of(study: Study, key: str) -> str:
+def system_name(study: Study, key: str) -> str:
     """Name of a study's system; "" if it names none.
 
     Raises
@@ -175,7 +176,7 @@ def derived_values(
         "label": reference.label,
         "number": number.label,
         "reading": reference.reading,
-        "system": system_of(data.study, reference.system),
+        "system": system_name(data.study, reference.system),
         "link": f"exhibit:{data.study.id}/{next((e for e in number.derived.exhibits if e != TEXT), 'summary')}",
     }
     if unit == RATIO and number.of_itself:
@@ -279,13 +280,13 @@ def instances(
         )
         derivations += [
             (levels, number)
-            for number in derivations_of(study, one)
+            for number in expand_derived(study, one)
             if not gives or number.gives == gives
         ]
     return derivations
 
 
-def study_named(studies: Mapping[str, T], name: str) -> T:
+def find_study(studies: Mapping[str, T], name: str) -> T:
     """Look up a study by id; raises `StudyError` with close matches."""
     return _look_up(studies, name, "there is no study")
 
@@ -293,7 +294,7 @@ def study_named(studies: Mapping[str, T], name: str) -> T:
 def _claim_value(data: StudyData, reference: Reference, unit: str) -> Value:
     """Value stated by one claim, with its own limits."""
     claim, result = (
-        claim_named(data.study.id, data.claims or (), reference.claim),
+        find_claim(data.study.id, data.claims or (), reference.claim),
         data.result(reference.claim),
     )
     low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
@@ -317,7 +318,7 @@ def _claim_value(data: StudyData, reference: Reference, unit: str) -> Value:
         Provenance.PUBLISHED,
         f"claim:{data.study.id}/{claim.id}",
         reading=reference.reading,
-        system=system_of(data.study, reference.system),
+        system=system_name(data.study, reference.system),
     )
 
 
@@ -329,7 +330,7 @@ def _printed(word: str, value: float, ends: Piece) -> str:
     return f"{word} {pretty(value)} ({shown[1]} to {shown[2]})".lstrip()
 
 
-def claim_named(study: str, claims: Iterable[Claim], name: str) -> Claim:
+def find_claim(study: str, claims: Iterable[Claim], name: str) -> Claim:
     """Look up a claim by id; raises `StudyError` with close matches."""
     return _look_up({claim.id: claim for claim in claims}, name, f"{study} has no claim")
 

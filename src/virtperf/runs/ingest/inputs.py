@@ -12,7 +12,7 @@ from virtperf.core.paths import Layout
 from virtperf.study.definition import Study, load_study
 
 
-def inputs_of(study: Study) -> tuple[DeclaredFormat, ...]:
+def study_inputs(study: Study) -> tuple[DeclaredFormat, ...]:
     """Return the formats declared by a study; raises `StudyError` for a duplicate format name."""
     formats: list[DeclaredFormat] = []
     for place, declaration in enumerate(study.inputs):
@@ -44,4 +44,4 @@ def declared_inputs(
             f"study {study!r} not found: the working folder is not in a repository of studies",
             remedy="change to the repository's folder.",
         )
-    return inputs_of(load_study(layout.known(study))), name
+    return study_inputs(load_study(layout.known(study))), name

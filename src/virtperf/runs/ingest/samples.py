@@ -22,7 +22,7 @@ from rawperf import Format, Reading, blocks_of, by_sample
 from rawperf.core.errors import FormatError, VirtperfError
 from rawperf.core.files import replaced_file
 from rawperf.core.metrics import WHOLE, MetricDictionary
-from rawperf.core.tables import coded, combinations, concat_tables
+from rawperf.core.tables import combinations, concat_tables, encode_categories
 from rawperf.declared.read import DeclaredFormat
 from rawperf.pieces import CHUNK
 from rawperf.registry import choose_format
@@ -32,10 +32,10 @@ from rawperf.sample_rows import (
     Key,
     Rates,
     SampleRows,
+    build_samples,
     concat_rows,
-    in_order,
-    rows_of,
     select_rows,
+    sort_samples,
 )
 from virtperf.core.schema import ROW_GROUP
 from virtperf.core.stage_tables import SAMPLES
@@ -145,7 +145,9 @@ class Spill:
         `shift` is added to the times of each file, in seconds.
         """
         if self._file is None:
-            yield in_order(_map_series_and_times(concat_rows(self._buffer), rank, shift), "series")
+            yield sort_samples(
+                _map_series_and_times(concat_rows(self._buffer), rank, shift), "series"
+            )
             return
         self._write()
         extents = np.concatenate(self._extents)
@@ -157,7 +159,7 @@ class Spill:
         for series_extents in np.split(extents, np.flatnonzero(np.diff(extents["series"])) + 1):
             more = int((series_extents["end"] - series_extents["begin"]).sum())
             if batch and size + more > SPILL_ROWS:
-                yield in_order(
+                yield sort_samples(
                     _map_series_and_times(self._read(np.concatenate(batch)), rank, shift),
                     "series",
                 )
@@ -168,7 +170,7 @@ class Spill:
                 batch.append(series_extents)
                 size += more
         if batch:
-            yield in_order(
+            yield sort_samples(
                 _map_series_and_times(self._read(np.concatenate(batch)), rank, shift), "series"
             )
 
@@ -179,7 +181,7 @@ class Spill:
         remaining = np.zeros(0, ROW)
         for place in range(len(extents)):
             more = _map_series_and_times(self._read(extents[place : place + 1]), rank, shift)
-            remaining = in_order(concat_rows([remaining, more]), "series")
+            remaining = sort_samples(concat_rows([remaining, more]), "series")
             ready = np.ones(len(remaining), dtype=bool)
             if place + 1 < len(extents):
                 bound = extents["low"][place + 1]
@@ -189,7 +191,7 @@ class Spill:
             remaining = select_rows(remaining, ~ready)
 
     def _write(self) -> None:
-        rows = in_order(concat_rows(self._buffer), "series", "file")
+        rows = sort_samples(concat_rows(self._buffer), "series", "file")
         self._buffer, self._count = [], 0
         if self._file is None:
             self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - it lives as long as its owner
@@ -365,7 +367,7 @@ class SampleCollector:
         series = self._numbers(keys, place[keep])
         columns["counter"] = counter
         self._spill.add(
-            rows_of(
+            build_samples(
                 len(series), series=series, **{key: column[keep] for key, column in columns.items()}
             )
         )
@@ -441,7 +443,7 @@ class SampleCollector:
             both.iloc[first][["source", *_ENTITY_COLUMNS]].itertuples(index=False, name=None)
         )
         self._spill.add(
-            rows_of(len(both), series=self._numbers(keys, place), counter=True, **columns)
+            build_samples(len(both), series=self._numbers(keys, place), counter=True, **columns)
         )
 
     def _tidy(self, rows: SampleRows) -> SampleRows:
@@ -451,7 +453,7 @@ class SampleCollector:
         if counter.any():
             rates = self._rates.of(select_rows(rows, counter))
             rates["order"] = _DERIVED_ORDER
-            rows = in_order(concat_rows([select_rows(rows, ~counter), rates]), "series")
+            rows = sort_samples(concat_rows([select_rows(rows, ~counter), rates]), "series")
         rows = self._duplicates.of(rows)
         self.counts += np.bincount(rows["file"], minlength=len(self.counts))
         self.metrics |= {self._keys[number][3] for number in pd.unique(rows["series"]).tolist()}
@@ -459,11 +461,11 @@ class SampleCollector:
 
     def _frame(self, rows: SampleRows) -> pd.DataFrame:
         texts = {
-            name: coded(rows["series"], [key[place] for key in self._keys])
+            name: encode_categories(rows["series"], [key[place] for key in self._keys])
             for place, name in enumerate(("source", *_ENTITY_COLUMNS))
         }
-        texts |= {"run_id": coded(np.zeros(len(rows), int), [self._run.run_id])}
-        texts["file"] = coded(rows["file"], [file.path for file in self._run.files])
+        texts |= {"run_id": encode_categories(np.zeros(len(rows), int), [self._run.run_id])}
+        texts["file"] = encode_categories(rows["file"], [file.path for file in self._run.files])
         numbers = {"t_s": rows["t"], "value": rows["value"], "line": rows["line"]}
         return pd.DataFrame(texts | numbers, columns=list(SAMPLES.columns))
 

@@ -18,11 +18,11 @@ import pyarrow as pa
 from rawperf.core.errors import RunError, VirtperfError
 from rawperf.core.files import json_text, replaced_folder
 from rawperf.core.metrics import MetricDictionary
-from rawperf.registry import dictionary_of
+from rawperf.registry import build_dictionary
 from virtperf.core.parallel import workers
 from virtperf.runs.ingest.cache import Cache, content_key, fingerprint, hash_file
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders, state
-from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.runs import load_run
 from virtperf.runs.ingest.samples import read_run
 from virtperf.study.definition import Study
@@ -110,7 +110,7 @@ def ingest(
         A root changed while it was read, so that the output would not match its inputs.
     """
     before = {root: state(place) for root, place in roots.items()}
-    dictionary = dictionary_of(metrics, inputs_of(study))
+    dictionary = build_dictionary(metrics, study_inputs(study))
     store = Cache(cache)
     progress("comparing files")
     tasks, quarantined = _tasks(roots, fingerprint(study, metrics))
@@ -254,7 +254,7 @@ def _read_one(
             run,
             dictionary,
             store.place(task.key),
-            inputs_of(study),
+            study_inputs(study),
             study.not_read,
         )
     except Exception as err:  # errors in one run must not stop the others

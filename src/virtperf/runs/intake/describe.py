@@ -18,7 +18,7 @@ from rawperf.core.errors import RunError, VirtperfError
 from rawperf.declared.read import DeclaredFormat
 from virtperf.runs.ingest.clocks import DAY, align
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders
-from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.runs import RawFile, Run, load_run
 from virtperf.runs.ingest.samples import file_blocks
 from virtperf.runs.intake.given import RunFacts, parse_factor, parse_files, parse_start
@@ -344,7 +344,7 @@ def describe(
     formats = {
         path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry
     }
-    files = inspect(folder, raw, formats, inputs_of(study))
+    files = inspect(folder, raw, formats, study_inputs(study))
     prompts = questions(study, files, given)
     missing = [q for q in prompts if q.default is None]
     if missing and not ask:

@@ -25,7 +25,7 @@ LIMITS = {
 and the factor and unit for display."""
 
 
-def disturbed(
+def describe_disturbances(
     samples: pd.DataFrame, window_s: Sequence[float] | None, observed: Sequence[str]
 ) -> list[str]:
     """Describe disturbances of a run's machines in the window, one per metric and entity.

@@ -20,7 +20,7 @@ from virtperf.runs.summarize.series import (
     RunSeries,
     SampleSeries,
     align_polling_rounds,
-    converted,
+    checked_factor,
     reduction,
 )
 from virtperf.study.definition import Exhibit, QuantityKind, Study
@@ -113,7 +113,7 @@ def _observe(
         less = study.factors[rule["less"]]
         level = float(run.info["factors"][less.name])
         whole = mean.value
-        mean = mean.shifted(-level * converted(kind.name, "quantity", less.unit, kind.unit))
+        mean = mean.shifted(-level * checked_factor(kind.name, "quantity", less.unit, kind.unit))
         trend *= whole / mean.value if mean.value else np.nan
     return row | _observation_columns(mean, combined, combined.steady.stationarity, flags) | {
         "trend": trend
@@ -158,7 +158,7 @@ def _observe_buckets(
     mean = bucket_mean(read.counts, rule, rule["limit"]["value"] if share else np.nan, run.level)
     flags, combined = bucket_flags(read.counts, mean), read.found
     if share:
-        mean = mean.scaled(converted(kind.name, "quantity", "1", kind.unit))
+        mean = mean.scaled(checked_factor(kind.name, "quantity", "1", kind.unit))
     return row | _observation_columns(mean, combined, "", flags), [("of", combined)]
 
 
@@ -167,7 +167,9 @@ def _reduction(kind: QuantityKind, run: RunSeries, source: Mapping[str, str]) ->
     rule, limit = kind.observed, np.nan
     if "limit" in rule and source["metric"] in run.metrics:
         unit = run.metrics[source["metric"]]["unit"]
-        limit = rule["limit"]["value"] * converted(kind.name, "limit", rule["limit"]["unit"], unit)
+        limit = rule["limit"]["value"] * checked_factor(
+            kind.name, "limit", rule["limit"]["unit"], unit
+        )
     return reduction(rule, independent=run.independent, limit=limit)
 
 
@@ -181,7 +183,9 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
         return 1.0
     if kind.observed.get("statistic") == "above":  # a share of the samples
         unit = "1"
-    return converted(kind.name, "quantity", unit, kind.unit, per) / kind.observed.get("cpus", 1)
+    return checked_factor(kind.name, "quantity", unit, kind.unit, per) / kind.observed.get(
+        "cpus", 1
+    )
 
 
 def _combined_source(
@@ -332,7 +336,7 @@ def timeline_rows(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
         if not series:
             continue
         factor = series_factor(exhibit, spec, run.metrics[spec["metric"]]["unit"])
-        total = _summed(series)
+        total = _sum_entities(series)
         for t, value in zip(total.t.tolist(), total.value.tolist(), strict=True):
             yield {
                 "exhibit": exhibit.id,
@@ -349,7 +353,7 @@ def series_factor(exhibit: Exhibit, spec: Mapping[str, Any], unit: str) -> float
     """Conversion factor from a metric in `unit` to a series' unit; raises `StudyError` naming both
     if there is none.
     """
-    return converted(f"{exhibit.id}, {spec['label']}", "series", unit, spec["unit"])
+    return checked_factor(f"{exhibit.id}, {spec['label']}", "series", unit, spec["unit"])
 
 
 def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
@@ -359,7 +363,7 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
     for kind in study.quantities.values():
         for source in kind.observed.get("from", ()):
             _, series = run.of(source["metric"], source["entity_kind"])
-            total = _summed(series).value if series else np.zeros(0)
+            total = _sum_entities(series).value if series else np.zeros(0)
             if len(total) < MIN_SAMPLES:
                 continue
             step = np.arange(len(total)) * min(THUMBNAIL_STEPS, len(total)) // len(total)
@@ -374,7 +378,7 @@ def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
             return
 
 
-def _summed(series: Mapping[str, SampleSeries]) -> SampleSeries:
+def _sum_entities(series: Mapping[str, SampleSeries]) -> SampleSeries:
     """Sum over entities at each time, without totals."""
     parts = align_polling_rounds(series).values()
     t, value = (np.concatenate([getattr(s, name) for s in parts]) for name in ("t", "value"))

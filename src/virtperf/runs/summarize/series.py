@@ -82,7 +82,7 @@ def reduction(rule: Mapping[str, Any], *, independent: bool, limit: float = np.n
     return STATISTICS[name]
 
 
-def converted(name: str, what: str, unit: str, target: str, per: str = "1") -> float:
+def checked_factor(name: str, what: str, unit: str, target: str, per: str = "1") -> float:
     """`conversion_factor` for an entry of study.yaml; raises `StudyError` naming both units if
     there is none.
     """

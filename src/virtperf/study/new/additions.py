@@ -12,7 +12,7 @@ from rawperf.core.files import write_atomically
 from rawperf.core.yamlio import load_yaml
 from virtperf.core.levels import Level
 from virtperf.study.definition import Study, load_study
-from virtperf.study.hypotheses import HYPOTHESES_FILE, claims_of
+from virtperf.study.hypotheses import HYPOTHESES_FILE, study_claims
 from virtperf.study.yaml_edit import append_entry
 
 REPLACE = "EXAMPLE, replace"
@@ -88,7 +88,7 @@ def add_claim(study: Study, claim: str, kind: str, fields: Mapping[str, Any]) ->
                 written.append(definition)
     try:
         append_entry(path, key, entry)
-        claims_of(load_study(study.folder))
+        study_claims(load_study(study.folder))
     except StudyError as err:
         restated_error = _restated_error(err, path, key, claim, fields)
         write_atomically(path, before)
@@ -160,7 +160,7 @@ def _plotting_exhibits(study: Study, fields: Mapping[str, Any]) -> list[str]:
 
 def _next_note(study: Study) -> tuple[str, int]:
     """The first unused note of the paper, and the number of notes including it."""
-    claims = claims_of(study)
+    claims = study_claims(study)
     used = {note for claim in claims for note in claim.ledger} | set(claims.not_encoded)
     free = (n for n in range(1, len(used) + 2) if f"c{n:03d}" not in used)
     number = next(free)

@@ -223,8 +223,8 @@ def _filters(
     verdicts = (word for row in rows for word in _verdicts(row.claim, row.words))
     return [
         ("exhibit", "Exhibit", sorted(named, key=lambda pair: order.get(pair[0], len(order)))),
-        ("kind", "Kind of claim", _counted(row.claim.kind for row in rows)),
-        ("verdict", "Verdict", _counted(verdicts)),
+        ("kind", "Kind of claim", _count_values(row.claim.kind for row in rows)),
+        ("verdict", "Verdict", _count_values(verdicts)),
     ]
 
 
@@ -233,7 +233,7 @@ def _verdicts(claim: Claim, words: ClaimWords) -> tuple[str, str]:
     return shown_verdict(words.text_verdict, claim.n_places), words.measured_verdict
 
 
-def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
+def _count_values(values: Iterable[str]) -> list[tuple[str, str]]:
     counts = Counter(values)
     return [(value, f"{value.replace('_', ' ')} ({counts[value]})") for value in sorted(counts)]
 
