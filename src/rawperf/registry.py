@@ -514,7 +514,7 @@ def choose_format(
 ) -> Format:
     """Choose a raw file's format: the named one, else the first matching input, else by content.
 
-    `data` is the head from `peeked`; `path` is the path within the run folder. Raises `FormatError`
+    `data` is the head from `peek_stream`; `path` is the path within the run folder. Raises `FormatError`
     if there is no such format, or none recognises the file.
     """
     if format_name is not None:

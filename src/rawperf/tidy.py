@@ -393,7 +393,7 @@ def open_input(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def file_bytes(path: str | Path) -> bytes:
-    """Read a file, or standard input for "-"; raises as `opened` does, and if it is too large."""
+    """Read a file, or standard input for "-"; raises as `open_input` does, and if it is too large."""
     with open_input(path) as stream:
         data = stream.read(MAX_TABLE_BYTES + 1)
     if len(data) > MAX_TABLE_BYTES:

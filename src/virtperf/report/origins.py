@@ -51,7 +51,7 @@ def shared_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
 
 
 def frame_origin(data: StudyData, frame: pd.DataFrame, label: str) -> Origin:
-    """The origin of a frame, checked; raises `ProvenanceError` as `one_origin` does."""
+    """The origin of a frame, checked; raises `ProvenanceError` as `shared_origin` does."""
     origin = origin_of(frame)
     if origin is None:
         raise ProvenanceError(

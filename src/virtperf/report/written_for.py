@@ -32,7 +32,7 @@ def basis(data: StudyData, finding: Finding, level: float) -> dict[str, str]:
     """Current basis of a finding, by the names of its numbers and the ids of its claims.
 
     A number is stored as formatted in the sentence, a claim as a digest of its fields with the
-    verdict of runs. Raises `StudyError` as `found_numbers` does.
+    verdict of runs. Raises `StudyError` as `compute_numbers` does.
     """
     known = {claim.id: claim for claim in data.claims or ()}
     numbers = compute_numbers(data, finding, level)
