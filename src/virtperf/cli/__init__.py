@@ -57,13 +57,15 @@ class _Commands(SuggestingGroup):
             ("Stages", STAGES),
             ("Other commands", [name for name in self.list_commands(ctx) if name not in STAGES]),
         ):
-            found = [
+            commands = [
                 (name, c) for name in names if (c := self.get_command(ctx, name)) and not c.hidden
             ]
             width = formatter.width - 6 - max(map(len, names), default=0)
-            if found:
+            if commands:
                 with formatter.section(title):
-                    formatter.write_dl([(name, c.get_short_help_str(width)) for name, c in found])
+                    formatter.write_dl(
+                        [(name, c.get_short_help_str(width)) for name, c in commands]
+                    )
 
 
 def _modules() -> dict[str, str]:

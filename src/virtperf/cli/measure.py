@@ -222,14 +222,14 @@ def _show_requirements(harness: Harness, runs: Sequence[PlannedRun]) -> None:
         far, far_state, _ = harness.hosts.described(runs)
         facts |= {**far, **far_state}
     experiments = {run.experiment.name: run.experiment for run in runs}
-    wanted: dict[str, list[str]] = {}
+    by_requirement: dict[str, list[str]] = {}
     for name, experiment in experiments.items():
-        wanted.setdefault(repr(experiment.machine), []).append(name)
+        by_requirement.setdefault(repr(experiment.machine), []).append(name)
     unmet = 0
-    for names in wanted.values():
+    for names in by_requirement.values():
         rows = fact_rows(experiments[names[0]].machine, facts)
         unmet += sum(not row.holds for row in rows)
-        if len(wanted) > 1:
+        if len(by_requirement) > 1:
             print_line(f"experiments {', '.join(names)}", style="bold", before=1)
         cells = [
             (r.fact, r.found, r.declared if r.holds else f"{r.declared} (not met)", r.advice)

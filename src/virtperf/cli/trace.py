@@ -39,9 +39,9 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
     tables = {table.key: table for table in table_traces(data)}
     quotations = {c.id: c.says for c in data.claims or ()}
     if key in entries or key in tables:
-        found = entries.get(key) or tables[key]
+        selected = entries.get(key) or tables[key]
         if as_json:
-            click.echo(json_text(asdict(found)))
+            click.echo(json_text(asdict(selected)))
         elif key in tables:
             click.echo(table_text(tables[key], quotations))
         else:

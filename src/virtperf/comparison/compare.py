@@ -34,7 +34,7 @@ from virtperf.comparison.sides import (
 from virtperf.comparison.splits import SPLITS, EqualSplits, equal_splits, unequal_quantities
 from virtperf.comparison.studies import MeasuredStudy, measured_study
 from virtperf.comparison.unequal_loads import unequal_load_notes
-from virtperf.core.contrasts import Replicates, with_blocks
+from virtperf.core.contrasts import Replicates, assign_blocks
 from virtperf.core.levels import Level
 from virtperf.core.numbers import as_precise, number
 from virtperf.core.order_statistics import is_percentile
@@ -51,7 +51,7 @@ def label(percent: float, name: str) -> str:
     return f"p{percent:g} of {name}"
 
 
-def with_percentiles(
+def replace_by_percentiles(
     sides: Sequence[Side], percents: Sequence[float]
 ) -> tuple[list[Side], Callable[[Pair], RunRatio]]:
     """Replace the quantities of all runs by their percentiles, and return the matching contrast.
@@ -63,7 +63,7 @@ def with_percentiles(
     """
     kinds: dict[str, ComparedQuantity] = {}
     of_run: dict[tuple[str, str], tuple[float, Distribution]] = {}
-    made = []
+    quantities = []
     for side in sides:
         runs = []
         too_few: dict[str, int] = {}
@@ -77,21 +77,21 @@ def with_percentiles(
                     values[named] = distribution.percentile(percent)
                     of_run[run.place, named] = percent, distribution
                     kinds[named] = ComparedQuantity(kind.unit, kind.better or "lower", named)
-                    beyond = (1 - percent / 100) * distribution.total
-                    too_few[named] = too_few.get(named, 0) + (beyond < MIN_BEYOND)
+                    n_above = (1 - percent / 100) * distribution.total
+                    too_few[named] = too_few.get(named, 0) + (n_above < MIN_BEYOND)
             runs.append(replace(run, values=values))
         notes = [
             f"{named}: {count} of {len(runs)} runs have fewer than {MIN_BEYOND} values above it"
             for named, count in too_few.items()
             if count
         ]
-        made.append(replace(side, runs=tuple(runs), warnings=(*side.warnings, *notes)))
-    sides = [replace(side, quantities=kinds) for side in made]
+        quantities.append(replace(side, runs=tuple(runs), warnings=(*side.warnings, *notes)))
+    sides = [replace(side, quantities=kinds) for side in quantities]
 
     def contrast_function(pair: Pair) -> RunRatio:
         if min(pair.a.values.min(), pair.b.values.min()) <= 0:
             return contrast(pair)
-        b, a = with_blocks(pair.b, pair.a)
+        b, a = assign_blocks(pair.b, pair.a)
         percent = of_run[a.run_ids[0], pair.quantity][0]
         above, below = ([of_run[run, pair.quantity][1] for run in side.run_ids] for side in (b, a))
         return percentile_ratio(above, below, percent, blocks_a=b.blocks, blocks_b=a.blocks)
@@ -186,9 +186,9 @@ class ComparisonTable:
             row for row in self.rows if row.quantity.partition(" of ")[0] not in covered
         ]
         first.sort(key=lambda row: (row.verdict not in CALLED_DIFFERENT, row.better != "higher"))
-        left = len(first) - MAX_SENTENCES
+        n_more = len(first) - MAX_SENTENCES
         sentences = [_sentence(row, self) for row in first[:MAX_SENTENCES]]
-        return (*sentences, f"{left} more below.") if left > 0 else tuple(sentences)
+        return (*sentences, f"{n_more} more below.") if n_more > 0 else tuple(sentences)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a JSON-compatible dictionary; missing numbers are null."""
@@ -211,13 +211,13 @@ class ComparisonTable:
         return "\n".join([*lines, *([""] if remarks else []), *(f"- {note}" for note in remarks)])
 
     def fact_cells(self) -> list[tuple[str, str, str]]:
-        return [(fact.fact, _listed(fact.a), _listed(fact.b)) for fact in self.facts]
+        return [(fact.fact, _join_names(fact.a), _join_names(fact.b)) for fact in self.facts]
 
     def remarks(self) -> list[str]:
         """Deduplicated notes of rows, then those of the comparison."""
-        found = dict.fromkeys(row.note for row in self.rows if row.note)
+        notes = dict.fromkeys(row.note for row in self.rows if row.note)
         splits = [_aa_sentence(each) for each in self.equal_runs] if self.b else []
-        return [*found, *self.notes, *splits]
+        return [*notes, *self.notes, *splits]
 
     def __str__(self) -> str:
         return self.to_markdown()
@@ -386,7 +386,7 @@ def _compare_sides(
     """Compare two sides by the runs' own values, or by percentiles."""
     contrast_function: ContrastFunction = contrast
     if percentiles:
-        sides, contrast_function = with_percentiles(sides, percentiles)
+        sides, contrast_function = replace_by_percentiles(sides, percentiles)
         settings = replace(settings, splits=0)  # splits apply to means only
     require_comparable(sides, selection.patterns)
     both = {**sides[1].quantities, **sides[0].quantities}
@@ -443,7 +443,7 @@ def _zero_note(pairs: Sequence[Pair]) -> Iterator[str]:
         if not (pair.a.values.any() or pair.b.values.any())
     ]
     if names:
-        yield f"left out: {_listed(names)} (0 in all runs of both sides: no ratio is defined)"
+        yield f"left out: {_join_names(names)} (0 in all runs of both sides: no ratio is defined)"
 
 
 def require_raw(format_name: str | None, stored: Sequence[bool]) -> None:
@@ -486,9 +486,9 @@ def compare_equal(
     require_raw(format, [_is_study(place, layout)])
     if _is_study(place, layout):
         study: MeasuredStudy = measured_study(layout, str(place), level)
-        found = study.conditions(where or {})
-        known = study.measured(found)
-        cells = {(quantity.name, quantity.at): runs for quantity, runs in found.items()}
+        conditions = study.conditions(where or {})
+        known = study.measured(conditions)
+        cells = {(quantity.name, quantity.at): runs for quantity, runs in conditions.items()}
         notes: list[str] = []
         side = None
     else:
@@ -633,9 +633,9 @@ def _one_sided_note(sides: Sequence[Side], selected: Iterable[str], *, of_each: 
     first, second = (set(_quantity_names(side)) for side in sides)
     alone = (("A", first - second), ("B", second - first))
     parts = [
-        f"{_listed(names)} (only in {letter})"
-        for letter, found in alone
-        if (names := [name for name in selected if name in found])
+        f"{_join_names(names)} (only in {letter})"
+        for letter, quantities in alone
+        if (names := [name for name in selected if name in quantities])
     ]
     return [f"left out: {'; '.join(parts)}"] if parts else []
 
@@ -677,7 +677,7 @@ def _unequal_variance_note(
     """Yield a note on quantities left out of the A/A test within blocks."""
     if names := unequal_quantities(cells, selected):
         yield (
-            f"A/A within blocks leaves out {_listed(names)}: the variances of the conditions differ "
+            f"A/A within blocks leaves out {_join_names(names)}: the variances of the conditions differ "
             "(Bartlett)"
         )
 
@@ -691,9 +691,9 @@ def _aa_splits(
     """Yield the A/A splits of each side for the remarks, if there are enough distinct splits."""
     for letter in "AB" if splits else "":
         cells = _cells_of(pairs, letter)
-        for found in equal_splits(cells, selected, splits=splits, seed=SEED, **options):
-            if found.possible >= MIN_POSSIBLE_SPLITS:
-                yield replace(found, design=f"{letter}: {found.design}")
+        for equal in equal_splits(cells, selected, splits=splits, seed=SEED, **options):
+            if equal.possible >= MIN_POSSIBLE_SPLITS:
+                yield replace(equal, design=f"{letter}: {equal.design}")
 
 
 def _unequal_variance_notes(
@@ -792,20 +792,20 @@ def _excludes_one(row: RatioRow) -> bool:
     return row.low is not None and row.high is not None and (row.low > 1) == (row.high > 1)
 
 
-def _aa_sentence(found: EqualSplits) -> str:
+def _aa_sentence(equal: EqualSplits) -> str:
     few = (
-        f"; there are only {found.possible} distinct splits"
-        if found.possible < found.splits
+        f"; there are only {equal.possible} distinct splits"
+        if equal.possible < equal.splits
         else ""
     )
     return (
-        f"A/A, {found.design}: {found.called} of {found.splits} splits had a row called "
-        f"different ({100 * found.share:.1f} %); {found.outside} of {found.rows * found.splits} "
+        f"A/A, {equal.design}: {equal.called} of {equal.splits} splits had a row called "
+        f"different ({100 * equal.share:.1f} %); {equal.outside} of {equal.rows * equal.splits} "
         f"unadjusted intervals exclude 1{few}."
     )
 
 
-def _listed(values: Sequence[str]) -> str:
+def _join_names(values: Sequence[str]) -> str:
     shown = ", ".join(values[:3]) or "not known"
     return f"{shown} and {len(values) - 3} more" if len(values) > 3 else shown
 

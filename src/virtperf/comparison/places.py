@@ -89,19 +89,19 @@ def _commit(root: Path, revision: str) -> str | None:
     """Resolve a revision to its commit; None for an unknown one."""
     if revision.startswith("-"):
         return None
-    found = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
-    return found.stdout.decode().strip() if found.returncode == 0 else None
+    commit = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    return commit.stdout.decode().strip() if commit.returncode == 0 else None
 
 
 def _extract(root: Path, revision: str, path: str, target: Path) -> None:
-    made = _git(root, "archive", "--format=tar", revision, "--", path)
-    if made.returncode:
+    archived = _git(root, "archive", "--format=tar", revision, "--", path)
+    if archived.returncode:
         raise VirtperfError(
             f"revision {revision} does not contain {path}",
-            found=made.stderr.decode(errors="replace").strip() or None,
+            found=archived.stderr.decode(errors="replace").strip() or None,
             remedy=f"`git log -- {path}` lists the revisions that changed it",
         )
-    with tarfile.open(fileobj=io.BytesIO(made.stdout)) as archive:
+    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
         for member in archive:
             extract_member(archive, member, target)
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rawperf.core.errors import VirtperfError
-from rawperf.registry import dictionary_of
+from rawperf.registry import build_dictionary
 from virtperf.comparison.ratio_rows import ComparedQuantity, Condition, Pair, RunRatio, contrast
-from virtperf.comparison.sides import RunValues, Side, quantity_of
+from virtperf.comparison.sides import RunValues, Side, quantity_metadata
 from virtperf.core.contrasts import Replicates
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import OBSERVATIONS
-from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.runs.ingest.stage import INDEX
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Quantity
@@ -66,10 +66,10 @@ class MeasuredStudy:
 
     def pairs(self, factor: str, a: Level, b: Level, where: Mapping[str, Level]) -> list[Pair]:
         """Pair the conditions measured at both levels of a factor, all other levels equal."""
-        found = self.conditions(where)
+        conditions = self.conditions(where)
         both = [
             (quantity, moved)
-            for quantity in sorted(found)
+            for quantity in sorted(conditions)
             if quantity.level(factor) == a
             and (moved := quantity.moved({factor: b})) in self.samples
         ]
@@ -83,8 +83,8 @@ class MeasuredStudy:
         """Ratio as in the study's verdicts and tables, possibly with an error pooled over its
         conditions.
         """
-        found = {id(runs): quantity for quantity, runs in self.samples.items()}
-        of, to = found[id(pair.b)], found[id(pair.a)]
+        quantities = {id(runs): quantity for quantity, runs in self.samples.items()}
+        of, to = quantities[id(pair.b)], quantities[id(pair.a)]
         return self.samples.log_ratio({of: 1.0}, {to: 1.0}) or contrast(pair)
 
     def side(self, name: str, factor: str, level: Level, pairs: list[Pair]) -> Side:
@@ -157,9 +157,9 @@ def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy
     samples = samples_by_quantity(study, observations, Provenance.MEASURED, level)
     if not samples:
         raise VirtperfError(f"{study_id} has no measured runs")
-    dictionary = dictionary_of(layout.metrics, inputs_of(study))
+    dictionary = build_dictionary(layout.metrics, study_inputs(study))
     names = dict.fromkeys(quantity.name for quantity in samples)
-    quantities = {name: quantity_of(study, name, dictionary) for name in names}
+    quantities = {name: quantity_metadata(study, name, dictionary) for name in names}
     index = json.loads((layout.samples(study_id) / INDEX).read_text(encoding="utf-8"))
     return MeasuredStudy(study, samples, quantities, {r["run_id"]: r for r in index["runs"]})
 
@@ -170,7 +170,7 @@ def _varied_factors(quantities: list[Quantity]) -> set[str]:
     for quantity in quantities:
         for factor, level in quantity.at:
             levels.setdefault(factor, set()).add(level)
-    return {factor for factor, found in levels.items() if len(found) > 1}
+    return {factor for factor, values in levels.items() if len(values) > 1}
 
 
 def _condition(quantity: Quantity, varied: set[str]) -> Condition:

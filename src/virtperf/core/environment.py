@@ -36,14 +36,14 @@ def check_python(root: Path) -> None:
     path = root / PYTHON_VERSION
     if not path.is_file():
         return
-    wanted = path.read_text(encoding="utf-8").strip()
+    required = path.read_text(encoding="utf-8").strip()
     running = f"{sys.version_info.major}.{sys.version_info.minor}"
-    if running != wanted:
+    if running != required:
         raise VirtperfError(
             "wrong version of Python: results depend on it",
             file=PYTHON_VERSION,
-            expected=f"Python {wanted}",
+            expected=f"Python {required}",
             found=f"Python {running}",
-            remedy=f"run `make clean`, then `make repro PYTHON=python{wanted}`; or write {running} "
+            remedy=f"run `make clean`, then `make repro PYTHON=python{required}`; or write {running} "
             "into the file and reinstall the packages: all stages then run again.",
         )

@@ -97,32 +97,32 @@ def _called(function: Callable[..., Any], shared: tuple[Any, ...], task: Any) ->
 def package_versions() -> dict[str, str]:
     """Versions that results depend on: Python, the pinned numerical packages, this package."""
     names = ("numpy", "pandas", "pyarrow", "scipy", "statsmodels", "virtperf")
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in names:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "none"
-    return found
+            versions[name] = "none"
+    return versions
 
 
 def _require_equal_versions(client: Any) -> None:
     """Raise `VirtperfError` if a cluster worker has other versions than this process."""
-    own = package_versions()
+    local_versions = package_versions()
     different = {}
     try:
-        found = client.run(package_versions)
+        versions = client.run(package_versions)
     except (AttributeError, ImportError) as err:  # a worker that does not have this function
         raise VirtperfError(
             "workers of the cluster have no virtperf, or an older version",
             found=str(err),
             remedy="install requirements.lock and the same virtperf there",
         ) from err
-    for worker, theirs in sorted(found.items()):
+    for worker, theirs in sorted(versions.items()):
         words = [
             f"{name} {theirs.get(name, 'none')}"
-            for name in own
-            if theirs.get(name, "none") != own[name]
+            for name in local_versions
+            if theirs.get(name, "none") != local_versions[name]
         ]
         if words:
             different[worker] = words
@@ -130,7 +130,9 @@ def _require_equal_versions(client: Any) -> None:
         names = {word.split()[0] for words in different.values() for word in words}
         raise VirtperfError(
             "package versions of cluster workers differ, and results may differ",
-            expected=", ".join(f"{name} {own[name]}" for name in own if name in names),
+            expected=", ".join(
+                f"{name} {local_versions[name]}" for name in local_versions if name in names
+            ),
             found="; ".join(f"{worker}: {', '.join(words)}" for worker, words in different.items()),
             remedy="install requirements.lock and the same virtperf there",
         )

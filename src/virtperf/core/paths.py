@@ -67,8 +67,8 @@ class Layout:
     @property
     def metrics(self) -> Path:
         """The repository's metric dictionary, or the one bundled with the installed rawperf."""
-        own = self.root / "src" / "rawperf" / "metrics.yaml"
-        return own if own.is_file() else PACKAGED_METRICS
+        path = self.root / "src" / "rawperf" / "metrics.yaml"
+        return path if path.is_file() else PACKAGED_METRICS
 
     @property
     def readings(self) -> Path:

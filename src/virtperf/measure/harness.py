@@ -116,14 +116,14 @@ class Harness:
     def __post_init__(self) -> None:
         self.runs, self.root = self.runs.absolute(), self.root.absolute()
         self.here = self.runs if self.here == Path() else self.here.absolute()
-        own = self.runs / STATE_FOLDER
+        state_folder = self.runs / STATE_FOLDER
         self._running, self._failed, self._times = (
-            own / "running",
-            own / "failed",
-            own / "times.json",
+            state_folder / "running",
+            state_folder / "failed",
+            state_folder / "times.json",
         )
         self._state = self._running / "state.json"
-        self._disturbed = own / "disturbed.json"
+        self._disturbed = state_folder / "disturbed.json"
         self.earlier = EarlierRuns(self.study, self.runs)
         self.hosts = HostsOfRuns(self.definition, self.here, self.root)
 
@@ -226,9 +226,9 @@ class Harness:
                     self._refuse_change(run, planned[run.run_id])
                     left_s = self.expected_s(*runs[number - 1 :])
                     tell(MeasureEvent(run.run_id, number, len(runs), left_s, block=run.replicate))
-                    own = {**planned[run.run_id], **described["protocol"]}
+                    protocol = {**planned[run.run_id], **described["protocol"]}
                     words, fine = self._measure_with_repeats(
-                        run, {**described, "protocol": own}, check, outcome, say
+                        run, {**described, "protocol": protocol}, check, outcome, say
                     )
                     if tracker and self.present(run):
                         tracker.add(run, self.runs / run.run_id)
@@ -424,17 +424,19 @@ class Harness:
     def _disturbed_attempts(self) -> dict[str, list[dict[str, Any]]]:
         """Disturbed attempts by run, for runs that are still missing."""
         try:
-            found = json.loads(self._disturbed.read_text(encoding="utf-8"))
-            return {str(name): list(attempts) for name, attempts in found.items()}
+            attempts_by_run = json.loads(self._disturbed.read_text(encoding="utf-8"))
+            return {str(name): list(attempts) for name, attempts in attempts_by_run.items()}
         except (OSError, ValueError, TypeError, AttributeError):
             return {}
 
     def _write_attempts(self, run: str, attempts: list[dict[str, Any]]) -> None:
         """Store the disturbed attempts at a run; an empty list removes them."""
-        known = {**self._disturbed_attempts(), run: attempts}
-        left = {name: listed for name, listed in known.items() if listed}
-        if left:
-            write_atomically(self._disturbed, json_text(left))
+        attempts_by_run = {**self._disturbed_attempts(), run: attempts}
+        remaining = {
+            name: run_attempts for name, run_attempts in attempts_by_run.items() if run_attempts
+        }
+        if remaining:
+            write_atomically(self._disturbed, json_text(remaining))
         else:
             self._disturbed.unlink(missing_ok=True)
 
@@ -455,11 +457,11 @@ class Harness:
         """
         if shutil.disk_usage(self.runs).free < MIN_FREE_BYTES:
             raise self._disk_full_error(os.strerror(NO_SPACE_ERRORS[0]))
-        kept = self._failed / f"{run.run_id}-{self.attempts()[run.run_id] + 1}"
+        target = self._failed / f"{run.run_id}-{self.attempts()[run.run_id] + 1}"
         (self._running / REASON).write_text(f"{reason}\n", encoding="utf-8")
         self._failed.mkdir(exist_ok=True)
-        self._running.rename(kept)
-        return kept.relative_to(self.root) if kept.is_relative_to(self.root) else kept
+        self._running.rename(target)
+        return target.relative_to(self.root) if target.is_relative_to(self.root) else target
 
     def _disk_full_error(self, why: str | None) -> VirtperfError:
         """Free the space of the run under way; returns the error to raise."""
@@ -472,8 +474,8 @@ class Harness:
 
     def _recover(self, say: Callable[[str], None]) -> None:
         """Clean up after a killed harness: processes, effects of the setup, partial run folders."""
-        for kept in (self._times, self._disturbed):  # left by an interrupted atomic write
-            for begun in kept.parent.glob(f".{kept.name}.*"):
+        for file in (self._times, self._disturbed):  # left by an interrupted atomic write
+            for begun in file.parent.glob(f".{file.name}.*"):
                 begun.unlink()
         if not self._running.is_dir():
             return
@@ -492,8 +494,8 @@ class Harness:
             interrupted = replace(known[0], run_id=name, token=token or known[0].token)
             record = partial(self._record, interrupted)
             names = self.hosts.named(self.hosts.calls([interrupted]))
-            wanted = self.hosts.connections(interrupted, names, logs)
-            with open_connections(wanted, lenient=True) as hosts:
+            connections = self.hosts.connections(interrupted, names, logs)
+            with open_connections(connections, lenient=True) as hosts:
                 for lost in set(names) - hosts.keys():
                     say(f"{lost} can't be reached: the teardown of {name} is skipped there")
                 processes = Processes(folder, logs, str(self._running), record, hosts=hosts)

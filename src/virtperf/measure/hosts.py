@@ -68,7 +68,7 @@ def host_facts(printed: str) -> dict[str, Level]:
     stuck = Counter(files.get("stuck", ()))
     release = dict(line.partition("=")[::2] for line in files.get("/etc/os-release", ()))
     around = [word for word in files.get("virtualization", ()) if word != "none"]
-    found: dict[str, Level | None] = {
+    facts: dict[str, Level | None] = {
         "cpu": unique_texts(p.get("model name", "") for p in processors),
         "architecture": text("architecture"),
         "processors": len(processors) or None,
@@ -93,28 +93,28 @@ def host_facts(printed: str) -> dict[str, Level]:
         "clock_source": text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "swap_mb": memory.get("SwapTotal", 0) // 1024,
         "swap_devices": max(0, len(files.get("/proc/swaps", ())) - 1),
-        "host": _hashed("host", text("/etc/machine-id")),
-        "boot": _hashed("boot", text("/proc/sys/kernel/random/boot_id")),
+        "host": _hash_addresses("host", text("/etc/machine-id")),
+        "boot": _hash_addresses("boot", text("/proc/sys/kernel/random/boot_id")),
         "swap_used_mb": (memory.get("SwapTotal", 0) - memory.get("SwapFree", 0)) // 1024,
         "free_memory_mb": memory.get("MemAvailable", 0) // 1024,
         "d_state_tasks": sum(count == N_STATE_SAMPLES for count in stuck.values()),
     }
-    return {name: fact for name, fact in found.items() if fact not in (None, "")}
+    return {name: fact for name, fact in facts.items() if fact not in (None, "")}
 
 
-def _hashed(kind: str, text: str) -> str:
+def _hash_addresses(kind: str, text: str) -> str:
     return salted_hash(kind, text) if text else ""
 
 
 def _blocks(lines: list[str]) -> list[list[str]]:
     """Split the lines of /proc/cpuinfo by processor; facts.sh drops the blank separator lines."""
-    found: list[list[str]] = []
+    blocks: list[list[str]] = []
     for line in lines:
         if re.match(r"processor\s*:", line):
-            found.append([])
-        if found:
-            found[-1].append(line)
-    return found
+            blocks.append([])
+        if blocks:
+            blocks[-1].append(line)
+    return blocks
 
 
 def _pairs(lines: list[str]) -> Mapping[str, str]:
@@ -149,11 +149,11 @@ class HostsOfRuns:
 
     def tools(self) -> dict[str, Call]:
         """Version commands by tool."""
-        found: dict[str, Call] = {}
+        tools: dict[str, Call] = {}
         for name, tool in self.definition.tools.items():
             calls = tool_calls(name, tool, self.definition.hosts)
-            found |= {f"{c.host}.{name}" if len(calls) > 1 else name: c for c in calls}
-        return found
+            tools |= {f"{c.host}.{name}" if len(calls) > 1 else name: c for c in calls}
+        return tools
 
     def connections(
         self, run: PlannedRun, names: Iterable[str], logs: Path

@@ -126,7 +126,7 @@ def tool_versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, st
     VirtperfError
         The command can't be started, prints nothing or times out.
     """
-    found = {}
+    versions = {}
     for name, call in tools.items():
         try:
             done = subprocess.run(  # noqa: S603 - what measure.yaml says
@@ -146,8 +146,8 @@ def tool_versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, st
                 f"can't determine the version of {name}",
                 found=f"exit status {done.returncode} and no output",
             )
-        found[name] = text.replace(str(Path.home()), "~")[:MAX_FACT_LENGTH]
-    return found
+        versions[name] = text.replace(str(Path.home()), "~")[:MAX_FACT_LENGTH]
+    return versions
 
 
 def _virtualization(hypervisor: bool) -> str:
@@ -188,38 +188,38 @@ def _vulnerabilities() -> str:
 
 def open_vulnerabilities(files: Mapping[str, str]) -> str:
     """Summarise the kernel's vulnerability files, given their texts by path."""
-    found: dict[str, list[str]] = {"vulnerable": [], "mitigated": []}
+    by_state: dict[str, list[str]] = {"vulnerable": [], "mitigated": []}
     for path, text in sorted(files.items()):
         name = path.rpartition("/")[2]
         if text.startswith("Vulnerable"):
-            found["vulnerable"].append(name)
+            by_state["vulnerable"].append(name)
         elif "Mitigation" in text:
-            found["mitigated"].append(name)
-    return "; ".join(f"{word}: {', '.join(names)}" for word, names in found.items() if names)
+            by_state["mitigated"].append(name)
+    return "; ".join(f"{word}: {', '.join(names)}" for word, names in by_state.items() if names)
 
 
 def _processes() -> list[psutil.Process]:
     """All processes that are still alive."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         try:
             process.name()
         except psutil.Error:
             continue
-        found.append(process)
-    return found
+        processes.append(process)
+    return processes
 
 
 def _uninterruptible() -> set[int]:
     """Process ids of tasks in state D (uninterruptible sleep)."""
-    found = set()
+    uninterruptible = set()
     for process in psutil.process_iter():
         try:
             if process.status() == psutil.STATUS_DISK_SLEEP:
-                found.add(process.pid)
+                uninterruptible.add(process.pid)
         except psutil.Error:
             continue
-    return found
+    return uninterruptible
 
 
 def selected_option(text: str) -> str:

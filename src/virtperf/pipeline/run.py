@@ -224,8 +224,8 @@ def run_pipeline(
     """
     for study in studies:
         layout.known(study)
-    chosen = list(studies or layout.studies())
-    for study in chosen:
+    selected = list(studies or layout.studies())
+    for study in selected:
         if not layout.pipeline(study).is_file():
             raise VirtperfError(
                 "the study has no pipeline file",
@@ -246,13 +246,13 @@ def run_pipeline(
         times = StageTimes(layout.root)
         temporary = temporary_folder(layout.root)
         shutil.rmtree(temporary, ignore_errors=True)  # left by a killed run
-        files = {study: layout.pipeline(study) for study in chosen}
+        files = {study: layout.pipeline(study) for study in selected}
         if shared:
             files[SHARED] = layout.root / "dvc.yaml"
         if force:
             stages = {study: _stages_of(file) for study, file in files.items()}
         else:
-            changed = outdated_stages(layout, chosen, shared=shared)
+            changed = outdated_stages(layout, selected, shared=shared)
             if not changed:
                 return
             stages = {
@@ -260,15 +260,15 @@ def run_pipeline(
                 for study, file in files.items()
                 if study in changed
             }
-            chosen = [study for study in chosen if study in changed]
-            if shared and chosen:  # they depend on the outputs of the studies' last stages
+            selected = [study for study in selected if study in changed]
+            if shared and selected:  # they depend on the outputs of the studies' last stages
                 stages[SHARED] = _stages_of(files[SHARED])
         tell(PipelineEvent("plan", "", text=times.forecast(stages, max(1, jobs), SHARED)))
-        tell = _timed(times, tell)
+        tell = _record_times(times, tell)
         arguments = ["--force"] if force else []
         try:
             with children_ended_by_signals() as children:
-                failed = _run_studies(layout, chosen, tell, jobs, arguments, children)
+                failed = _run_studies(layout, selected, tell, jobs, arguments, children)
                 # the shared stages depend on the studies' lock files
                 sort_lock_files(layout.root)
                 # --force alone would also rerun the studies, dependencies of the shared stages
@@ -286,7 +286,7 @@ def run_pipeline(
         )
 
 
-def _timed(times: StageTimes, tell: Tell) -> Tell:
+def _record_times(times: StageTimes, tell: Tell) -> Tell:
     """Wrap `tell` to add the previous duration to `begin` events, and to record new durations."""
 
     def tell_timed(event: PipelineEvent) -> None:
@@ -333,11 +333,11 @@ def outdated_stages(layout: Layout, studies: Sequence[str], *, shared: bool) -> 
         lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no output"]
         raise VirtperfError("`dvc status` failed", found=" ".join(lines[-_LAST_LINES:]))
     stages: Iterable[str] = json.loads(done.stdout)
-    found: dict[str, set[str]] = {}
+    outdated: dict[str, set[str]] = {}
     for name in stages:
         file, _, stage = name.rpartition(":")
-        found.setdefault(names.get(file, SHARED), set()).add(stage)
-    return found
+        outdated.setdefault(names.get(file, SHARED), set()).add(stage)
+    return outdated
 
 
 def temporary_folder(root: Path) -> Path:
@@ -407,10 +407,10 @@ def _repro(
         errors = threading.Thread(target=_forward_lines, args=(process.stderr, study, tell))
         errors.start()
         for line in process.stdout:
-            if found := _RUNNING.match(line):
+            if match := _RUNNING.match(line):
                 if stage:
                     tell(PipelineEvent("end", study, stage, seconds=time.monotonic() - begun))
-                stage, begun = found[1], time.monotonic()
+                stage, begun = match[1], time.monotonic()
                 tell(PipelineEvent("begin", study, stage))
         errors.join()
         well = process.wait() == 0

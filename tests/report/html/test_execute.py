@@ -10,7 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from rawperf.core.errors import VirtperfError
-from virtperf.report.html.notebooks import execute, records_of
+from virtperf.report.html.notebooks import execute, read_records
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +54,7 @@ def test_what_cells_leave_is_kept_and_nothing_of_the_machine(
     assert str(tmp_path) not in one and "start_time" not in one
     (output,) = plot.outputs
     assert output.output_type == "display_data" and "image/png" in output.data
-    (record,) = records_of(out)
+    (record,) = read_records(out)
     assert (record.id, record.drawing.svg) == ("figure-1", "<svg/>")
     picture, words = shown.outputs
     assert (picture.data["image/svg+xml"], picture.data["text/plain"]) == ("<svg/>", "T")

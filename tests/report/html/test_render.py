@@ -20,7 +20,7 @@ from tests.cases import each_case
 from tests.report.html.toy_notebook import diagram, figure, summary, table
 from virtperf.report.glossary import Glossary
 from virtperf.report.html import templating
-from virtperf.report.html.notebooks import records_of
+from virtperf.report.html.notebooks import read_records
 from virtperf.report.html.report import render, to_html
 from virtperf.report.records import MIME
 from virtperf.study.definition import load_study
@@ -174,13 +174,13 @@ def test_a_record_of_another_version_is_named(tmp_path: Path, notebook: Notebook
     with pytest.raises(
         VirtperfError, match=r"in\.ipynb: an exhibit is not a valid record of this version: kind"
     ):
-        records_of(tmp_path / "in.ipynb")
-    assert records_of(tmp_path / "none.ipynb") == []
+        read_records(tmp_path / "in.ipynb")
+    assert read_records(tmp_path / "none.ipynb") == []
 
 
 def test_records_come_back_as_they_went_in(tmp_path: Path, notebook: NotebookNode) -> None:
     nbformat.write(notebook, tmp_path / "in.ipynb")
-    assert records_of(tmp_path / "in.ipynb")[:4] == [summary(), table(), diagram(), figure()]
+    assert read_records(tmp_path / "in.ipynb")[:4] == [summary(), table(), diagram(), figure()]
 
 
 def test_pictures_become_images_with_text() -> None:

@@ -27,7 +27,7 @@ from virtperf.report.axis_words import colours
 from virtperf.report.loaded import LoadedStudy
 from virtperf.report.palette import SERIES_COLOURS, SURFACE
 from virtperf.report.plot.curves import CURVE_STEPS
-from virtperf.report.plot.theme import look
+from virtperf.report.plot.theme import series_style
 
 
 def test_anybodys_frame_is_drawn_with_its_own_columns(own: pd.DataFrame) -> None:
@@ -309,6 +309,6 @@ def test_a_logarithmic_axis_holds_what_is_above_zero(own: pd.DataFrame) -> None:
 
 
 def test_no_two_of_many_series_share_colour_and_hatch_or_colour_and_marker() -> None:
-    looks = [look(position) for position in range(36)]
+    looks = [series_style(position) for position in range(36)]
     assert len({(one.colour, one.hatch) for one in looks}) == 36
     assert len({(one.colour, one.marker) for one in looks}) == 36

@@ -65,7 +65,7 @@ def normalise(notebook: NotebookNode) -> NotebookNode:
     return clean
 
 
-def written(notebook: NotebookNode) -> str:
+def serialize(notebook: NotebookNode) -> str:
     """Serialize a notebook with the data of each output on one line: indentation would double the
     file.
     """
@@ -103,7 +103,7 @@ def read_notebook(path: Path) -> NotebookNode:
         raise VirtperfError(f"not a notebook: {err}", file=path) from err
 
 
-def record_of(output: NotebookNode) -> Record | None:
+def output_record(output: NotebookNode) -> Record | None:
     """Parse the record in an output, with the picture beside it; None for other outputs.
 
     Raises `VirtperfError` if the output is declared as a record but not valid in this version.
@@ -128,7 +128,7 @@ def for_notebook_only(output: NotebookNode) -> bool:
     return all(metadata.get(name) == value for name, value in NOTEBOOK_ONLY.items())
 
 
-def records_of(path: Path) -> list[Record]:
+def read_records(path: Path) -> list[Record]:
     """All records of an executed notebook in order; empty if the file does not exist.
 
     Raises `VirtperfError` if the file is no notebook, or a record is of another version.
@@ -139,7 +139,7 @@ def records_of(path: Path) -> list[Record]:
         outputs = [
             output for cell in read_notebook(path).cells for output in cell.get("outputs", ())
         ]
-        return [record for output in outputs if (record := record_of(output)) is not None]
+        return [record for output in outputs if (record := output_record(output)) is not None]
     except VirtperfError as err:
         raise VirtperfError(err.problem, file=path, remedy=err.remedy) from err
 
@@ -162,16 +162,16 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
     notebook was edited after the execution.
     """
     source, done = (read_notebook(path) for path in (notebook, executed))
-    own = [
+    cells = [
         cell for cell in done.cells if "injected-parameters" not in cell.metadata.get("tags", ())
     ]
-    if [cell.source for cell in own] != [cell.source for cell in source.cells]:
+    if [cell.source for cell in cells] != [cell.source for cell in source.cells]:
         raise VirtperfError(
             "the notebook was edited after its execution",
             file=notebook,
             remedy="run `dvc repro`, then try again.",
         )
-    for cell, with_outputs in zip(source.cells, own, strict=True):
+    for cell, with_outputs in zip(source.cells, cells, strict=True):
         if cell.cell_type == "code":
             cell.outputs = [] if ignores_output(cell) else with_outputs.outputs
             cell.execution_count = None
@@ -180,7 +180,7 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
         for output in cell.outputs:
             if "execution_count" in output:
                 output["execution_count"] = count
-    write_atomically(notebook, written(normalise(source)))
+    write_atomically(notebook, serialize(normalise(source)))
 
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -220,7 +220,7 @@ def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
             except PapermillExecutionError as err:
                 raise _cell_error(err, notebook, injected=bool(parameters)) from err
         finished = normalise(nbformat.read(done, as_version=4))
-    write_atomically(out, written(finished))
+    write_atomically(out, serialize(finished))
     return out
 
 

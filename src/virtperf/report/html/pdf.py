@@ -38,7 +38,7 @@ def print_to_pdf(page: Path, out: Path) -> None:
             "own browser: it has a print style sheet",
         )
     with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
-        made = Path(folder, "page.pdf")
+        pdf = Path(folder, "page.pdf")
         command = [
             browser,
             "--headless",
@@ -46,7 +46,7 @@ def print_to_pdf(page: Path, out: Path) -> None:
             "--disable-background-networking",
             "--no-pdf-header-footer",
             f"--user-data-dir={folder}/profile",
-            f"--print-to-pdf={made}",
+            f"--print-to-pdf={pdf}",
             page.absolute().as_uri(),
         ]
         if os.geteuid() == 0:  # Chromium has no sandbox for root, as in containers
@@ -58,11 +58,11 @@ def print_to_pdf(page: Path, out: Path) -> None:
             stderr = done.stderr.strip()
         except subprocess.TimeoutExpired:
             stderr = f"timeout after {TIMEOUT_S} s"
-        if not made.is_file():
+        if not pdf.is_file():
             raise VirtperfError(
                 "Chromium wrote no PDF",
                 file=page,
                 found=stderr[-_LAST_CHARACTERS:] or None,
                 remedy=SANDBOX_REMEDY if "No usable sandbox" in stderr else None,
             )
-        shutil.copyfile(made, out)
+        shutil.copyfile(pdf, out)

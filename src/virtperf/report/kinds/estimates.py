@@ -10,7 +10,7 @@ import pandas as pd
 
 from rawperf.core.errors import VirtperfError
 from virtperf.report.kinds import Context, ExhibitKind, analysis
-from virtperf.report.origins import one_origin
+from virtperf.report.origins import shared_origin
 from virtperf.report.records import Grid, Record
 from virtperf.report.wording import as_precise, pretty
 
@@ -27,7 +27,7 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
     origin does not match this study, or provenances are mixed; `VirtperfError` for other objects.
     """
     flat = dict(_flat(estimates if isinstance(estimates, Mapping) else {title: estimates}))
-    origin = one_origin(context.data, flat)
+    origin = shared_origin(context.data, flat)
     rows: list[tuple[str, ...]] = []
     csv = []
     for label, e in flat.items():

@@ -10,10 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from rawperf.core.errors import VirtperfError, did_you_mean
-from virtperf.report.plot.theme import Look
+from virtperf.report.plot.theme import SeriesStyle
 
 CURVE_STEPS = 31
-_NAMES = {
+_COLUMN_NAMES = {
     "mean": "value",
     "mean_ci_lower": "low",
     "mean_ci_upper": "high",
@@ -23,7 +23,7 @@ _NAMES = {
 }
 
 
-def fitted_curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame | None:
+def evaluate_curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame | None:
     """Evaluate a fitted curve over the range of the levels: columns x, value, low, high; None for a
     fit that is missing.
 
@@ -44,7 +44,9 @@ def fitted_curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.Da
                 remedy="fit it by a formula, or draw your own curve on the figure's axes.",
             )
         rows = pd.DataFrame({x: at})
-        table = fit.get_prediction(rows).summary_frame(alpha=1 - level).rename(columns=_NAMES)
+        table = (
+            fit.get_prediction(rows).summary_frame(alpha=1 - level).rename(columns=_COLUMN_NAMES)
+        )
     elif hasattr(fit, "predict"):
         table = fit.predict(at, interval="mean", alpha=1 - level)
     else:
@@ -59,7 +61,7 @@ def fitted_curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.Da
     )
 
 
-def curves_of(
+def evaluate_curves(
     fits: Any, levels: Mapping[Any, Sequence[Any]], x: str, level: float
 ) -> dict[Any, pd.DataFrame]:
     """Evaluate curves by series label; a single fit, labelled or not, belongs to a figure's only
@@ -78,15 +80,15 @@ def curves_of(
                 f"no curve can be drawn for {label!r}: this figure has no such series",
                 remedy=did_you_mean(label, levels),
             )
-    found = {
-        label: fitted_curve(fit, x, levels[label], level)
+    curves = {
+        label: evaluate_curve(fit, x, levels[label], level)
         for label, fit in named.items()
         if getattr(fit, "available", True)
     }
-    return {label: table for label, table in found.items() if table is not None}
+    return {label: table for label, table in curves.items() if table is not None}
 
 
-def draw(axes: Axes, table: pd.DataFrame, style: Look) -> None:
+def draw_curve(axes: Axes, table: pd.DataFrame, style: SeriesStyle) -> None:
     """Draw a curve and, dotted, its interval, clipped to the axis."""
     axes.plot(
         table["x"],

@@ -12,15 +12,15 @@ from virtperf.core.paths import Layout
 from virtperf.study.definition import Study, load_study
 
 
-def inputs_of(study: Study) -> tuple[DeclaredFormat, ...]:
+def study_inputs(study: Study) -> tuple[DeclaredFormat, ...]:
     """Return the formats declared by a study; raises `StudyError` for a duplicate format name."""
-    found: list[DeclaredFormat] = []
+    formats: list[DeclaredFormat] = []
     for place, declaration in enumerate(study.inputs):
         form = DeclaredFormat(declaration, study.document, "inputs", place)
-        if form.name in {*all_formats(), *(other.name for other in found)}:
+        if form.name in {*all_formats(), *(other.name for other in formats)}:
             raise form.error("a format with this name already exists", "name")
-        found.append(form)
-    return tuple(found)
+        formats.append(form)
+    return tuple(formats)
 
 
 def declared_inputs(
@@ -44,4 +44,4 @@ def declared_inputs(
             f"study {study!r} not found: the working folder is not in a repository of studies",
             remedy="change to the repository's folder.",
         )
-    return inputs_of(load_study(layout.known(study))), name
+    return study_inputs(load_study(layout.known(study))), name
