@@ -81,7 +81,7 @@ def render(
 ) -> Path:
     """Render a notebook with its outputs; `out` is replaced only after the whole page is complete.
 
-    `title` is the window title; by default the notebook's first heading. `notice` stands above
+    `title` is the window title; by default the notebook's first heading. `notice` is shown above
     everything; `prefix` starts the names of pages about runs (`LinkResolver`); with a `study`, the page
     links to its other pages; `claims` are those on its page of claims. Terms of the `glossary` used
     in the page are explained at its top. Raises `RawperfError` if the notebook can't be read, one
