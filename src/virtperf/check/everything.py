@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from rawperf import all_formats
-from rawperf.core.errors import RunError, VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, RunError, did_you_mean
 from rawperf.core.metrics import MetricDictionary, load_metrics
 from rawperf.core.yamlio import load_yaml, read_text
 from rawperf.registry import extend_with_presets
@@ -140,7 +140,7 @@ def _papers_are_dependencies(layout: Layout, study: Study, problems: Problems) -
     Otherwise DVC would keep results of a claim that has changed.
     """
     path = layout.pipeline(study.id)
-    with suppress(VirtperfError):  # invalid files are reported elsewhere
+    with suppress(RawperfError):  # invalid files are reported elsewhere
         papers = papers_repeated(study) if study.kind == "measured" else []
         document = load_yaml(path)
         for stage, content in document.data.get("stages", {}).items():
@@ -232,7 +232,7 @@ def changed_findings(layout: Layout, studies: Sequence[str]) -> list[str]:
     messages = []
     for study_id in studies:
         path = layout.definition(study_id) / "study.yaml"
-        with suppress(VirtperfError):
+        with suppress(RawperfError):
             if "written_for" not in read_text(path, path.name):
                 continue
             level = load_parameters(layout.parameters).level

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean
 from rawperf.core.metrics import WHOLE, MetricDictionary
 from rawperf.core.yamlio import walk
 from rawperf.registry import extend_dictionary
@@ -67,7 +67,7 @@ def _measured_findings(study: Study, report: Report) -> None:
         return
     try:
         data = load(study.id, study.folder.parent.parent, with_claims=False)
-    except VirtperfError:  # tables of another version are reported by their stage
+    except RawperfError:  # tables of another version are reported by their stage
         return
     if data.observations.empty:
         return

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rawperf.cli import SuggestingGroup
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf import __version__
 from virtperf.core.paths import Layout
 
@@ -28,7 +28,7 @@ class _Commands(SuggestingGroup):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except VirtperfError as err:
+        except RawperfError as err:
             layout = ctx.find_object(Layout)
             root = layout.root if layout is not None else Path()
             raise click.ClickException(str(err.within(root))) from err

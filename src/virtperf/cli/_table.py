@@ -8,7 +8,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from rawperf.tidy import file_bytes
 from virtperf.runs.ingest import own
 from virtperf.runs.ingest.columns import row_lines, to_numbers
@@ -37,7 +37,7 @@ def filter_level(frame: pd.DataFrame, name: str, text: str, file: str) -> pd.Dat
     if not keep.any():
         known = list(dict.fromkeys(map(str, frame[name])))
         more = ", ..." if len(known) > MAX_LISTED_LEVELS else ""
-        raise VirtperfError(
+        raise RawperfError(
             f"no row has {name} = {text}",
             file=file,
             expected=f"one of {', '.join(known[:MAX_LISTED_LEVELS])}{more}",
@@ -46,10 +46,10 @@ def filter_level(frame: pd.DataFrame, name: str, text: str, file: str) -> pd.Dat
 
 
 def require_columns(frame: pd.DataFrame, names: Sequence[str], file: str) -> None:
-    """Raise `VirtperfError` for the first missing column."""
+    """Raise `RawperfError` for the first missing column."""
     for name in names:
         if name not in frame.columns:
-            raise VirtperfError(
+            raise RawperfError(
                 f"there is no column {name!r}",
                 file=file,
                 expected=f"one of {', '.join(map(str, frame.columns))}",
@@ -74,14 +74,14 @@ def filter_numeric(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A missing column, a cell that is neither empty nor a finite number, or no row with numbers.
     """
     require_columns(frame, names, file)
     numbers = {name: to_numbers(frame[name], name, file) for name in names}
     complete = np.all([values.notna() for values in numbers.values()], axis=0)
     if not complete.any():
-        raise VirtperfError(f"no row has numbers in {' and '.join(names)}", file=file)
+        raise RawperfError(f"no row has numbers in {' and '.join(names)}", file=file)
     warnings = []
     if not complete.all():
         rows = list(row_names(frame[~complete], file).index)

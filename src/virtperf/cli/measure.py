@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _output_folder(out: Path, layout: Layout) -> Path:
     """Create the output folder of an A/A test; refuses folders inside `data`."""
     data = (layout.root / "data").resolve()
     if out.resolve().is_relative_to(data):
-        raise VirtperfError(
+        raise RawperfError(
             "runs of --aa are not part of a study",
             file=out,
             expected="a folder outside data",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from virtperf.core.paths import Layout
 
 
@@ -52,5 +52,5 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
     if not matching:
         prefixes = ["/".join(name.split("/")[:parts]) for parts in (2, 3) for name in keys]
         remedy = f"{did_you_mean(key, [*prefixes, *keys])} `virtperf trace {study}` lists all keys"
-        raise VirtperfError(f"no value has the key {key!r}", remedy=remedy)
+        raise RawperfError(f"no value has the key {key!r}", remedy=remedy)
     click.echo(json_text(matching) if as_json else "\n".join(matching))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -81,17 +81,17 @@ def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None)
 
 
 def _require_stages(studies: Iterable[StudyData]) -> None:
-    """Raise one `VirtperfError` that names all studies with missing stage outputs."""
-    errors: dict[str, VirtperfError] = {}
+    """Raise one `RawperfError` that names all studies with missing stage outputs."""
+    errors: dict[str, RawperfError] = {}
     for each in studies:
         try:
             each.require_stages()
-        except VirtperfError as err:
+        except RawperfError as err:
             errors[each.study.id] = err
     if len(errors) == 1:
         raise next(iter(errors.values()))
     if errors:
-        raise VirtperfError(
+        raise RawperfError(
             f"results of {len(errors)} studies are missing: {', '.join(errors)}",
             remedy="run `virtperf pipeline`",
         )

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import ParameterError, VirtperfError, did_you_mean
+from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
 from virtperf.comparison.places import require_revisions
 from virtperf.comparison.ratio_rows import (
     CALLED_DIFFERENT,
@@ -58,7 +58,7 @@ def replace_by_percentiles(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A run has neither single values nor a histogram, or only zeros.
     """
     kinds: dict[str, ComparedQuantity] = {}
@@ -104,7 +104,7 @@ def _require_distribution(run: RunValues) -> None:
         return
     printed = [name for name in (*run.values, *run.refused) if is_percentile(name)]
     only = f"only percentiles: {', '.join(printed[:3])}" if printed else ""
-    raise VirtperfError(
+    raise RawperfError(
         "the run has neither single values nor a histogram to compute a percentile from"
         + ("; percentiles printed by its tool can't be merged" if printed else ""),
         file=run.place,
@@ -117,12 +117,12 @@ def _require_distribution(run: RunValues) -> None:
 
 
 def require_comparable(sides: Sequence[Side], patterns: Sequence[str]) -> None:
-    """Raise `VirtperfError` if a requested quantity was refused, as several percentiles of a run."""
+    """Raise `RawperfError` if a requested quantity was refused, as several percentiles of a run."""
     for side in sides:
         for run in side.runs:
             for name, reason in run.refused.items():
                 if name in patterns:
-                    raise VirtperfError(
+                    raise RawperfError(
                         f"{name} can't be compared: {reason}", file=run.place, remedy=MERGE_REMEDY
                     )
 
@@ -283,7 +283,7 @@ def compare(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         There are no such runs, or they can't be read; both sides have the same runs, or nothing in
         common.
     ParameterError
@@ -293,7 +293,7 @@ def compare(
     where = where or {}
     stored = [_is_study(place, layout) for place in (a, b) if place is not None]
     if percentiles and any(stored):
-        raise VirtperfError(
+        raise RawperfError(
             "--percentile does not apply to a study's stored values",
             expected="folders of runs, or of raw files",
             remedy="give the folder of its runs, or a quantity with statistic: quantile in study.yaml",
@@ -366,7 +366,7 @@ def _compare_study_levels(
     name, first, second = study.factor_levels(tuple(factor))
     pairs = study.pairs(name, first, second, selection.where)
     if not pairs:
-        raise VirtperfError(
+        raise RawperfError(
             f"no condition was measured at both {name}={first} and {name}={second}",
             remedy="runs are compared at the same levels of all other factors",
         )
@@ -477,7 +477,7 @@ def compare_equal(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         There are no such runs, or none that can be split.
     """
     layout = Layout(Path(root))
@@ -506,7 +506,7 @@ def compare_equal(
             names[0], names[1], margin, level, tuple(rows), tuple(results), notes=tuple(notes)
         )
     if not results:
-        raise VirtperfError(
+        raise RawperfError(
             "no runs can be split",
             file=str(place),
             expected="at least 4 runs of a condition, or blocks with several runs",
@@ -563,7 +563,7 @@ def _revision_sides(
     if b is not None:
         return a, b
     if not 1 <= len(revisions) <= 2:
-        raise VirtperfError(
+        raise RawperfError(
             "two sides are needed",
             expected="two places, two values of a factor, or one or two revisions",
         )
@@ -581,7 +581,7 @@ def _factor_name(factor: Sequence[str]) -> str:
 def _split_by_factor(side: Side, factor: Sequence[str]) -> list[Side]:
     split = [text.partition("=") for text in factor]
     if len(split) != 2 or len({name for name, _, _ in split}) != 1 or not all(s[2] for s in split):
-        raise VirtperfError(
+        raise RawperfError(
             "two values of one factor or fact are needed",
             expected="--factor NAME=A --factor NAME=B",
             found=", ".join(factor),
@@ -591,11 +591,11 @@ def _split_by_factor(side: Side, factor: Sequence[str]) -> list[Side]:
 
 
 def _require_factors(sides: Sequence[Side], where: Mapping[str, Level]) -> None:
-    """Raise `VirtperfError` for a factor in `where` that no run has."""
+    """Raise `RawperfError` for a factor in `where` that no run has."""
     known = {name for side in sides for run in side.runs for name in run.factors}
     for name in where:
         if name not in known:
-            raise VirtperfError(
+            raise RawperfError(
                 f"no run has a factor {name!r}",
                 expected=", ".join(sorted(known)) or None,
                 remedy=did_you_mean(name, known),
@@ -612,7 +612,7 @@ def _common_pairs(a: Side, b: Side, selected: Mapping[str, ComparedQuantity]) ->
         if quantity == name and (quantity, frozenset(condition)) in second
     ]
     if not pairs:
-        raise VirtperfError(
+        raise RawperfError(
             "the sides have no quantity at the same condition in common",
             expected=f"a quantity of {a.name}: {', '.join(_quantity_names(a)[:10]) or 'none'}",
             found=", ".join(_quantity_names(b)[:10]) or "none",
@@ -653,7 +653,7 @@ def _many_rows_note(
 def _paired_sides(a: Side, b: Side) -> tuple[Side, Side]:
     """Assign a block to each pair of runs: by equal names, else by position in order of names."""
     if len(a.runs) != len(b.runs):
-        raise VirtperfError(
+        raise RawperfError(
             "the two sides have different numbers of runs and can't be paired",
             expected=str(len(a.runs)),
             found=str(len(b.runs)),

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
-from rawperf.core.errors import ParameterError, VirtperfError, did_you_mean
+from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
 from virtperf.comparison.changes import (
     ALPHA_NEWEST,
     MAX_REVISIONS,
@@ -178,7 +178,7 @@ def history(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         There are no revisions, a value is not positive, a cell is no number, or a date is missing
         or not in ISO 8601.
     ParameterError
@@ -213,7 +213,7 @@ def history(
         _require_positive(name, measured)
         rows.append(_analyze(name, selected[quantity], measured))
     if not rows or not any(len(row.measured) > 1 for row in rows):
-        raise VirtperfError(
+        raise RawperfError(
             "there is no history",
             file=str(place),
             expected="at least two revisions",
@@ -231,7 +231,7 @@ def _read_table(
 ) -> tuple[RevisionValues, dict[str, ComparedQuantity]]:
     frame = own.read(path)
     if revision not in frame.columns:
-        raise VirtperfError(
+        raise RawperfError(
             f"there is no column {revision!r}",
             file=str(path),
             expected=f"one of {', '.join(map(str, frame.columns))}",
@@ -282,7 +282,7 @@ def _read_runs(
     for run in side.runs:
         name = _factor_or_fact(run, revision)
         if name is None:
-            raise VirtperfError(
+            raise RawperfError(
                 f"the run has no {revision}",
                 file=run.place,
                 expected=f"a factor {revision!r}, or a fact below tools or machine in run.yaml",
@@ -339,12 +339,12 @@ def _revision_date(run: RunValues, name: str) -> str:
 
 
 def _require_filled(column: pd.Series, path: Path) -> None:
-    """Raise `VirtperfError` for an empty cell: its row would have no revision, or no date."""
+    """Raise `RawperfError` for an empty cell: its row would have no revision, or no date."""
     empty = column.isna() | (column.astype(str).str.strip() == "")
     if not empty.any():
         return
     line, where = row_place(column.index[int(np.argmax(empty))], str(path))
-    raise VirtperfError(
+    raise RawperfError(
         f"column {column.name!r} has an empty cell{where}",
         file=str(path),
         line=line,
@@ -355,12 +355,12 @@ def _require_filled(column: pd.Series, path: Path) -> None:
 
 
 def _require_date(text: str, place: str, file: str, row: object = None) -> None:
-    """Raise `VirtperfError` for an invalid date; `row` is its row in a table."""
+    """Raise `RawperfError` for an invalid date; `row` is its row in a table."""
     try:
         _timestamp(text)
     except ValueError:
         line, where = (None, "") if row is None else row_place(row, file)
-        raise VirtperfError(
+        raise RawperfError(
             f"invalid date in {place}{where}",
             file=file,
             line=line,
@@ -388,7 +388,7 @@ def _sorted_revisions(values: RevisionValues, place: str) -> list[str]:
     dates = {each.revision: each.date for of in values.values() for each in of.values()}
     undated = [name for name, date in dates.items() if not date]
     if 0 < len(undated) < len(dates):
-        raise VirtperfError(
+        raise RawperfError(
             f"revision {undated[0]} has no date",
             file=place,
             expected="a date for every revision, or for none",
@@ -401,7 +401,7 @@ def _sorted_revisions(values: RevisionValues, place: str) -> list[str]:
 def _require_positive(benchmark: str, measured: Sequence[RevisionRuns]) -> None:
     for each in measured:
         if min(each.runs) <= 0:
-            raise VirtperfError(
+            raise RawperfError(
                 f"{benchmark} is not positive at revision {each.revision}",
                 expected="values above 0, since changes are ratios",
                 found=str(min(each.runs)),

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.comparison.ratio_rows import condition_text
 from virtperf.comparison.sides import RunReader
 from virtperf.core.levels import Level
@@ -43,12 +43,12 @@ class Precision:
 
     def add(
         self, experiment: str, levels: Mapping[str, Level], block: int, folder: Path
-    ) -> VirtperfError | None:
+    ) -> RawperfError | None:
         """Add a measured run; returns the error if it can't be read."""
         reader = self._reader = self._reader or RunReader(self.layout, None, False)
         try:
             run = reader.run(folder)
-        except VirtperfError as err:
+        except RawperfError as err:
             return err
         if run is not None and run.values.get(self.quantity, 0.0) > 0:
             known = self._values.setdefault(experiment, {})

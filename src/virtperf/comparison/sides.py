@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rawperf.core.errors import ParameterError, RunError, VirtperfError, did_you_mean
+from rawperf.core.errors import ParameterError, RawperfError, RunError, did_you_mean
 from rawperf.core.metrics import MetricDictionary
 from rawperf.declared.read import DeclaredFormat
 from rawperf.hdrhistogram import BUCKET, COUNT, YEAR_S
@@ -183,7 +183,7 @@ class Side:
             values = dict.fromkeys(run.facts[name] for run in self.runs if name in run.facts)
         if not runs:
             known = {*(self.runs[0].factors), *self.facts}
-            raise VirtperfError(
+            raise RawperfError(
                 f"no run of {self.name} has {name}={text}",
                 expected=", ".join(f"{name}={value}" for value in list(values)[:10])
                 or "a factor, or a fact about machine and tools in run.yaml",
@@ -238,7 +238,7 @@ def read_sides(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A place has no runs, or a run can't be read; with file and line. Two runs have the same
         files.
     """
@@ -258,7 +258,7 @@ def read_sides(
         for place, name, paths, left_out in zip(resolved, names, paths_by_side, notes, strict=True):
             try:
                 runs = list(_included_runs(reader, place.written, paths))
-            except VirtperfError as err:
+            except RawperfError as err:
                 if place.revision and err.file and err.file.startswith(scratch):
                     file = _at_revision(err.file, place.revision, scratch)
                     raise err.restated(type(err), file=file) from err
@@ -310,10 +310,10 @@ def _drop_settings(sides: Sequence[Side]) -> list[Side]:
 def _included_runs(reader: RunReader, written: str, paths: Sequence[Path]) -> Iterator[RunValues]:
     """Yield the runs of a place that are not excluded by hand."""
     if not paths:
-        raise VirtperfError("no run has the requested factor levels", file=written)
+        raise RawperfError("no run has the requested factor levels", file=written)
     runs = [run for path in paths if (run := reader.run(path)) is not None]
     if not runs:
-        raise VirtperfError(
+        raise RawperfError(
             "all runs are excluded by their run.yaml", file=written, expected=NO_RUNS
         )
     for run in runs:
@@ -346,7 +346,7 @@ def _drop_identical_runs(
     common = set.intersection(*(set(of_side.values()) for of_side in digests))
     remaining = [[path for path in of_side if of_side[path] not in common] for of_side in digests]
     if len(common) and not all(remaining):
-        raise VirtperfError(
+        raise RawperfError(
             f"no run was measured again between {names[0]} and {names[-1]}",
             found=f"{len(common)} runs with identical files on both sides",
             remedy="`git log --oneline -- FOLDER` lists the revisions that changed them",
@@ -378,7 +378,7 @@ def _run_paths(text: str) -> tuple[list[Path], list[str]]:
         matched = sorted(base.glob(pattern)) if any(c in text for c in "*?[") else []
         paths = [path for path in matched if not _is_ignored(path)]
     if not paths:
-        raise VirtperfError("there are no runs", file=text, expected=NO_RUNS)
+        raise RawperfError("there are no runs", file=text, expected=NO_RUNS)
     return paths, notes
 
 
@@ -447,9 +447,9 @@ class RunReader:
         return self._format if fits else None
 
     def require_format_used(self) -> None:
-        """Raise `VirtperfError` if the requested declaration matched no file."""
+        """Raise `RawperfError` if the requested declaration matched no file."""
         if self._declared is not None and not self.format_used:
-            raise VirtperfError(
+            raise RawperfError(
                 f"no file matches the declared format {self._declared.name!r}",
                 file=str(self._format),
                 expected="a file selected by `match` of the declaration",
@@ -457,7 +457,7 @@ class RunReader:
             )
 
     def require_numeric(self, runs: Sequence[RunValues]) -> None:
-        """Raise `VirtperfError` for a text column that is numeric in most runs: the comparison
+        """Raise `RawperfError` for a text column that is numeric in most runs: the comparison
         would silently skip the others.
         """
         for name, columns in self._text_columns.items():
@@ -477,11 +477,11 @@ class RunReader:
         of_files: dict[str, dict[str, float]] = {}
         single: list[dict[str, Distribution]] = []
         refused: dict[str, str] = {}
-        unread: dict[str, VirtperfError] = {}
+        unread: dict[str, RawperfError] = {}
         for name in names:
             try:
                 of_files[name] = self._raw_file(folder / name, single, refused)
-            except VirtperfError as err:
+            except RawperfError as err:
                 if path.is_file():
                     raise
                 unread[name] = err
@@ -670,7 +670,7 @@ def _seconds(start: str | None) -> float:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
-def _unread_notes(run: str, files: Mapping[str, VirtperfError]) -> Iterator[str]:
+def _unread_notes(run: str, files: Mapping[str, RawperfError]) -> Iterator[str]:
     if len(files) <= MAX_NAMED_FILES:
         for name, err in files.items():
             yield f"{run}: not read: {err.restated(type(err), file=name)}"
@@ -745,7 +745,7 @@ def quantities_to_compare(
     """Select the quantities to compare: those requested by `names` or a direction (patterns), else
     those with a direction, else all.
 
-    Raises `VirtperfError` for a pattern without a match, `ParameterError` for a quantity with both
+    Raises `RawperfError` for a pattern without a match, `ParameterError` for a quantity with both
     directions.
     """
     both = set(_matching(quantities, higher)) & set(_matching(quantities, lower))
@@ -777,7 +777,7 @@ def _matching(quantities: Mapping[str, ComparedQuantity], patterns: Sequence[str
             if fnmatchcase(name, pattern) or kind.group == pattern
         ]
         if not names:
-            raise VirtperfError(
+            raise RawperfError(
                 f"no quantity of the runs matches {pattern!r}",
                 expected=", ".join(quantities),
                 remedy=did_you_mean(pattern, quantities),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.registry import build_dictionary
 from virtperf.comparison.ratio_rows import ComparedQuantity, Condition, Pair, RunRatio, contrast
 from virtperf.comparison.sides import RunValues, Side, quantity_metadata
@@ -35,13 +35,13 @@ class MeasuredStudy:
     def factor_levels(self, written: tuple[str, ...]) -> tuple[str, Level, Level]:
         """Parse the factor and its two levels from ``("kernel=6.1", "kernel=6.6")``.
 
-        Raises `VirtperfError` for anything but two known levels of one factor.
+        Raises `RawperfError` for anything but two known levels of one factor.
         """
         split = [text.partition("=") for text in written]
         names = {name.strip() for name, _, _ in split}
         levels = [parse_level(level) for _, _, level in split]
         if len(split) != 2 or len(names) != 1 or not all(level for _, _, level in split):
-            raise VirtperfError(
+            raise RawperfError(
                 "two levels of one factor are needed",
                 expected="--factor NAME=A --factor NAME=B",
                 found=", ".join(written) or "none",
@@ -49,7 +49,7 @@ class MeasuredStudy:
         name = names.pop()
         for level in levels:
             if wrong := self.study.level_problem(name, level):
-                raise VirtperfError(wrong["problem"], expected=wrong["expected"])
+                raise RawperfError(wrong["problem"], expected=wrong["expected"])
         return name, levels[0], levels[1]
 
     def conditions(self, where: Mapping[str, Level]) -> dict[Quantity, Replicates]:
@@ -115,7 +115,7 @@ class MeasuredStudy:
             block = f"{self.study.id}: {block}" if block else ""
             runs.append(replace(self._run(run, values[run]), block=block, day=day))
         if not runs:
-            raise VirtperfError(
+            raise RawperfError(
                 f"{self.study.id} has no measured runs at these levels",
                 found=", ".join(f"{factor}={level}" for factor, level in where.items()),
             )
@@ -143,12 +143,12 @@ class MeasuredStudy:
 def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy:
     """Load a study's measured runs; `level` is the confidence level of their intervals.
 
-    Raises `VirtperfError`: there is no such study, or its runs have not been ingested.
+    Raises `RawperfError`: there is no such study, or its runs have not been ingested.
     """
     study = load_study(layout.known(study_id))
     path = layout.runs(study_id) / OBSERVATIONS.file
     if not path.is_file():
-        raise VirtperfError(
+        raise RawperfError(
             "the study's runs have not been ingested",
             file=str(path),
             remedy=f"run `virtperf runs {study_id}`",
@@ -156,7 +156,7 @@ def measured_study(layout: Layout, study_id: str, level: float) -> MeasuredStudy
     observations = OBSERVATIONS.read(path, tuple(study.factors))
     samples = samples_by_quantity(study, observations, Provenance.MEASURED, level)
     if not samples:
-        raise VirtperfError(f"{study_id} has no measured runs")
+        raise RawperfError(f"{study_id} has no measured runs")
     dictionary = build_dictionary(layout.metrics, study_inputs(study))
     names = dict.fromkeys(quantity.name for quantity in samples)
     quantities = {name: quantity_metadata(study, name, dictionary) for name in names}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 
 PYTHON_VERSION = Path(".python-version")
 """File with the major and minor version of Python, as for pyenv and uv; every stage depends on it.
@@ -29,7 +29,7 @@ FIXED_VARIABLES = {
 
 
 def check_python(root: Path) -> None:
-    """Raise `VirtperfError` if the Python version differs from the repository's.
+    """Raise `RawperfError` if the Python version differs from the repository's.
 
     A repository without the file accepts any version.
     """
@@ -39,7 +39,7 @@ def check_python(root: Path) -> None:
     required = path.read_text(encoding="utf-8").strip()
     running = f"{sys.version_info.major}.{sys.version_info.minor}"
     if running != required:
-        raise VirtperfError(
+        raise RawperfError(
             "wrong version of Python: results depend on it",
             file=PYTHON_VERSION,
             expected=f"Python {required}",

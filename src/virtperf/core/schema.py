@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import replaced_file
 from rawperf.core.tables import round_digits
 from virtperf.core.levels import level_text, parse_level
@@ -130,7 +130,7 @@ class TableSchema:
         )
 
     def read_arrow(self, path: Path, factors: Sequence[str] = ()) -> pa.Table:
-        """Read the file as an Arrow table; raises `VirtperfError` for an unreadable file or other
+        """Read the file as an Arrow table; raises `RawperfError` for an unreadable file or other
         columns.
         """
         kinds = self.kinds(factors)
@@ -158,9 +158,9 @@ class TableSchema:
             )
         return table
 
-    def _unreadable(self, problem: str, path: Path, found: str) -> VirtperfError:
+    def _unreadable(self, problem: str, path: Path, found: str) -> RawperfError:
         place = "/".join(path.parts[-2:])
-        return VirtperfError(
+        return RawperfError(
             problem, file=place, found=found, remedy=f"run the stage {self.stage} again."
         )
 

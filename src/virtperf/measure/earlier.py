@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.model import Level
 from virtperf.measure.identity import settings_hash
 from virtperf.measure.plan import PlannedRun
@@ -102,7 +102,7 @@ class EarlierRuns:
         protocols: Mapping[str, Mapping[str, Any]],
         described: Mapping[str, Any],
     ) -> None:
-        """Raise `VirtperfError` if new runs would not be comparable with the earlier ones.
+        """Raise `RawperfError` if new runs would not be comparable with the earlier ones.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class EarlierRuns:
         for difference in fact_differences(self.study, [*old, *new]):
             sides = [set(run_ids) for run_ids in difference.runs.values()]
             if any(side & names for side in sides) and any(side - names for side in sides):
-                raise VirtperfError(
+                raise RawperfError(
                     f"new runs would not be comparable with existing ones: {difference.words}",
                     file=self.folder / "measure.yaml",
                     remedy=difference.remedy,

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 import yaml
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import json_text, write_atomically
 from rawperf.core.model import Level
 from virtperf.core.locks import exclusive_lock
@@ -190,7 +190,7 @@ class Harness:
 
         Raises
         ------
-        VirtperfError
+        RawperfError
             Another harness holds the lock, a program is missing, a process can't be stopped, the
             disk is full.
         Interrupted
@@ -201,7 +201,7 @@ class Harness:
             try:
                 self._recover(say)
                 if missing := self.missing_programs(runs):
-                    raise VirtperfError(
+                    raise RawperfError(
                         f"programs not found: {', '.join(missing)}",
                         remedy="install them, or correct measure.yaml",
                     )
@@ -260,11 +260,11 @@ class Harness:
         return {"tools": tools, "machine": facts, "protocol": session(self.root)}
 
     def _refuse_change(self, run: PlannedRun, planned: dict[str, Any]) -> None:
-        """Raise `VirtperfError` if files of the testbed changed since the start."""
+        """Raise `RawperfError` if files of the testbed changed since the start."""
         now = Protocols(self.here, self.root, self.earlier.protocols).of(run)
         for name in sorted(planned["files"].keys() | now["files"].keys()):
             if planned["files"].get(name) != now["files"].get(name):
-                raise VirtperfError(
+                raise RawperfError(
                     f"{name} changed while {run.experiment.name} was measured; "
                     f"{run.run_id} was not started, earlier runs are kept",
                     remedy="undo the change, or remove the runs of the experiment; then restart",
@@ -294,7 +294,7 @@ class Harness:
                 outcome.failed += 1
                 words = f"failed: {err}; see {self._keep(run, str(err))}"
                 if isinstance(err, LostHost) and run.experiment.on_lost_host == "abort":
-                    raise VirtperfError(
+                    raise RawperfError(
                         f"{run.run_id} {words}; earlier runs are kept",
                         file=self.here / MEASURE_FILE,
                         remedy="repair the host or its connection, then restart (on_lost_host: abort)",
@@ -304,7 +304,7 @@ class Harness:
             if last or not flags:
                 break
             if rule.then == "abort":
-                raise VirtperfError(
+                raise RawperfError(
                     f"{run.run_id} {words}; it was discarded, earlier runs are kept",
                     file=self.here / MEASURE_FILE,
                     remedy="find the source of the disturbance, then restart (on_disturbed: abort)",
@@ -463,10 +463,10 @@ class Harness:
         self._running.rename(target)
         return target.relative_to(self.root) if target.is_relative_to(self.root) else target
 
-    def _disk_full_error(self, why: str | None) -> VirtperfError:
+    def _disk_full_error(self, why: str | None) -> RawperfError:
         """Free the space of the run under way; returns the error to raise."""
         shutil.rmtree(self._running, ignore_errors=True)
-        return VirtperfError(
+        return RawperfError(
             f"{why or 'the disk is full'}; the current run was removed, earlier runs are kept",
             file=self.runs,
             remedy="free disk space, then restart",
@@ -509,7 +509,7 @@ class Harness:
 
 def _raise_locked(who: str) -> None:
     # they would disturb each other
-    raise VirtperfError(f"{who} is already measuring in this repository")
+    raise RawperfError(f"{who} is already measuring in this repository")
 
 
 def _fsync_folder(folder: Path) -> None:

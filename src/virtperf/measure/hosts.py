@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.model import Level
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import MEASURE_FILE, Definition
@@ -173,13 +173,13 @@ class HostsOfRuns:
 
         Raises
         ------
-        VirtperfError
+        RawperfError
             A host can't be reached, or lacks a program that runs need.
         """
         calls, tools = self.calls(runs), self.tools()
         later = {name for name, host in self.definition.hosts.items() if host.started_in_setup}
         if wrong := sorted(name for name, tool in tools.items() if tool.host in later):
-            raise VirtperfError(
+            raise RawperfError(
                 f"can't determine the version of {wrong[0]}: its host is started in the setup",
                 file=self.here / MEASURE_FILE,
                 remedy="let a command of the run write it to the file {fields}, as tools: {...}",
@@ -193,13 +193,13 @@ class HostsOfRuns:
             ):
                 for name, connection in hosts.items():
                     if missing := connection.missing(c.argv[0] for c in calls if c.host == name):
-                        raise VirtperfError(
+                        raise RawperfError(
                             f"programs not found on {name}: {', '.join(missing)}",
                             remedy="install them there, or correct measure.yaml",
                         )
                 return *facts_of_hosts(hosts), tool_versions(tools, hosts)
         except Failure as err:
-            raise VirtperfError(
+            raise RawperfError(
                 str(err),
                 file=self.here / MEASURE_FILE,
                 remedy="`ssh` must connect without a prompt, with a known host key: try it by hand",

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import PHASES
 from virtperf.measure.plan import PlannedRun
@@ -68,7 +68,7 @@ class Protocols:
 
         Raises
         ------
-        VirtperfError
+        RawperfError
             A pattern of `testbed` or `not_part_of_runs` matches no file.
         """
         settings = settings_hash(run)
@@ -184,7 +184,7 @@ def _matching(setting: str, pattern: str, root: Path) -> list[Path]:
     """Files of the repository that match a glob pattern of measure.yaml, sorted."""
     paths = sorted(path for path in root.glob(pattern) if path.is_file())
     if not paths:
-        raise VirtperfError(
+        raise RawperfError(
             f"{setting}: no file of the repository matches {pattern!r}",
             file="measure.yaml",
             remedy="give paths relative to the repository, such as testbeds/linux/*.py",

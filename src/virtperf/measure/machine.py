@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 from cpuinfo import get_cpu_info
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.model import Level
 from virtperf.measure.commands import Call
 from virtperf.measure.processes import CLOCK_ENVIRONMENT
@@ -123,7 +123,7 @@ def tool_versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, st
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         The command can't be started, prints nothing or times out.
     """
     versions = {}
@@ -139,10 +139,10 @@ def tool_versions(tools: Mapping[str, Call], hosts: Connections) -> dict[str, st
             )
             lines = (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace").splitlines()
         except (OSError, ValueError, subprocess.TimeoutExpired) as err:
-            raise VirtperfError(f"can't determine the version of {name}: {err}") from err
+            raise RawperfError(f"can't determine the version of {name}: {err}") from err
         text = next((line.strip() for line in lines if line.strip()), "")
         if not text:
-            raise VirtperfError(
+            raise RawperfError(
                 f"can't determine the version of {name}",
                 found=f"exit status {done.returncode} and no output",
             )

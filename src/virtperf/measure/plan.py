@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path, PurePosixPath
 
-from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean, stop
+from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, stop
 from rawperf.core.model import Level, load_model
 from rawperf.core.yamlio import Document, load_yaml
 from virtperf.measure.commands import Call, calls, filled_command
@@ -282,7 +282,7 @@ def plan(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         `only` has an unknown experiment, factor or level.
     """
     is_chosen = _selection(definition, study, only)
@@ -309,13 +309,13 @@ def equal_runs(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         `only` does not select exactly one condition.
     """
     runs = plan(definition, study, replicates, only, adaptive=False)
     conditions = {(r.experiment.name, *r.levels.items()) for r in runs}
     if len(conditions) != 1:
-        raise VirtperfError(
+        raise RawperfError(
             f"--aa needs exactly one condition; found {len(conditions)}",
             remedy="select one with --only, such as --only EXPERIMENT --only FACTOR=LEVEL",
         )
@@ -360,7 +360,7 @@ def _selection(
     experiments = {text for text in only if "=" not in text}
     names = [experiment.name for experiment in definition.experiments]
     if unknown := sorted(experiments - set(names)):
-        raise VirtperfError(
+        raise RawperfError(
             f"--only: unknown experiment {unknown[0]!r}", remedy=did_you_mean(unknown[0], names)
         )
     levels: dict[str, set[str]] = {}
@@ -373,7 +373,7 @@ def _selection(
                 if known
                 else (f"factor {factor!r}", [*study.factors])
             )
-            raise VirtperfError(
+            raise RawperfError(
                 f"--only: unknown {unknown_name}",
                 remedy=did_you_mean(level if known else factor, among),
             )

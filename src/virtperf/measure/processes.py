@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING
 
 import psutil
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.measure.commands import Call
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class Processes:
             except ProcessLookupError:
                 pass
             except PermissionError as err:
-                raise VirtperfError(
+                raise RawperfError(
                     f"{started.call.name} can't be stopped: it runs as another user"
                 ) from err
             until = time.monotonic() + timeout_s
@@ -272,7 +272,7 @@ def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A process is owned by another user, or survives SIGKILL.
     """
     ended: set[int] = set()
@@ -282,7 +282,7 @@ def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
         for process in remaining:
             try:
                 if late > KILL_TIMEOUT_S:
-                    raise VirtperfError(f"process {process.pid} of a run did not end after SIGKILL")
+                    raise RawperfError(f"process {process.pid} of a run did not end after SIGKILL")
                 if late >= 0:
                     process.kill()
                 elif process.pid not in ended:
@@ -293,7 +293,7 @@ def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
                 problem = (
                     f"process {process.pid} of a run can't be stopped: it belongs to another user"
                 )
-                raise VirtperfError(problem, remedy="stop it, then restart") from err
+                raise RawperfError(problem, remedy="stop it, then restart") from err
             ended.add(process.pid)
         time.sleep(POLL_S)
     return len(ended)

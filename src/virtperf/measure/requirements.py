@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from rawperf.core.model import Level
 from virtperf.measure.definition import FactLimits, RequiredFact
 
@@ -79,14 +79,14 @@ def fact_rows(required: Mapping[str, RequiredFact], facts: HostFacts) -> list[Fa
 
 
 def refuse_unmet(required: Mapping[str, RequiredFact], facts: HostFacts, experiment: str) -> None:
-    """Raise `VirtperfError` if a required fact is not met."""
+    """Raise `RawperfError` if a required fact is not met."""
     unmet = [row for row in fact_rows(required, facts) if not row.holds]
     if not unmet:
         return
     expected = ", ".join(f"{row.fact}: {row.declared}" for row in unmet)
     values = ", ".join(f"{row.fact}: {row.found}" for row in unmet)
     advice = "; ".join(dict.fromkeys(row.advice for row in unmet if row.advice))
-    raise VirtperfError(
+    raise RawperfError(
         f"the machine does not meet the requirements of experiment {experiment} (`machine`)",
         file="measure.yaml",
         expected=expected,

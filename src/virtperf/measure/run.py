@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.model import Level, Model, load_model
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import PHASES, Phase
@@ -291,5 +291,5 @@ class Measurement:
             )
             (self.folder / RUN_FILE).write_text(f"{RUN_FILE_HEADER}{text}", encoding="utf-8")
             load_run(self.folder, self.study, "measured", raw_files(self.folder))
-        except VirtperfError as err:
+        except RawperfError as err:
             raise Failure(str(err)) from err

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Literal
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import json_text, write_atomically
 from rawperf.core.yamlio import load_yaml
 from virtperf.core.environment import FIXED_VARIABLES
@@ -107,10 +107,10 @@ class Children:
     ) -> Iterator[subprocess.Popen[str]]:
         """Context manager of a subprocess without input, with stdout and stderr as pipes.
 
-        Raises `VirtperfError` after `end` was called.
+        Raises `RawperfError` after `end` was called.
         """
         if self._ended:
-            raise VirtperfError("the pipeline was stopped by a signal")
+            raise RawperfError("the pipeline was stopped by a signal")
         with subprocess.Popen(  # noqa: S603 - this interpreter
             command,
             cwd=folder,
@@ -219,7 +219,7 @@ def run_pipeline(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         DVC can't determine the outdated stages, or a stage failed; its output was passed to `tell`.
     """
     for study in studies:
@@ -227,7 +227,7 @@ def run_pipeline(
     selected = list(studies or layout.studies())
     for study in selected:
         if not layout.pipeline(study).is_file():
-            raise VirtperfError(
+            raise RawperfError(
                 "the study has no pipeline file",
                 file=layout.pipeline(study),
                 remedy="run `virtperf check`.",
@@ -280,7 +280,7 @@ def run_pipeline(
             times.save()
             shutil.rmtree(temporary, ignore_errors=True)
     if failed:
-        raise VirtperfError(
+        raise RawperfError(
             f"stages failed in {', '.join(failed)}",
             remedy="see the messages above; results of completed stages are kept.",
         )
@@ -304,7 +304,7 @@ def _stages_of(file: Path) -> list[str]:
     """Names of the stages in a `dvc.yaml`, in order; empty if unreadable, which DVC reports."""
     try:
         return list(load_yaml(file).data.get("stages", {}))
-    except (OSError, VirtperfError, AttributeError):
+    except (OSError, RawperfError, AttributeError):
         return []
 
 
@@ -317,7 +317,7 @@ def _from_first(stages: Sequence[str], changed: Set[str]) -> list[str]:
 def outdated_stages(layout: Layout, studies: Sequence[str], *, shared: bool) -> dict[str, set[str]]:
     """Outdated stages by study, with `SHARED` for shared ones, from a single `dvc status`.
 
-    Raises `VirtperfError` with DVC's output if it fails.
+    Raises `RawperfError` with DVC's output if it fails.
     """
     names = {layout.pipeline(study).relative_to(layout.root).as_posix(): study for study in studies}
     command = ["status", "--json", *(() if shared else names)]
@@ -331,7 +331,7 @@ def outdated_stages(layout: Layout, studies: Sequence[str], *, shared: bool) -> 
     )
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no output"]
-        raise VirtperfError("`dvc status` failed", found=" ".join(lines[-_LAST_LINES:]))
+        raise RawperfError("`dvc status` failed", found=" ".join(lines[-_LAST_LINES:]))
     stages: Iterable[str] = json.loads(done.stdout)
     outdated: dict[str, set[str]] = {}
     for name in stages:

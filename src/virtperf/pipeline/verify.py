@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.core.paths import Layout
 from virtperf.pipeline.run import Tell, run_pipeline
 
@@ -63,7 +63,7 @@ def verify(layout: Layout, revision: str, tell: Tell, *, jobs: int) -> VerifyRes
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         The revision is unknown, or a stage of it failed.
     """
     commit = _git(layout.root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}").strip()
@@ -88,7 +88,7 @@ def _git(folder: Path, *arguments: str) -> str:
         check=False,
     )
     if done.returncode:
-        raise VirtperfError(
+        raise RawperfError(
             f"git {arguments[0]} failed",
             found=done.stderr.strip() or None,
             remedy="`git log` lists revisions; `git worktree prune` removes stale worktrees.",

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rawperf.core.errors import StudyError, VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from virtperf.core import stage_tables
 from virtperf.core.mean import Mean
 from virtperf.core.provenance import Provenance
@@ -76,7 +76,7 @@ class StudyData:
         return dict(self._results.get(claim_id, {}))
 
     def require_stages(self) -> None:
-        """Raise `VirtperfError` if a stage output is missing: its empty table would be mistaken for
+        """Raise `RawperfError` if a stage output is missing: its empty table would be mistaken for
         a result.
         """
         of_stages = (f for f in self.missing if f.partition("/")[0] not in _INPUT_FOLDERS)
@@ -85,7 +85,7 @@ class StudyData:
             return
         folder = first.rpartition("/")[0]
         there = (self.study.folder.parent.parent / folder).is_dir()
-        raise VirtperfError(
+        raise RawperfError(
             f"data/{first if there else folder} is missing",
             remedy=f"run `virtperf pipeline {self.study.id}`",
         )
@@ -153,7 +153,7 @@ def load(
 
     Only measured runs are loaded; `examples` adds the synthetic example runs, and their verdicts if
     nothing was measured. `with_claims` False skips the claims, the slowest file to read. Raises
-    `VirtperfError` with the known studies for an unknown study, or with the stage to rerun if a
+    `RawperfError` with the known studies for an unknown study, or with the stage to rerun if a
     file can't be read or has unexpected columns.
     """
     folders = {
@@ -163,7 +163,7 @@ def load(
     }
     if study_id not in folders:
         known = sorted(folders)
-        raise VirtperfError(
+        raise RawperfError(
             f"there is no study {study_id!r}",
             file=data / "published" / study_id,
             expected=f"one of {', '.join(known) or 'none'}",
@@ -202,7 +202,7 @@ def load(
         try:
             return {} if path is None else json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as err:
-            raise VirtperfError(
+            raise RawperfError(
                 "the file can't be read as JSON",
                 file=f"{stage}/{study_id}/{file}",
                 found=str(err),

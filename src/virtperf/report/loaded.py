@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rawperf.core.errors import StudyError, VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import frames, origins
 from virtperf.report import frames as stored
@@ -99,7 +99,7 @@ def find_data(start: Path | None = None) -> Path:
     for folder in (here, *here.parents, *package.parents):
         if (folder / "data" / "published").is_dir():
             return folder / "data"
-    raise VirtperfError(
+    raise RawperfError(
         "no repository of studies found",
         expected="a folder with data/published at or above the working folder",
         found=str(here),

@@ -53,7 +53,7 @@ class _Part(BaseModel):
 class Span(_Part):
     """A styled span of text within a paragraph or a cell.
 
-    `style`: ``verdict`` is a badge, ``small`` stands below the rest, ``folded`` is collapsed behind
+    `style`: ``verdict`` is a badge, ``small`` is shown below the rest, ``folded`` is collapsed behind
         `summary`.
     `link`: ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>`` (``<study>/<id>`` of
         another study), ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``,
@@ -256,7 +256,7 @@ class Record(_Part):
     `provenance`: of everything shown. `claims`: ids of the claims discussed.
     `lineage`: sources beyond its own numbers: ``run:<id>``, ``exhibit:<id>``. Its own runs, files
         and lines are behind a link ``trace:<study>/<id>`` in a block.
-    `heading` (of a section, at `level`) and `note` (Markdown) stand above everything, `blocks`
+    `heading` (of a section, at `level`) and `note` (Markdown) are above everything, `blocks`
         below the drawing and the caption.
     `folded`: collapsed behind its name and title.
     """

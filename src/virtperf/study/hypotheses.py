@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from rawperf.core.errors import Report, StudyError, VirtperfError, did_you_mean, stop
+from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, stop
 from rawperf.core.model import Level, Model, load_model, problems
 from virtperf.core.params import WordReading
 from virtperf.study.claims import Claim, Claims, ClaimsFile, load_claims, resolve_claims
@@ -95,7 +95,7 @@ def load_hypotheses(
         except ValidationError as err:
             for problem in problems(err, Hypothesis, document, *where):
                 report(problem)
-        except VirtperfError as err:
+        except RawperfError as err:
             if err.folder not in (None, document.path.parent):  # an invalid file of the paper
                 report(err)
                 continue

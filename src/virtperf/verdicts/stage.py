@@ -29,7 +29,7 @@ def judge_claims(layout: Layout, study: Study, parameters: Parameters) -> None:
     """Judge every claim, or hypothesis, by measured runs; replaces data/verdicts/STUDY.
 
     Reads `OBSERVATIONS` of data/runs/STUDY and, for a paper, `CLAIMS` of data/reconstructed/STUDY.
-    Raises `VirtperfError` if one of them can't be read.
+    Raises `RawperfError` if one of them can't be read.
     """
     text = None
     if study.kind != "measured":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.cases import each_case
 from virtperf.report.html.record import NOTEBOOK, LinkResolver, trace_anchor
 from virtperf.report.wording import trace_key
@@ -43,7 +43,7 @@ def test_a_readers_own_exhibit_has_no_page_of_runs_or_claims() -> None:
 
 @each_case("link", ["javascript:alert(1)", "figure-2", "data:text/html,x"])
 def test_any_other_link_is_refused(link: str) -> None:
-    with pytest.raises(VirtperfError, match="unknown kind of link"):
+    with pytest.raises(RawperfError, match="unknown kind of link"):
         PAGE.address(link, "toy")
 
 

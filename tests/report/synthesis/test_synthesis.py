@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from tests.cases import each_case
 from tests.report.plain import links, plain
 from tests.report.synthesis.conftest import SYNTHESIS, build
@@ -109,7 +109,7 @@ def test_pages(synthesis: Synthesis) -> None:
     growth = plain(synthesis.question("growth"))
     assert "another system" in growth and "states: System A peaks at 8 guests" in growth
     assert "6 of 7" in plain(synthesis.coverage())
-    with pytest.raises(VirtperfError, match="growth"):
+    with pytest.raises(RawperfError, match="growth"):
         synthesis.question("grwth")
 
 
@@ -268,5 +268,5 @@ def test_nothing_is_wrong_with_the_example(tmp_path: Path) -> None:
     (data / "synthesis.yaml").unlink()
     check_synthesis_file(Layout(tmp_path), {}, problems)  # a repository need not have one
     assert not len(problems)
-    with pytest.raises(VirtperfError, match=r"synthesis\.yaml"):
+    with pytest.raises(RawperfError, match=r"synthesis\.yaml"):
         load_synthesis(data)

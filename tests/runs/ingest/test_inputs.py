@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import virtperf as vp
-from rawperf.core.errors import FormatError, StudyError, VirtperfError
+from rawperf.core.errors import FormatError, RawperfError, StudyError
 from rawperf.registry import build_dictionary, choose_format
 from tests.toy_runs import STUDY, console, write_run
 from virtperf.runs.ingest.inputs import study_inputs
@@ -164,10 +164,10 @@ def test_one_file_is_read_by_a_declaration_or_a_study_s_inputs(
     by_file = vp.read("driver1.csv", format="own.yaml", interval_s=60)
     assert by_file["t"].tolist() == [60.0 * k for k in range(19)]
     assert set(by_file["metric"]) == {"page_element_throughput"}
-    with pytest.raises(VirtperfError, match="no study 'ty'"):
+    with pytest.raises(RawperfError, match="no study 'ty'"):
         vp.read("driver1.csv", study="ty")
     monkeypatch.chdir("/")
-    with pytest.raises(VirtperfError, match="study 'toy' not found"):
+    with pytest.raises(RawperfError, match="study 'toy' not found"):
         vp.read(tmp_path / "driver1.csv", study="toy")
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.report.html.templating import environment
 from virtperf.report.records import (
     RECORD_DIGITS,
@@ -226,7 +226,7 @@ class LinkResolver:
                 if study
                 else ""
             )
-        raise VirtperfError(
+        raise RawperfError(
             f"unknown kind of link: {link!r}",
             expected=f"a link that begins with {' or '.join(LINK_PREFIXES)}",
         )

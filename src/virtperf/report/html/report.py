@@ -21,7 +21,7 @@ from pygments import highlight  # type: ignore[import-untyped]
 from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import write_atomically
 from virtperf.report.glossary import EMPTY_GLOSSARY, Glossary, Term
 from virtperf.report.html.markdown import ContentsEntry, Writer, render_cells
@@ -81,10 +81,10 @@ def render(
 ) -> Path:
     """Render a notebook with its outputs; `out` is replaced only after the whole page is complete.
 
-    `title` is the window title; by default the notebook's first heading. `notice` stands above
+    `title` is the window title; by default the notebook's first heading. `notice` is shown above
     everything; `prefix` starts the names of pages about runs (`LinkResolver`); with a `study`, the page
     links to its other pages; `claims` are those on its page of claims. Terms of the `glossary` used
-    in the page are explained at its top. Raises `VirtperfError` if the notebook can't be read, one
+    in the page are explained at its top. Raises `RawperfError` if the notebook can't be read, one
     of its cells failed, or the page is too large for a browser.
     """
     page = to_html(
@@ -132,7 +132,7 @@ def _read(path: Path) -> nbformat.NotebookNode:
     for position, cell in enumerate(notebook.cells, 1):
         for output in cell.get("outputs", ()):
             if output.output_type == "error":
-                raise VirtperfError(
+                raise RawperfError(
                     f"cell {position} failed with {output.ename}: {output.evalue}",
                     file=path.name,
                     remedy="correct the cell and execute the notebook again.",

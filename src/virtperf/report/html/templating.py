@@ -14,7 +14,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from virtperf.core.provenance import Provenance
 from virtperf.report import palette
 from virtperf.report.wording import (
@@ -162,9 +162,9 @@ def tidy(text: str) -> str:
 
 
 def refuse_large(page: str, name: str) -> None:
-    """Raise `VirtperfError` where a page is larger than `LIMIT_BYTES`."""
+    """Raise `RawperfError` where a page is larger than `LIMIT_BYTES`."""
     if (size := len(page.encode())) > LIMIT_BYTES:
-        raise VirtperfError(
+        raise RawperfError(
             "the page is too large",
             file=name,
             expected=f"at most {LIMIT_BYTES:,} bytes",

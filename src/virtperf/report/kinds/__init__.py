@@ -45,7 +45,7 @@ else:
 class ExhibitSpec(Model):
     """Fields common to all entries of `exhibits` in study.yaml; a kind adds its own.
 
-    `section` is the section of the paper; `note`, Markdown, stands above the exhibit in reports.
+    `section` is the section of the paper; `note`, Markdown, is shown above the exhibit in reports.
     """
 
     id: str

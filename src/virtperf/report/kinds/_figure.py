@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from rawperf.core.errors import StudyError, VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, StudyError, did_you_mean
 from rawperf.core.model import Flag
 from virtperf.core.provenance import Provenance
 from virtperf.report import frames
@@ -222,7 +222,7 @@ def drawing(
 
 
 def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
-    """Collect the fits by label from a notebook's arguments; raises `VirtperfError` for anything
+    """Collect the fits by label from a notebook's arguments; raises `RawperfError` for anything
     else.
     """
     for item in shown:
@@ -234,7 +234,7 @@ def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
             and not (hasattr(v, "predict") or hasattr(v, "get_prediction"))
         ]
         if wrong or not isinstance(item, Mapping):
-            raise VirtperfError(
+            raise RawperfError(
                 "a figure is shown with fits by series",
                 expected="a mapping of label to fit, as virtperf.models gives",
                 found=type((wrong or fits)[0]).__name__,

@@ -52,7 +52,7 @@ class Spec(ExhibitSpec):
 
 
 def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
-    """Draw one column as bars; None if study.yaml asks for none."""
+    """Draw one column as bars; None if study.yaml defines none."""
     bars = parse_spec(exhibit).bars
     if bars is None:
         return None

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from virtperf.report.plot.theme import SeriesStyle
 
 CURVE_STEPS = 31
@@ -29,16 +29,16 @@ def evaluate_curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.
 
     The fit is a model of `virtperf.models` (``predict(x, interval="mean", alpha=...)``) or a
     statsmodels results object (``get_prediction``), made from a formula with the variable `x`.
-    Raises `VirtperfError` if the levels are not numeric, or the object has no predictions.
+    Raises `RawperfError` if the levels are not numeric, or the object has no predictions.
     """
     if not levels or not all(isinstance(v, int | float | np.number) for v in levels):
-        raise VirtperfError(
+        raise RawperfError(
             "a curve can't be drawn over levels that are not numbers", expected="a numeric axis"
         )
     at = np.linspace(float(min(levels)), float(max(levels)), CURVE_STEPS)
     if hasattr(getattr(fit, "model", None), "exog"):  # statsmodels; ours have predict
         if not hasattr(fit.model, "formula"):
-            raise VirtperfError(
+            raise RawperfError(
                 "a curve needs a model with a formula",
                 expected="smf.ols('y ~ x', frame)",
                 remedy="fit it by a formula, or draw your own curve on the figure's axes.",
@@ -50,7 +50,7 @@ def evaluate_curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.
     elif hasattr(fit, "predict"):
         table = fit.predict(at, interval="mean", alpha=1 - level)
     else:
-        raise VirtperfError(
+        raise RawperfError(
             f"a curve can't be drawn from a {type(fit).__name__}",
             expected="a fit with predict or get_prediction",
         )
@@ -67,7 +67,7 @@ def evaluate_curves(
     """Evaluate curves by series label; a single fit, labelled or not, belongs to a figure's only
     series.
 
-    Raises `VirtperfError` with close matches if a label is no series of the figure.
+    Raises `RawperfError` with close matches if a label is no series of the figure.
     """
     if fits is None:
         return {}
@@ -76,7 +76,7 @@ def evaluate_curves(
         named = dict(zip(levels, named.values(), strict=True))
     for label in named:
         if label not in levels:
-            raise VirtperfError(
+            raise RawperfError(
                 f"no curve can be drawn for {label!r}: this figure has no such series",
                 remedy=did_you_mean(label, levels),
             )

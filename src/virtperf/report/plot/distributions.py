@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from virtperf.core.order_statistics import band_half_width
 from virtperf.report.plot import axis, marks
 from virtperf.report.plot.axis import AxisMetadata
@@ -60,7 +60,7 @@ def distribution(
     """
     for column in (x, *(c for c in (hue,) if c not in (None, "series"))):
         if column not in frame.columns:
-            raise VirtperfError(
+            raise RawperfError(
                 f"the frame has no column {column!r}", remedy=did_you_mean(column, frame.columns)
             )
     hue = hue if hue is not None and hue in frame.columns else None

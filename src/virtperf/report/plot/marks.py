@@ -21,7 +21,7 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Patch
 from matplotlib.transforms import Transform
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from virtperf.core.provenance import Provenance
 from virtperf.report.plot.axis import AxisMetadata
 from virtperf.report.plot.theme import (
@@ -438,13 +438,13 @@ def combine_frames(
     xlabel: str | None,
     ylabel: str | None,
 ) -> Layers:
-    """Combine frames to layers; raises `VirtperfError` if there is none, or one lacks a named
+    """Combine frames to layers; raises `RawperfError` if there is none, or one lacks a named
     column.
     """
     named_frames = {"points": points, "means": means, "printed": printed, "runs": runs}
     frames = {name: frame for name, frame in named_frames.items() if frame is not None}
     if not frames:
-        raise VirtperfError(
+        raise RawperfError(
             "no data to draw", expected="one of the frames points, means, printed, runs"
         )
     metadata = AxisMetadata.of(
@@ -466,7 +466,7 @@ def combine_frames(
     for name, frame in frames.items():
         for column in (*keys, *(() if name in ("points", "printed") else (y,))):
             if column not in frame.columns:
-                raise VirtperfError(
+                raise RawperfError(
                     f"{name} has no column {column!r}", remedy=did_you_mean(column, frame.columns)
                 )
     single_panel = str(panels[0]) if len(panels) == 1 and str(panels[0]) in metadata.labels else y

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MultipleLocator
 
-from rawperf.core.errors import VirtperfError, did_you_mean
+from rawperf.core.errors import RawperfError, did_you_mean
 from virtperf.report.plot import axis, marks
 from virtperf.report.plot.axis import AxisMetadata
 from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, create_panels, series_style, theme
@@ -46,7 +46,7 @@ def timeline(
     """
     for column in (x, y, *(c for c in (hue, row) if c not in (None, "series", "unit"))):
         if column not in frame.columns:
-            raise VirtperfError(
+            raise RawperfError(
                 f"the frame has no column {column!r}", remedy=did_you_mean(column, frame.columns)
             )
     hue, row = (c if c is not None and c in frame.columns else None for c in (hue, row))

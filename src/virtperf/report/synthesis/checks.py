@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from rawperf.core.errors import Report, StudyError, VirtperfError
+from rawperf.core.errors import RawperfError, Report, StudyError
 from virtperf.report.synthesis.capacity import corners, interpolate_curve
 from virtperf.report.synthesis.definition import (
     Curve,
@@ -56,7 +56,7 @@ def check_synthesis(file: SynthesisFile, known: Known, report: Report) -> None:
                     )
                 else:
                     unit_conversion(number, unit)
-        except VirtperfError as err:
+        except RawperfError as err:
             report(err)
     for question in file.questions:
         for problem in left_out_problems(question, known):

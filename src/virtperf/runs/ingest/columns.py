@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.tidy import file_bytes
 from virtperf.core.mean import MAX_NUMBER
 
@@ -31,7 +31,7 @@ def number_columns(frame: pd.DataFrame, file: str) -> dict[str, pd.Series]:
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A mostly numeric column has a non-numeric cell, or a number that is not finite or beyond
         `core.mean.MAX_NUMBER`; with the line.
     """
@@ -47,7 +47,7 @@ def to_numbers(column: pd.Series, name: str, file: str) -> pd.Series:
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         A cell is neither empty nor a finite number of at most `MAX_NUMBER`; with the line.
     """
     values, text = _parse_numbers(column), column.astype(str).str.strip()
@@ -59,7 +59,7 @@ def to_numbers(column: pd.Series, name: str, file: str) -> pd.Series:
     place, cell = column.index[at], text.iloc[at]
     large = bool(np.isfinite(values.iloc[at])) and cell not in TRUTH
     line, where = row_place(place, file)
-    raise VirtperfError(
+    raise RawperfError(
         f"column {name!r} contains "
         + ("a number that is too large" if large else "a value that is not a finite number")
         + where,

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf import head_of, ranking
-from rawperf.core.errors import VirtperfError, decode_error_parts
+from rawperf.core.errors import RawperfError, decode_error_parts
 from rawperf.pieces import peek_stream
 from rawperf.registry import HEAD_BYTES, METRICS, MIN_CERTAINTY, UTF16, build_dictionary, is_utf16
 from rawperf.tidy import file_bytes, open_input, read_raw
@@ -61,7 +61,7 @@ def _require_unique_names(names: Sequence[str], line: int) -> None:
             )
 
 
-class _TableError(VirtperfError):
+class _TableError(RawperfError):
     """Invalid table; the file name is added by `table`."""
 
 
@@ -114,7 +114,7 @@ def read(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         The file can't be read, is too large, or has no known format; names the file and the
         remedy.
     """
@@ -151,7 +151,7 @@ def table(data: bytes, file: str, suffix: str) -> pd.DataFrame:
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         Not a table, not in UTF-8, or with duplicate column names; with the line if known.
     """
     if suffix != ".parquet" and not (suffix == ".json" and is_utf16(data[:HEAD_BYTES])):
@@ -160,19 +160,19 @@ def table(data: bytes, file: str, suffix: str) -> pd.DataFrame:
     try:
         return TABLE_READERS[suffix](io.BytesIO(data))
     except _TableError as err:
-        raise err.restated(VirtperfError, file=file, expected=err.expected or expected) from None
+        raise err.restated(RawperfError, file=file, expected=err.expected or expected) from None
     except (ValueError, pd.errors.ParserError) as err:
-        raise VirtperfError(f"not a table: {err}", file=file, expected=expected) from err
+        raise RawperfError(f"not a table: {err}", file=file, expected=expected) from err
 
 
 def _require_utf8(data: bytes, file: str) -> None:
     if is_utf16(data[:HEAD_BYTES]):
         problem, remedy = UTF16
-        raise VirtperfError(problem, file=file, remedy=remedy)
+        raise RawperfError(problem, file=file, remedy=remedy)
     try:
         data.decode()
     except UnicodeDecodeError as err:
-        raise VirtperfError(
+        raise RawperfError(
             "invalid UTF-8",
             file=file,
             expected="UTF-8 text",

@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rawperf.core.errors import Report, RunError, StudyError, VirtperfError, stop
+from rawperf.core.errors import RawperfError, Report, RunError, StudyError, stop
 from rawperf.core.model import Count, Flag, Level, Model, Number, load_model
 from rawperf.core.yamlio import Document
 from virtperf.runs.ingest.folder import RUN_FILE, owner
@@ -227,7 +227,7 @@ def load_run(
             "the file is too large", file=file, expected=f"at most {MAX_RUN_FILE_BYTES} bytes"
         )
 
-    def of_run(err: VirtperfError) -> RunError:
+    def of_run(err: RawperfError) -> RunError:
         return err.restated(RunError, file=file, remedy=err.remedy or "see docs/run-folders.md")
 
     try:

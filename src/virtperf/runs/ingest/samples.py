@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rawperf import Format, Reading, blocks_of, by_sample
-from rawperf.core.errors import FormatError, VirtperfError
+from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import replaced_file
 from rawperf.core.metrics import WHOLE, MetricDictionary
 from rawperf.core.tables import combinations, concat_tables, encode_categories
@@ -496,7 +496,7 @@ def read_run(
     """Parse all raw files of a run in parts, and write the table `SAMPLES` to the file `out`.
 
     `inputs` are the formats declared by its study; `not_read` maps patterns of excluded files, if
-    not listed in run.yaml, to reasons. Raises the `VirtperfError` of the first file that can't be
+    not listed in run.yaml, to reasons. Raises the `RawperfError` of the first file that can't be
     read, with file and line.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -572,7 +572,7 @@ def _blocks(format_: Format, path: Path, place: str) -> Iterator[Reading]:
     try:
         with path.open("rb") as stream:
             yield from blocks_of(format_, stream, file=place, coded=True)
-    except (VirtperfError, OSError):
+    except (RawperfError, OSError):
         raise
     except Exception as err:  # a bug in a reader must not stop the other runs
         raise FormatError(

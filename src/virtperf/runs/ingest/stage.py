@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rawperf.core.errors import RunError, VirtperfError
+from rawperf.core.errors import RawperfError, RunError
 from rawperf.core.files import json_text, replaced_folder
 from rawperf.core.metrics import MetricDictionary
 from rawperf.registry import build_dictionary
@@ -225,7 +225,7 @@ def _tasks(roots: Mapping[str, Path], code_hash: str) -> tuple[list[_Task], list
                 raise RunError(
                     problem, file=name, remedy="remove one of the two runs, or replace its files."
                 )
-        except (VirtperfError, OSError) as err:
+        except (RawperfError, OSError) as err:
             refused.append(_refusal(name, root, err))
         else:
             contents[same] = name
@@ -286,7 +286,7 @@ def _read_one(
 
 
 def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
-    if not isinstance(err, VirtperfError):
+    if not isinstance(err, RawperfError):
         name = Path(str(err.filename)).name if isinstance(err, OSError) and err.filename else run
         err = RunError(
             f"can't be read ({type(err).__name__})",

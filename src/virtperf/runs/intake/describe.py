@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from rawperf.core.errors import RunError, VirtperfError
+from rawperf.core.errors import RawperfError, RunError
 from rawperf.declared.read import DeclaredFormat
 from virtperf.runs.ingest.clocks import DAY, align
 from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders
@@ -372,7 +372,7 @@ def _next_replicate(study: Study, given: RunFacts, measured: Path) -> int:
     levels, used = study.filled(given.factors), [0]
     for folder in run_folders(measured):
         with suppress(
-            VirtperfError
+            RawperfError
         ):  # errors in other runs are not raised here: `virtperf check` reports them
             other = load_run(folder, study, "measured", raw_files(folder))
             if other.factors == levels:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from rawperf.core.errors import StudyError, VirtperfError
+from rawperf.core.errors import RawperfError, StudyError
 from rawperf.core.units import conversion_factor
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.stage_tables import SAMPLES
@@ -88,7 +88,7 @@ def checked_factor(name: str, what: str, unit: str, target: str, per: str = "1")
     """
     try:
         return conversion_factor(unit, target, per=per)
-    except VirtperfError as err:
+    except RawperfError as err:
         remedy = f"use a unit of the {what} to which its metric can be converted."
         raise err.restated(
             StudyError, problem=f"{name}: {err.problem}", file="study.yaml", remedy=remedy
@@ -258,7 +258,7 @@ def load_series(
     path: Path, info: Mapping[str, Any], metrics: Mapping[str, Mapping[str, Any]], level: float
 ) -> RunSeries:
     """Load the series of one run from its samples, sorted by series and time; raises
-    `VirtperfError` for another file.
+    `RawperfError` for another file.
     """
     table = SAMPLES.read_arrow(path)
     keys = ("source", "entity_kind", "entity", "metric")

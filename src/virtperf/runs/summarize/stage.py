@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from rawperf.core.errors import VirtperfError
+from rawperf.core.errors import RawperfError
 from rawperf.core.files import replaced_folder
 from virtperf.core.parallel import workers
 from virtperf.core.stage_tables import (
@@ -53,7 +53,7 @@ def summarize(
     atomically.
 
     `samples` is the output of ingest; `jobs` and `scheduler` are as in `core.parallel.workers`.
-    Raises `VirtperfError`: the samples have no index or can't be read; a unit can't be converted.
+    Raises `RawperfError`: the samples have no index or can't be read; a unit can't be converted.
     """
     index = _index(samples)
     shown = {
@@ -183,7 +183,7 @@ def _index(samples: Path) -> Mapping[str, Any]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as err:
-        raise VirtperfError(
+        raise RawperfError(
             "the index of the samples is missing or can't be read",
             file="index.json",
             found=str(err),

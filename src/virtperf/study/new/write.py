@@ -55,7 +55,7 @@ def write_study(
 
     Raises
     ------
-    VirtperfError
+    RawperfError
         Invalid id, an existing study or notebook with this id, a folder that is no repository of
         studies.
     """

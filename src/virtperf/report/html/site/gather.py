@@ -27,7 +27,7 @@ class StudyFacts:
 
     `text` and `measured` count claims of the paper by verdict, without our assumptions. A `prefix`
     of file names denotes a variant of the study, such as the one with example runs. Raises
-    `VirtperfError` if a file can't be read.
+    `RawperfError` if a file can't be read.
     """
 
     def __init__(
